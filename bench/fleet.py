@@ -196,7 +196,7 @@ def _status(made: Project) -> float:
     command = [
         sys.executable,
         "-c",
-        "import sys; from jobs.cli import main; sys.exit(main())",
+        "import sys; from weir.cli import main; sys.exit(main())",
         "--config",
         str(made.config),
         "status",

@@ -1,6 +1,6 @@
 """Reading files: megabytes per second and peak memory by format, beside the parser that it had.
 
-Each file is read in a fresh process by what ingest calls (`jobs.rdf.parse`), and by pyoxigraph
+Each file is read in a fresh process by what ingest calls (`weir.rdf.parse`), and by pyoxigraph
 alone, without limits, labels and tables, where pyoxigraph reads the format. Seconds are of the
 processor: reading is one thread. It grows with the size of the file.
 """
@@ -232,11 +232,11 @@ def main() -> None:
 
 def _by_weir(file: Path) -> int:
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
-    from jobs.rdf.files import format_of
-    from jobs.rdf.limits import ParseLimits
-    from jobs.rdf.parse import parse
-    from jobs.rdf.parse_events import Changes, Rejections, Unusable
-    from jobs.rdf.records import ParseRequest, Role
+    from weir.rdf.files import format_of
+    from weir.rdf.limits import ParseLimits
+    from weir.rdf.parse import parse
+    from weir.rdf.parse_events import Changes, Rejections, Unusable
+    from weir.rdf.records import ParseRequest, Role
 
     syntax = format_of(file.name)
     assert syntax is not None, file

@@ -20,10 +20,10 @@ from bench.places import QUERIES, WORK, Project, files_of, patches, project, wri
 from bench.recompute import COMPILED, DUCKDB, INTERPRETED
 from bench.results import Scenario, Target, Temperature, Timing, machine, timings_of
 from bench.session import MeasuredRun, MeasuredSession, measure, peak_note
-from lake.commit import create_if_missing, write
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES
+from weir.lake.commit import create_if_missing, write
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES
 
 FULL_QUADS, FULL_REPEATS = 10_000_000, 3
 EPOCHS, PER_EPOCH = 10, 100

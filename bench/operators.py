@@ -25,8 +25,8 @@ from bench.results import Rows, Scenario, Target, Temperature, Timing, machine
 from bench.schedules import EPOCH, FROM_SCRATCH, SINGLE, history_steps, single_steps
 from bench.session import RunFailed
 from bench.steps import Ingest, Run, copies_of, run_steps
-from jobs.catalog.catalog import Catalog
-from jobs.plan.lookups import predicates
+from weir.catalog.catalog import Catalog
+from weir.plan.lookups import predicates
 
 QUERIES = Path(__file__).resolve().parent / "queries_operators"
 CHANGE_SETS, TRIPLES, FULL_REPEATS = 20, 5, 3

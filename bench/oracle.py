@@ -12,7 +12,7 @@ from pathlib import Path
 import pyoxigraph as ox
 from deltalake import DeltaTable
 
-from lake.tables import ANSWER_COLUMNS
+from weir.lake.tables import ANSWER_COLUMNS
 
 Row = tuple[str, ...]
 PLACES = 9

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-import lake.tables
+import weir.lake.tables
 from bench.places import Project
-from jobs.catalog.catalog import Catalog
+from weir.catalog.catalog import Catalog
 
 _MARK = "ready"
 
@@ -22,7 +22,7 @@ def form_of(queries: Path | None, *what: str) -> str:
         queries: the folder of the queries that have answers in the lake.
         what: further words, such as how much of a history was ingested.
     """
-    digest = hashlib.sha256(Path(lake.tables.__file__).read_bytes())
+    digest = hashlib.sha256(Path(weir.lake.tables.__file__).read_bytes())
     for query in Catalog.of_folder(queries).members if queries else ():
         digest.update(f"{query.name} {query.fingerprint}\n".encode())
     digest.update("\n".join(what).encode())

@@ -19,14 +19,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from rdflib.plugins.sparql import prepareQuery
 from rdflib.term import Variable
 
-from jobs.compute.connection import connect
-from lake.bindings import Bindings
-from lake.scan import attach
+from weir.compute.connection import connect
+from weir.lake.bindings import Bindings
+from weir.lake.scan import attach
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from jobs.settings import Settings
+    from weir.settings import Settings
 
 _POSITIONS = ("subject", "predicate", "object")
 CODEGEN = "spark.sql.codegen.wholeStage"

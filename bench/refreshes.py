@@ -19,24 +19,24 @@ import yaml
 
 from bench.places import WORK, Project, project
 from bench.results import Scenario, Target, Timing, machine
-from jobs.compact_lake import delete_commits
-from jobs.compute.resources import Resources
-from jobs.compute.session import late_session
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
-from jobs.publish_answers import publish_answers
-from jobs.refresh_remotes import Surroundings, refresh_remotes
-from jobs.replicas.answers import Solution
-from jobs.replicas.asking import Fetch, Fetched
-from jobs.replicas.budget import Amount
-from jobs.replicas.evaluation import Clock
-from jobs.replicas.inbox import inbox_names
-from jobs.replicas.remotes import Remote
-from jobs.settings import Settings
-from jobs.stage import Stage, silent
-from jobs.validate_answers import validate_answers
-from lake.maintenance import compact_files
-from lake.tables import LEDGER_SUMMARY, SHARED_TABLES, replica, replica_summary
+from weir.compact.stage import delete_commits
+from weir.compute.resources import Resources
+from weir.compute.session import late_session
+from weir.ingest.stage import ingest_changes
+from weir.lake.maintenance import compact_files
+from weir.lake.tables import LEDGER_SUMMARY, SHARED_TABLES, replica, replica_summary
+from weir.maintain.stage import maintain_queries
+from weir.publish.stage import publish_answers
+from weir.remotes.stage import Surroundings, refresh_remotes
+from weir.replicas.answers import Solution
+from weir.replicas.asking import Fetch, Fetched
+from weir.replicas.budget import Amount
+from weir.replicas.evaluation import Clock
+from weir.replicas.inbox import inbox_names
+from weir.replicas.remotes import Remote
+from weir.settings import Settings
+from weir.stage import Stage, silent
+from weir.validate.stage import validate_answers
 
 FULL_EVALUATIONS = 10_080
 KEYS, BUDGET, STEADY = 100, 20, 5

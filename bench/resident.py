@@ -152,7 +152,7 @@ def _running(made: Project) -> Iterator[_Process]:
     Raises:
         RunFailed: it does not end with exit code 0.
     """
-    program = "import sys; from jobs.cli import main; sys.exit(main())"
+    program = "import sys; from weir.cli import main; sys.exit(main())"
     options = ["--config", str(made.config), "--output", "json", "run", "--every", f"{EVERY:g}s"]
     process = subprocess.Popen(
         [sys.executable, "-c", program, *options],

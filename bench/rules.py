@@ -18,17 +18,17 @@ import duckdb
 import pyarrow as pa
 
 from bench.results import Scenario, Target, machine
-from jobs.compute.duck import DuckEngine
-from jobs.compute.relations import Statement
-from jobs.compute.sql import column, number, rows_of, select
-from jobs.engine.fixpoint import make
-from jobs.engine.windows import SlidingWindow
-from jobs.lars.program import Declarations, DeclaredAtom, Program, read_program
-from jobs.lars.syntax import Place
-from jobs.rules.points import PointAxis
-from jobs.rules.program import ProgramInputs, program_delta
-from jobs.streams.legs import Leg
-from jobs.streams.timeline import StreamHistory, Timeline
+from weir.compute.duck import DuckEngine
+from weir.compute.relations import Statement
+from weir.compute.sql import column, number, rows_of, select
+from weir.engine.fixpoint import make
+from weir.engine.windows import SlidingWindow
+from weir.lars.program import Declarations, DeclaredAtom, Program, read_program
+from weir.lars.syntax import Place
+from weir.rules.points import PointAxis
+from weir.rules.program import ProgramInputs, program_delta
+from weir.streams.legs import Leg
+from weir.streams.timeline import StreamHistory, Timeline
 
 BATCH, BATCHES = 100, 3
 """Points of a leg; legs that are measured, after one that is not."""

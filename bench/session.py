@@ -123,7 +123,7 @@ def measure(
 
 def _run(config: str, began: float) -> list[tuple[str, str, float]]:
     """Run the command once; `began` is when the user pressed enter."""
-    from jobs.cli import main as weir
+    from weir.cli import main as weir
 
     entered = time.monotonic()
     output = io.StringIO()
@@ -150,8 +150,8 @@ def _run(config: str, began: float) -> list[tuple[str, str, float]]:
 
 def _recompute(folder: Path, rounds: int) -> list[list[dict[str, Any]]]:
     from bench.recompute import recompute, recompute_here
-    from jobs.settings import Settings
-    from lake.session import start
+    from weir.lake.session import start
+    from weir.settings import Settings
 
     settings = Settings.load(Project(folder).config)
     spark = start("bench", driver_memory=settings.spark.driver_memory)

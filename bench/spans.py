@@ -46,48 +46,51 @@ WITHIN = "within a stage: "
 """Labels of times that the seconds of the stages include."""
 
 PROBES = (
-    Probe("start", "jobs.compute.session", "_start", _always(f"{WITHIN}start of Spark")),
-    Probe("start", "jobs.ingest_changes", "is_anything_pending", _always("look for change sets")),
-    Probe("start", "jobs.pending_work", "has_pending_work", _always("look for pending work")),
-    Probe("ingest", "jobs.ingest.batch", "read_batch", _always("parse")),
-    Probe("ingest", "jobs.ingest.batch", "_written_graphs", _always("ownership of graphs")),
-    Probe("ingest", "jobs.ingest.batch", "_net", _always("net changes")),
-    Probe("ingest", "jobs.ingest.journal", "Journal.commit", _always("commits")),
-    Probe("maintain", "jobs.maintain_queries", "tasks_behind", _always("watermarks and plans")),
-    Probe("maintain", "jobs.maintain.group", "_open_graph", _always("open the tables")),
-    Probe("maintain", "jobs.maintain.group", "read_touched", _always("read changes")),
-    Probe("maintain", "jobs.maintain.group", "read_neighbourhood", _always("neighbourhood")),
-    Probe("maintain", "jobs.maintain.group", "read_whole", _always("whole graph")),
-    Probe("maintain", "jobs.compute.engine", "Engine.make", _hop),
+    Probe("start", "weir.compute.session", "_start", _always(f"{WITHIN}start of Spark")),
+    Probe("start", "weir.ingest.stage", "is_anything_pending", _always("look for change sets")),
+    Probe("start", "weir.pending", "has_pending_work", _always("look for pending work")),
+    Probe("ingest", "weir.ingest.batch", "read_batch", _always("parse")),
+    Probe("ingest", "weir.ingest.batch", "_written_graphs", _always("ownership of graphs")),
+    Probe("ingest", "weir.ingest.batch", "_net", _always("net changes")),
+    Probe("ingest", "weir.ingest.journal", "Journal.commit", _always("commits")),
+    Probe("maintain", "weir.maintain.stage", "tasks_behind", _always("watermarks and plans")),
+    Probe("maintain", "weir.maintain.group", "_open_graph", _always("open the tables")),
+    Probe("maintain", "weir.maintain.group", "read_touched", _always("read changes")),
+    Probe("maintain", "weir.maintain.group", "read_neighbourhood", _always("neighbourhood")),
+    Probe("maintain", "weir.maintain.group", "read_whole", _always("whole graph")),
+    Probe("maintain", "weir.compute.engine", "Engine.make", _hop),
     Probe(
-        "maintain", "jobs.maintain.new_rows", "NewRows.commit", _always("all queries (4 threads)")
+        "maintain", "weir.maintain.new_rows", "NewRows.commit", _always("all queries (4 threads)")
     ),
     Probe(
         "maintain",
-        "jobs.maintain.new_rows",
+        "weir.maintain.new_rows",
         "NewRows._commit",
         lambda _, task, *__: f"  {task.query.name}",
     ),
     Probe(
         "maintain",
-        "jobs.maintain.new_rows",
+        "weir.maintain.new_rows",
         "rows_of_members",
         lambda _, tasks, *__: f"  {tasks[0].query.name} and others of its shape",
     ),
     Probe(
         "maintain",
-        "jobs.maintain.new_rows",
+        "weir.maintain.new_rows",
         "NewRows._write_or_report",
         _always("  commits of queries of one shape (summed)"),
     ),
-    Probe("validate", "jobs.validate_answers", "validate_graph", _always("the graph")),
-    Probe("validate", "jobs.validate_answers", "validate_queries", _always("the queries")),
-    Probe("validate", "jobs.validate.validation", "run_checks", _always("  of both, the checks")),
+    Probe("validate", "weir.validate.stage", "validate_graph", _always("the graph")),
+    Probe("validate", "weir.validate.stage", "validate_queries", _always("the queries")),
+    Probe("validate", "weir.validate.validation", "run_checks", _always("  of both, the checks")),
     Probe(
-        "validate", "expectations.run", "library", _always("  of these, loading Great Expectations")
+        "validate",
+        "weir.expectations.run",
+        "library",
+        _always("  of these, loading Great Expectations"),
     ),
-    Probe("publish", "jobs.publish_answers", "_work", _always("backlog")),
-    Probe("publish", "jobs.publish_answers", "publish", _always("all queries (4 threads)")),
+    Probe("publish", "weir.publish.stage", "_work", _always("backlog")),
+    Probe("publish", "weir.publish.stage", "publish", _always("all queries (4 threads)")),
 )
 
 

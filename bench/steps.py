@@ -24,8 +24,8 @@ from bench.places import ROOT, Project, put
 from bench.session import RunFailed
 
 if TYPE_CHECKING:
-    from jobs.compute.session import Session
-    from jobs.settings import Settings
+    from weir.compute.session import Session
+    from weir.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +154,13 @@ def _config(made: Project, names: Sequence[str], queries: Path) -> Path:
 
 def main(argv: Sequence[str]) -> int:
     """Do the job that `run_steps` wrote."""
-    from jobs.compute.session import late_session
-    from jobs.ingest_changes import ingest_changes
-    from jobs.maintain_queries import maintain_queries
-    from jobs.settings import Settings
-    from jobs.stage import new_run_id
-    from lake.maintenance import compact_files
-    from lake.tables import RUNS, TRANSACTIONS
+    from weir.compute.session import late_session
+    from weir.ingest.stage import ingest_changes
+    from weir.lake.maintenance import compact_files
+    from weir.lake.tables import RUNS, TRANSACTIONS
+    from weir.maintain.stage import maintain_queries
+    from weir.settings import Settings
+    from weir.stage import new_run_id
 
     # As `weir run` does.
     gc.set_threshold(50_000)
@@ -192,9 +192,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _publish(session: Session, settings: Settings) -> None:
-    from jobs.publish_answers import publish_answers
-    from jobs.stage import new_run_id
-    from jobs.validate_answers import validate_answers
+    from weir.publish.stage import publish_answers
+    from weir.stage import new_run_id
+    from weir.validate.stage import validate_answers
 
     validate_answers(session, settings, new_run_id("validate"))
     publish_answers(session, settings, new_run_id("publish"))

@@ -18,7 +18,7 @@ import pyoxigraph as ox
 from deltalake import DeltaTable
 
 from bench.oracle import Row, canonical, shown
-from lake.tables import ANSWER_COLUMNS
+from weir.lake.tables import ANSWER_COLUMNS
 
 _WINDOW = re.compile(r"FROM NAMED WINDOW (\S+) ON \S+ \[(RANGE|ELEMENTS) (\S+?)(?: STEP (\S+))?\]")
 _DURATION = re.compile(r"PT(\d+)([HMS])")

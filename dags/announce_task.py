@@ -15,7 +15,7 @@ from dags.requested_events import ProducesOnRequest
 from dags.store_credentials import store_credentials
 
 RESULTS = "queries"
-"""The key of the XCom that has what the run did for each query, as `jobs.published_answers`."""
+"""The key of the XCom with what the run did for each query, as `weir.jobs.published_answers`."""
 
 
 class AnnounceAnswers(ProducesOnRequest):
@@ -41,7 +41,14 @@ class AnnounceAnswers(ProducesOnRequest):
             AirflowException: the tables cannot be read; a retry reads them again.
         """
         self.emit_on_request()
-        command = [sys.executable, "-m", "jobs.published_answers", "--config", str(CONFIG)]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "weir.jobs.published_answers",
+            "--config",
+            str(CONFIG),
+        ]
         command += ["--run-id", str(context["run_id"])]
         with store_credentials():
             environment = child_environment()

@@ -29,22 +29,24 @@ import pendulum
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable
 
+import weir
 from dags.stage_task import SubmitStage
 from dags.store_credentials import LakeCommand
-from jobs.catalog.described import Described, described
-from jobs.catalog.names import folders_of
-from jobs.errors import ConfigurationError
-from jobs.replicas.names import DeclaredRemote, cron_of, declared_remotes
-from jobs.settings import CONFIG_FILE, Settings
-from lake.tables import QUADS, replica
-from lake.tables import answers as answers_table
+from weir.catalog.described import Described, described
+from weir.catalog.names import folders_of
+from weir.errors import ConfigurationError
+from weir.lake.tables import QUADS, replica
+from weir.lake.tables import answers as answers_table
+from weir.replicas.names import DeclaredRemote, cron_of, declared_remotes
+from weir.settings import CONFIG_FILE, Settings
 
 CODE = Path(__file__).resolve().parent.parent
+JOBS = (Path(weir.__file__).parent / "jobs").resolve()
 CONFIG = Path(os.environ.get("WEIR_PROJECT", CODE)).resolve() / CONFIG_FILE
 SETTINGS = Settings.load(CONFIG)
 
 NOTHING_TO_DO = 99
-"""Exit code of `jobs.pending_work`, and of a refresh that found nothing to ingest."""
+"""Exit code of `weir.jobs.pending_work`, and of a refresh that found nothing to ingest."""
 
 START = pendulum.datetime(2026, 1, 1, tz="UTC")
 
@@ -117,7 +119,7 @@ def submit(stage: str, *arguments: str, **wiring: Any) -> SubmitStage:
         task_id=stage,
         name=f"weir {stage}",
         conn_id="spark_default",
-        application=str(CODE / "jobs" / f"{stage}.py"),
+        application=str(JOBS / f"{stage}.py"),
         application_args=["--config", str(CONFIG), "--run-id", "{{ run_id }}", *arguments],
         driver_memory=SETTINGS.spark.driver_memory,
         conf={
@@ -172,7 +174,7 @@ def check_freshness() -> LakeCommand:
 
     It comes after the refreshes, whether they succeeded or not, and is not retried.
     """
-    command = [sys.executable, "-m", "jobs.check_freshness", "--config", str(CONFIG)]
+    command = [sys.executable, "-P", "-m", "weir.jobs.check_freshness", "--config", str(CONFIG)]
     return LakeCommand(
         task_id="check_freshness",
         # Not as a part of the command: the name of a run may have any character.
@@ -198,7 +200,7 @@ def announce(table: Asset) -> LakeCommand:
 
     The tables decide, not the outcome of the tasks before it.
     """
-    command = [sys.executable, "-m", "jobs.pending_work", "--config", str(CONFIG)]
+    command = [sys.executable, "-P", "-m", "weir.jobs.pending_work", "--config", str(CONFIG)]
     return LakeCommand(
         task_id="announce_changes",
         bash_command=shlex.join(command),

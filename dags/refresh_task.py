@@ -13,13 +13,13 @@ from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from dags.common import CODE, CONFIG, NOTHING_TO_DO, asset, child_environment
 from dags.requested_events import ProducesOnRequest
 from dags.store_credentials import store_credentials
-from jobs.errors import EXIT_USAGE
-from jobs.replicas.names import DeclaredRemote
-from lake.tables import replica
+from weir.errors import EXIT_USAGE
+from weir.lake.tables import replica
+from weir.replicas.names import DeclaredRemote
 
 
 class RefreshRemote(ProducesOnRequest):
-    """Runs `jobs.refresh_remotes` for one remote, without Spark.
+    """Runs `weir.jobs.refresh_remotes` for one remote, without Spark.
 
     The connection is looked up while the task runs, and its login and password go to the standard
     input of the child: they are in no argument, variable, template or log. The event of the asset
@@ -67,7 +67,7 @@ class RefreshRemote(ProducesOnRequest):
 
     def _run(self, run_id: str) -> int:
         """The exit code of the child, whose lines are logged."""
-        command = [sys.executable, "-m", "jobs.refresh_remotes", "--config", str(CONFIG)]
+        command = [sys.executable, "-P", "-m", "weir.jobs.refresh_remotes", "--config", str(CONFIG)]
         command += ["--run-id", run_id, "--remote", self.remote, "--credentials", "--event"]
         with store_credentials():
             environment = child_environment()

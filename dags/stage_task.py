@@ -9,7 +9,7 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
 from dags.store_credentials import store_credentials
-from jobs.errors import EXIT_QUALITY, EXIT_USAGE
+from weir.errors import EXIT_QUALITY, EXIT_USAGE
 
 _EXIT_CODE = re.compile(r"Error code is: (\d+)\.")
 _REASON = re.compile(r"^error: ", re.MULTILINE)

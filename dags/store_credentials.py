@@ -16,7 +16,7 @@ from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import BaseHook, Connection, Context
 from airflow.sdk.log import mask_secret
 
-from jobs.secret_keys import is_secret
+from weir.text.secret_keys import is_secret
 
 CONNECTION = os.environ.get("WEIR_STORAGE_CONNECTION")
 _OPTIONS = "WEIR_STORAGE_OPTIONS"

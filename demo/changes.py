@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lake.lake import Lake
-from lake.tables import ANSWER_COLUMNS, RUNS, TRANSACTIONS, answers
+from weir.lake.lake import Lake
+from weir.lake.tables import ANSWER_COLUMNS, RUNS, TRANSACTIONS, answers
 
 Row = tuple[str, ...]
 PREFIXES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from expectations.suite import Expectation, QualityResult, Suite
+from weir.expectations.suite import Expectation, QualityResult, Suite
 
 MAX_ROWS = "row_count_is_within_max_rows"
 """The check of the limit of a query, which says nothing of its stored state."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from expectations.suite import Expectation, Suite
+from weir.expectations.suite import Expectation, Suite
 
 EMBEDDINGS_SUITE = Suite(
     name="embeddings",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from expectations.suite import Expectation, Suite
+from weir.expectations.suite import Expectation, Suite
 
 _STATUSES = ("changed", "unchanged", "gone", "suspect", "failed", "too_large")
 _UNITS = ("requests", "keys", "bytes", "seconds")

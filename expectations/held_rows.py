@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 import duckdb
 import pyarrow as pa
 
-from expectations.statement import CHECKED_ROWS
-from lake.bindings import Bindings
+from weir.expectations.statement import CHECKED_ROWS
+from weir.lake.bindings import Bindings
 
 
 @runtime_checkable

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from html import escape
 
-from expectations.suite import QualityResult
+from weir.expectations.suite import QualityResult
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }

@@ -4,7 +4,7 @@ Each has its own name there, and so its own line in a validation result. All exp
 checked together share one metric, which is computed once per batch: the rows that do not meet them,
 found by one statement. Each expectation picks its own from the metric's value.
 
-Importing this module takes seconds: `expectations.run.library` does it, with warnings off.
+Importing this module takes seconds: `weir.expectations.run.library` does it, with warnings off.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from great_expectations.execution_engine.sparkdf_execution_engine import SparkDF
 from great_expectations.expectations.expectation import BatchExpectation
 from great_expectations.expectations.metrics.metric_provider import MetricProvider, metric_value
 
-from expectations.held_rows import HeldRows
-from expectations.statement import CHECKED_ROWS, unexpected_rows
-from expectations.suite import Suite
+from weir.expectations.held_rows import HeldRows
+from weir.expectations.statement import CHECKED_ROWS, unexpected_rows
+from weir.expectations.suite import Suite
 
 _SUITES: dict[str, Suite] = {}
 """The registered suites: Great Expectations passes only plain values, so here the names."""
@@ -62,9 +62,9 @@ def _registered(name: str) -> type[SuiteExpectation]:
 class UnexpectedRows(MetricProvider):
     """The rows of a batch that do not meet expectations: a dictionary per expectation and scope.
 
-    Its keys are those of the structs that `expectations.statement.unexpected_rows` returns. The
-    statement is in the dialect of the engine: Spark for a Spark frame, DuckDB for a pandas frame,
-    which is the `placeholder` of rows in DuckDB.
+    Its keys are those of the structs that `weir.expectations.statement.unexpected_rows` returns.
+    The statement is in the dialect of the engine: Spark for a Spark frame, DuckDB for a pandas
+    frame, which is the `placeholder` of rows in DuckDB.
     """
 
     metric_name = "weir.unexpected_rows"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from expectations.suite import Expectation, Suite
+from weir.expectations.suite import Expectation, Suite
 
 REQUESTS_SUITE = Suite(
     name="requests",

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from expectations.held_rows import HeldRows, InMemory
-from expectations.suite import Expectation, QualityResult, Suite
+from weir.expectations.held_rows import HeldRows, InMemory
+from weir.expectations.suite import Expectation, QualityResult, Suite
 
 if TYPE_CHECKING:
     from great_expectations.core import ExpectationSuiteValidationResult
@@ -132,7 +132,7 @@ def _prepared(suites: tuple[Suite, ...], is_spark: bool) -> _Prepared:
     gx = library()
     from great_expectations.data_context.types.base import ProgressBarsConfig
 
-    from expectations.registration import register
+    from weir.expectations.registration import register
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
@@ -149,7 +149,7 @@ def _prepared(suites: tuple[Suite, ...], is_spark: bool) -> _Prepared:
 @contextmanager
 def _taken(frame: DataFrame | pa.Table | HeldRows) -> Iterator[tuple[Any, bool]]:
     """The frame as Great Expectations takes it, and whether it is one of Spark."""
-    from expectations.registration import placeholder
+    from weir.expectations.registration import placeholder
 
     if isinstance(frame, pa.Table):
         frame = InMemory(frame)
@@ -214,5 +214,5 @@ def library() -> Any:
         warnings.simplefilter("ignore", DeprecationWarning)
         import great_expectations
 
-        import expectations.registration  # noqa: F401
+        import weir.expectations.registration  # noqa: F401
     return great_expectations

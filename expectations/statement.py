@@ -7,8 +7,8 @@ from typing import Literal
 
 from sqlglot import exp, select
 
-from expectations.suite import Expectation, Suite
-from expectations.terms import parse_condition
+from weir.expectations.suite import Expectation, Suite
+from weir.expectations.terms import parse_condition
 
 Dialect = Literal["spark", "duckdb"]
 CHECKED_ROWS = "checked_rows"

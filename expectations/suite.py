@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lake.counted import counted
+from weir.lake.counted import counted
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -18,7 +18,7 @@ class Expectation:
         name: short name, as in the `quality` table and in results of Great Expectations.
         sentence: the condition in words.
         holds: the condition over a row of the suite's frame; null counts as not met. It is Spark
-            SQL, which sqlglot translates for DuckDB, with the predicates of `expectations.terms`.
+            SQL, which sqlglot translates for DuckDB; `weir.expectations.terms` has predicates.
         found: what an unexpected row says, with its columns in braces; empty: only how many.
     """
 

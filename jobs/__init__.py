@@ -1,0 +1,1 @@
+"""What is submitted to Spark, or run by a task of Airflow: one program per stage."""

@@ -13,10 +13,10 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from lake.commit_files import actions, commit_file
-from lake.file_rows import rows_of_files
-from lake.lake import Lake, local_folder
-from lake.log_checks import verify_commit
+from weir.lake.commit_files import actions, commit_file
+from weir.lake.file_rows import rows_of_files
+from weir.lake.lake import Lake, local_folder
+from weir.lake.log_checks import verify_commit
 
 
 class NotAppended(Exception):  # noqa: N818  (named after what is wrong)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from lake.appended import NotAppended, changed_files
-from lake.commit_files import commit_file
-from lake.file_rows import columns_of, rows_of_files
-from lake.lake import Lake
-from lake.spark_errors import messages_of
+from weir.lake.appended import NotAppended, changed_files
+from weir.lake.commit_files import commit_file
+from weir.lake.file_rows import columns_of, rows_of_files
+from weir.lake.lake import Lake
+from weir.lake.spark_errors import messages_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

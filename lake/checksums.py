@@ -29,8 +29,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyarrow import fs
 
-from lake.storage_errors import RESTORE, DamagedTable, table_of
-from lake.whole_files import write_whole
+from weir.lake.storage_errors import RESTORE, DamagedTable, table_of
+from weir.lake.whole_files import write_whole
 
 NOTES = "_checksums"
 """The folder below a table with the checksums of files that are not named by theirs."""

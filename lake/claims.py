@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 from deltalake import Transaction
 from deltalake.exceptions import CommitFailedError
 
-from lake.commit import checkpoint
-from lake.fences import Fence, Superseded
-from lake.lake import Lake
-from lake.leases import forget, renewed_at
-from lake.ledger import ABANDONED, CLAIMED, LedgerRow, append_to, ready, record
-from lake.ledger_summary import Ledger, read_ledger, write_summary
-from lake.processes import identity, lives
-from lake.tables import RUNS
+from weir.lake.commit import checkpoint
+from weir.lake.fences import Fence, Superseded
+from weir.lake.lake import Lake
+from weir.lake.leases import forget, renewed_at
+from weir.lake.ledger import ABANDONED, CLAIMED, LedgerRow, append_to, ready, record
+from weir.lake.ledger_summary import Ledger, read_ledger, write_summary
+from weir.lake.processes import identity, lives
+from weir.lake.tables import RUNS
 
 BRIEF: Final = "brief"
 """The `mode` of a claim that is held for moments, so that others wait for its end."""
@@ -62,7 +62,7 @@ def claim(
 
     A claim without an end counts as active while its process lives, one of this process until it is
     released, and one of another machine for `lease_seconds` after it was made or renewed
-    (`lake.leases`). A dead one is marked `abandoned`.
+    (`weir.lake.leases`). A dead one is marked `abandoned`.
 
     Args:
         lake: has the ledger.

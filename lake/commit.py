@@ -13,16 +13,16 @@ from deltalake import DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import DeltaError
 from deltalake.schema import PrimitiveType
 
-from lake.commit_files import actions, commit_file
-from lake.fences import Guard
-from lake.file_commits import append, overwrite
-from lake.interrupts import heed
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.old_commits import delete_old_commits_as_they_arise
-from lake.parquet_files import write_files
-from lake.small_files import merge_small_files
-from lake.tables import Column, ColumnType, Table
+from weir.lake.commit_files import actions, commit_file
+from weir.lake.fences import Guard
+from weir.lake.file_commits import append, overwrite
+from weir.lake.interrupts import heed
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.old_commits import delete_old_commits_as_they_arise
+from weir.lake.parquet_files import write_files
+from weir.lake.small_files import merge_small_files
+from weir.lake.tables import Column, ColumnType, Table
 
 if TYPE_CHECKING:  # the ledger and the command line commit without Spark
     from pyspark.sql import DataFrame, DataFrameWriter

@@ -5,7 +5,7 @@ A property outlives the commits of the log, which are deleted after a while.
 
 from __future__ import annotations
 
-from lake.lake import Lake
+from weir.lake.lake import Lake
 
 PROPERTY = "weir.consolidatedUntil"
 

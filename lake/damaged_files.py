@@ -12,8 +12,8 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError
 
-from lake.checksums import damaged, is_intact
-from lake.integrity import missing_files
+from weir.lake.checksums import damaged, is_intact
+from weir.lake.integrity import missing_files
 
 _THREADS = 4
 """Files that are read at once; checksums are computed without Python's lock."""

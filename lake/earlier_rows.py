@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.row_deletion import delete_rows
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.row_deletion import delete_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from pyarrow import fs
 
-from lake.commit_files import actions, commit_file
+from weir.lake.commit_files import actions, commit_file
 
 
 class NotByFiles(Exception):  # noqa: N818  (named after what is wrong)

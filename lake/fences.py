@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from deltalake import Transaction
 from pyarrow import fs
 
-from lake.commit_files import actions, commit_file
+from weir.lake.commit_files import actions, commit_file
 
 _COMMITS = 1 << 20
 """Room for the commits of one run to one table, which Spark wants to have increasing numbers."""

@@ -18,9 +18,9 @@ from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction
 
-from lake.fences import Guard
-from lake.parquet_files import DataFile
-from lake.storage_errors import RESTORE, DamagedTable, table_of
+from weir.lake.fences import Guard
+from weir.lake.parquet_files import DataFile
+from weir.lake.storage_errors import RESTORE, DamagedTable, table_of
 
 _ATTEMPTS = 100
 """Others commit a few times a second at most."""

@@ -12,8 +12,8 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from pyarrow import fs
 
-from lake.checksums import PAGES_ARE_VERIFIED, verify_footers
-from lake.lake import Lake, local_folder
+from weir.lake.checksums import PAGES_ARE_VERIFIED, verify_footers
+from weir.lake.lake import Lake, local_folder
 
 
 def rows_of_files(

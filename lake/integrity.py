@@ -10,8 +10,8 @@ from urllib.parse import unquote
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from lake.commit_files import LAST_CHECKPOINT, LOG, checkpoint_files, garbled, last_checkpoint
-from lake.log_checks import unlike_notes
+from weir.lake.commit_files import LAST_CHECKPOINT, LOG, checkpoint_files, garbled, last_checkpoint
+from weir.lake.log_checks import unlike_notes
 
 _VERSION_DIGITS = 20
 

@@ -20,8 +20,8 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
-from lake.checksums import PAGES_ARE_VERIFIED, verify_footers
-from lake.commit_files import (
+from weir.lake.checksums import PAGES_ARE_VERIFIED, verify_footers
+from weir.lake.commit_files import (
     LOG,
     actions,
     commit_file,
@@ -29,14 +29,14 @@ from lake.commit_files import (
     describing_commit,
     last_checkpoint,
 )
-from lake.damaged_files import damage_is_named
-from lake.fences import Fence, Guard
-from lake.integrity import damaged_commits
-from lake.log_checks import verify_commit, verify_commits, verify_log
-from lake.metadata import Metadata
-from lake.names import InvalidNameError, is_table_name
-from lake.step_back import newest_commit_of
-from lake.storage_errors import RESTORE, DamagedTable, storage_errors, table_of
+from weir.lake.damaged_files import damage_is_named
+from weir.lake.fences import Fence, Guard
+from weir.lake.integrity import damaged_commits
+from weir.lake.log_checks import verify_commit, verify_commits, verify_log
+from weir.lake.metadata import Metadata
+from weir.lake.names import InvalidNameError, is_table_name
+from weir.lake.step_back import newest_commit_of
+from weir.lake.storage_errors import RESTORE, DamagedTable, storage_errors, table_of
 
 _LINE_END = re.compile(r"\\n|\n")
 _KEPT_COMMITS = 50

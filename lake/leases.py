@@ -18,7 +18,7 @@ import pyarrow as pa
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
-from lake.lake import Lake, local_folder
+from weir.lake.lake import Lake, local_folder
 
 FOLDER = "_claims"
 """Below the folder of the lake."""

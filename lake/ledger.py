@@ -12,18 +12,18 @@ from typing import Final
 import pyarrow as pa
 from deltalake import DeltaTable, Transaction
 
-from lake.commit import (
+from weir.lake.commit import (
     add_missing_columns,
     append_rows,
     arrow_schema,
     checkpoint,
     create_if_missing,
 )
-from lake.lake import Lake
-from lake.old_commits import delete_old_commits_as_they_arise
-from lake.processes import identity
-from lake.small_files import merge_small_files
-from lake.tables import RUNS
+from weir.lake.lake import Lake
+from weir.lake.old_commits import delete_old_commits_as_they_arise
+from weir.lake.processes import identity
+from weir.lake.small_files import merge_small_files
+from weir.lake.tables import RUNS
 
 CLAIMED, SUCCEEDED, FAILED, ABANDONED = "claimed", "succeeded", "failed", "abandoned"
 """The values of `status`."""

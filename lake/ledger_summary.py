@@ -19,14 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake.exceptions import DeltaError
 
-from lake.appended import NotAppended, appended_rows, commit_digest
-from lake.commit import arrow_schema, write
-from lake.lake import Lake
-from lake.ledger import ABANDONED, CLAIMED, SUCCEEDED, UNTOUCHED
-from lake.metadata import Metadata
-from lake.storage_errors import StorageError
-from lake.tables import LEDGER_SUMMARY, RUNS
-from lake.untouched import expanded
+from weir.lake.appended import NotAppended, appended_rows, commit_digest
+from weir.lake.commit import arrow_schema, write
+from weir.lake.lake import Lake
+from weir.lake.ledger import ABANDONED, CLAIMED, SUCCEEDED, UNTOUCHED
+from weir.lake.metadata import Metadata
+from weir.lake.storage_errors import StorageError
+from weir.lake.tables import LEDGER_SUMMARY, RUNS
+from weir.lake.untouched import expanded
 
 _FORMAT = 2
 """Increased when `summed_up` keeps other rows than before: earlier summaries are then unused."""
@@ -40,7 +40,7 @@ class Ledger:
     """The rows of `runs` that still matter.
 
     Attributes:
-        rows: columns of `RUNS`, ordered by number; none is about all queries (`lake.untouched`).
+        rows: columns of `RUNS`, ordered by number; none about all queries (`weir.lake.untouched`).
         version: of `runs` when it was read; -1 if there is none.
         commits: how many commits of `runs` are not in the summary.
         rows_read: how many rows were read for it, of the summary and of `runs`.

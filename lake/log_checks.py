@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from lake.checksums import NOTES, Verified
-from lake.commit_files import (
+from weir.lake.checksums import NOTES, Verified
+from weir.lake.commit_files import (
     LAST_CHECKPOINT,
     LOG,
     checkpoint_files,
@@ -28,8 +28,8 @@ from lake.commit_files import (
     garbled,
     last_checkpoint,
 )
-from lake.storage_errors import NO_FILE, RESTORE, DamagedTable, table_of
-from lake.whole_files import write_whole
+from weir.lake.storage_errors import NO_FILE, RESTORE, DamagedTable, table_of
+from weir.lake.whole_files import write_whole
 
 LOG_NOTES = "log"
 """The file below `NOTES` with a line for each file of the log: its digest and its name."""

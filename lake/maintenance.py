@@ -3,7 +3,7 @@
 No commit made here changes what a reader sees, nor what a change feed shows: files are rearranged
 (`dataChange` = false). Nor does it carry metadata of ours, so that a watermark is only ever what
 the job that owns the table wrote; `last_metadata` skips commits without it. Up to which epoch a log
-is a state only is a property of the table (`lake.consolidated`).
+is a state only is a property of the table (`weir.lake.consolidated`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from delta.exceptions.captured import (
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from lake.commit import checkpoint
-from lake.consolidated import note_consolidation
-from lake.file_commits import Overtaken
-from lake.lake import Lake
-from lake.session import read
-from lake.small_files import merge_files
-from lake.tables import Table, feed_retention
+from weir.lake.commit import checkpoint
+from weir.lake.consolidated import note_consolidation
+from weir.lake.file_commits import Overtaken
+from weir.lake.lake import Lake
+from weir.lake.session import read
+from weir.lake.small_files import merge_files
+from weir.lake.tables import Table, feed_retention
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
-from lake.commit_files import actions, commit_file, commits_after, last_checkpoint
-from lake.lake import Lake, local_folder
-from lake.log_checks import verify_commit
-from lake.metadata import Metadata
-from lake.step_back import newest_commit_of
+from weir.lake.commit_files import actions, commit_file, commits_after, last_checkpoint
+from weir.lake.lake import Lake, local_folder
+from weir.lake.log_checks import verify_commit
+from weir.lake.metadata import Metadata
+from weir.lake.step_back import newest_commit_of
 
 
 def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadata] | None:

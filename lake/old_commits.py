@@ -11,10 +11,10 @@ from contextlib import suppress
 
 from pyarrow import fs
 
-from lake.commit_files import LOG, commit_file
-from lake.lake import Lake, local_folder
-from lake.log_checks import forget_commits
-from lake.tables import Table
+from weir.lake.commit_files import LOG, commit_file
+from weir.lake.lake import Lake, local_folder
+from weir.lake.log_checks import forget_commits
+from weir.lake.tables import Table
 
 _AT_ONCE = 100
 """A log is shortened once it has so many commits more than it keeps."""

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from deltalake.transaction import AddAction
 from pyarrow import fs
 
-from lake.checksums import Checksums, file_checksum, footer_checksum
-from lake.lake import Lake, local_folder
+from weir.lake.checksums import Checksums, file_checksum, footer_checksum
+from weir.lake.lake import Lake, local_folder
 
 ROW_GROUP = 100_000
 """Rows; statistics of small groups let readers skip more of a sorted file."""

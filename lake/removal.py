@@ -6,10 +6,10 @@ import shutil
 
 from pyarrow import fs
 
-from lake.checksums import NOTES
-from lake.commit_files import LOG
-from lake.lake import local_folder
-from lake.log_checks import LOG_NOTES
+from weir.lake.checksums import NOTES
+from weir.lake.commit_files import LOG
+from weir.lake.lake import local_folder
+from weir.lake.log_checks import LOG_NOTES
 
 _REMOVED_LOG = ".removed_log"
 """The name of a log whose table is being removed."""

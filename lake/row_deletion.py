@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
-from lake.commit import checkpoint
-from lake.file_commits import Replacement, files_of, replace
-from lake.file_rows import columns_of, rows_of_files
-from lake.lake import Lake
-from lake.metadata import DISCARDS, Metadata
-from lake.parquet_files import DataFile, write_files
+from weir.lake.commit import checkpoint
+from weir.lake.file_commits import Replacement, files_of, replace
+from weir.lake.file_rows import columns_of, rows_of_files
+from weir.lake.lake import Lake
+from weir.lake.metadata import DISCARDS, Metadata
+from weir.lake.parquet_files import DataFile, write_files
 
 
 def delete_later_rows(lake: Lake, table_name: str, epoch: int, metadata: Metadata) -> None:

@@ -11,10 +11,10 @@ import duckdb
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from lake.bindings import Bindings
-from lake.checksums import verify_files
-from lake.data_files import are_the_rows, file_names, files_after, is_pattern
-from lake.lake import local_folder
+from weir.lake.bindings import Bindings
+from weir.lake.checksums import verify_files
+from weir.lake.data_files import are_the_rows, file_names, files_after, is_pattern
+from weir.lake.lake import local_folder
 
 _PLAIN = frozenset({"string", "long", "integer", "boolean"})
 

@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from lake.processes import identity, lives
-from lake.storage_errors import StorageError
+from weir.lake.processes import identity, lives
+from weir.lake.storage_errors import StorageError
 
 _FOLDER = re.compile(r"[^~]+~(?P<pid>\d{1,9})~(?P<known_as>[^~]*)")
 

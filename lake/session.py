@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lake.lake import Lake
-from lake.scratch import scratch_folder
+from weir.lake.lake import Lake
+from weir.lake.scratch import scratch_folder
 
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

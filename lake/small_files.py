@@ -14,11 +14,11 @@ from urllib.parse import unquote
 
 from deltalake import DeltaTable
 
-from lake.data_files import are_the_rows
-from lake.file_commits import Overtaken, Replacement, files_of, replace
-from lake.file_rows import columns_of, rows_of_files
-from lake.lake import Lake
-from lake.parquet_files import DataFile, write_files
+from weir.lake.data_files import are_the_rows
+from weir.lake.file_commits import Overtaken, Replacement, files_of, replace
+from weir.lake.file_rows import columns_of, rows_of_files
+from weir.lake.lake import Lake
+from weir.lake.parquet_files import DataFile, write_files
 
 MANY = 32
 """So many small files are merged."""

@@ -12,9 +12,9 @@ from urllib.parse import unquote
 
 from pyspark.sql.types import StructType
 
-from lake.data_files import are_the_rows, files_after, is_pattern
-from lake.lake import Lake
-from lake.session import read
+from weir.lake.data_files import are_the_rows, files_after, is_pattern
+from weir.lake.lake import Lake
+from weir.lake.session import read
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable

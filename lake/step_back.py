@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from lake.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
-from lake.storage_errors import DamagedTable, table_of
+from weir.lake.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
+from weir.lake.storage_errors import DamagedTable, table_of
 
 _COMPARED = 8
 """Commits behind the newest one of a job among which the one before it is looked for."""

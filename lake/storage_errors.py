@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
-from lake.spark_errors import messages_of
+from weir.lake.spark_errors import messages_of
 
 _NUMBER = re.compile(r"(?:os error |errno[ =]|Errno )(\d+)")
 _PATH = re.compile(

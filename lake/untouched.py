@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lake.ledger import ABANDONED, SKIPPED, UNTOUCHED
+from weir.lake.ledger import ABANDONED, SKIPPED, UNTOUCHED
 
 ALL = "*"
 """The query of a row about all of them; no query can have this name."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from setup.steps import ROOT
 
-PACKAGES = ("jobs", "lake", "expectations")
+PACKAGES = ("weir", "weir/lake", "weir/expectations", "weir/jobs")
 ARCHIVE = ROOT / "dist" / "weir.zip"
 
 

@@ -51,7 +51,7 @@ def lake(tmp_path: Path) -> HandMadeLake:
 def _parsers_are_reused() -> Iterator[None]:
     """Ingest parses in a child process; the tests of a process share it."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("jobs.ingest.reading.ParserProcess", ReusedParser)
+        patched.setattr("weir.ingest.reading.ParserProcess", ReusedParser)
         yield
     close_idle()
 
@@ -59,7 +59,7 @@ def _parsers_are_reused() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The one Spark session of the test suite."""
-    from lake.session import start
+    from weir.lake.session import start
 
     # Most of the time of a test is that of the compiler of often repeated code, which pays later.
     quick = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}

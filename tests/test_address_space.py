@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.address_space import EXIT_REFUSED
-from jobs.expected_errors import as_user_error
+from weir.expected_errors import as_user_error
+from weir.process.address_space import EXIT_REFUSED
 
 ROOT = Path(__file__).parents[1]
 MIB = 1 << 20
-_WEIR = "import sys; from jobs.cli import main; sys.exit(main())"
+_WEIR = "import sys; from weir.cli import main; sys.exit(main())"
 
 
 def limited(mebibytes: int) -> None:
@@ -42,7 +42,7 @@ def run(
 def watching(body: str) -> str:
     """A process whose main function has a body."""
     return (
-        "import os, signal, sys, time\nfrom jobs.address_space import watched\n"
+        "import os, signal, sys, time\nfrom weir.process.address_space import watched\n"
         f"def main():\n    {body}\n    return 0\nsys.exit(watched(main))"
     )
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from jobs.native_messages import other_lines
+from weir.process.native_messages import other_lines
 
 PANIC = """
 thread 'tokio-rt-worker' (21540) panicked at /object_store-0.13.2/src/buffered.rs:369:41:
@@ -39,7 +39,7 @@ def test_text_that_is_no_panic_passes_as_it_is() -> None:
 
 def test_a_process_prints_in_order_and_loses_nothing() -> None:
     program = (
-        "import os, sys\nfrom jobs.native_messages import without_panics\n"
+        "import os, sys\nfrom weir.process.native_messages import without_panics\n"
         "with without_panics():\n"
         f"    os.write(2, {(OTHER + PANIC + OTHER).encode()!r})\n"
         "print('after', file=sys.stderr)\n"

@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from jobs.printable import printable, printable_json, printable_lines
+from weir.text.printable import printable, printable_json, printable_lines
 
 # Escape, a C1 control sequence introducer, and the overrides of Trojan Source.
 HOSTILE = "a\x1b[2J\x9b31m\x7f\x00\r\b\u202e\u2066\u2069\u200f\u061cb"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.compact_lake import main
-from jobs.compute.session import Spark
-from jobs.errors import EXIT_FAILED, EXIT_USAGE
-from jobs.settings import Settings
-from jobs.stage import Progress, run_stage, silent
+from weir.compact.stage import main
+from weir.compute.session import Spark
+from weir.errors import EXIT_FAILED, EXIT_USAGE
+from weir.settings import Settings
+from weir.stage import Progress, run_stage, silent
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_wrong_configuration_is_reported(
 def test_a_damaged_table_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lake.session.start", lambda *_, **__: None)
+    monkeypatch.setattr("weir.lake.session.start", lambda *_, **__: None)
     monkeypatch.chdir(tmp_path)
     commit = tmp_path / "lake_data" / "quads" / "_delta_log" / f"{0:020}.json"
     commit.parent.mkdir(parents=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from jobs.step_lines import SILENCE_SECONDS, StepLines
+from weir.text.step_lines import SILENCE_SECONDS, StepLines
 
 
 @dataclass

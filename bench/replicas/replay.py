@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.replicas.traces import Integers, Numbers, Trace
-from jobs.refresh.candidates import Columns, Evaluation, Rows
-from jobs.refresh.change_rate import online_intervals
-from jobs.refresh.dynamic_alpha import at_arms, equal_arms, learned
-from jobs.refresh.election import elected_rows
-from jobs.refresh.policies import Policy, needs_intervals
+from weir.refresh.candidates import Columns, Evaluation, Rows
+from weir.refresh.change_rate import online_intervals
+from weir.refresh.dynamic_alpha import at_arms, equal_arms, learned
+from weir.refresh.election import elected_rows
+from weir.refresh.policies import Policy, needs_intervals
 
 THRESHOLD = 100_000
 SLIDE = 60.0

@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from statistics import median
 
-from jobs.refresh.candidates import Candidate, Evaluation
-from jobs.refresh.election import elect
-from jobs.refresh.policy_text import NAMES, policy_of
+from weir.refresh.candidates import Candidate, Evaluation
+from weir.refresh.election import elect
+from weir.refresh.policy_text import NAMES, policy_of
 
 CANDIDATES, BUDGET, REPEATS = 100_000, 50, 5
 _NOW = Evaluation(1_700_000_000.0, 600.0, 60.0)

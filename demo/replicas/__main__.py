@@ -119,7 +119,7 @@ def run_dags(what: str) -> None:
 def weir(*arguments: str) -> None:
     """Run the command on the project and print it with its output."""
     console.print(f"\n$ weir {' '.join(arguments)}", style="bold")
-    program = "import sys; from jobs.cli import main; sys.exit(main())"
+    program = "import sys; from weir.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", program, "--config", str(PROJECT / "weir.toml"), *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     console.print(done.stdout + done.stderr, markup=False)

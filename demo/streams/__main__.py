@@ -20,10 +20,10 @@ import pyoxigraph as ox
 from rich.console import Console
 
 from demo.dags import DagRuns
-from lake.lake import Lake
-from lake.tables import TRANSACTIONS
 from setup import database
 from setup.steps import CACHE, SetupError, run_pending
+from weir.lake.lake import Lake
+from weir.lake.tables import TRANSACTIONS
 
 SOURCE = Path(__file__).resolve().parent
 ROOT = SOURCE.parent.parent
@@ -156,7 +156,7 @@ def weir(*arguments: str) -> None:
 
 def command(arguments: Sequence[str]) -> list[str]:
     """The command line of `weir` for the project."""
-    program = "import sys; from jobs.cli import main; sys.exit(main())"
+    program = "import sys; from weir.cli import main; sys.exit(main())"
     return [sys.executable, "-c", program, "--config", str(PROJECT / "weir.toml"), *arguments]
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from jobs.audit.checked import table_of
-from jobs.audit_lake import PAGE, AuditResult, audit_lake, examined
-from jobs.errors import EXIT_QUALITY, QualityError
-from jobs.repair_lake import repair_lake
-from lake.lake import Lake
 from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
 from tests.support.laws import Seeds
 from tests.support.projects.project import SNAPSHOTS, Project, no_spark
+from weir.audit.checked import table_of
+from weir.audit.repair import repair_lake
+from weir.audit.stage import PAGE, AuditResult, audit_lake, examined
+from weir.errors import EXIT_QUALITY, QualityError
+from weir.lake.lake import Lake
 
 TABLES = (
     "answers/rooms",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.audit.checked import SHOWN, CheckOf
+from weir.audit.checked import SHOWN, CheckOf
 
 CHECK = CheckOf("is_right", "It is right.")
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.audit.checked import table_of
-from jobs.audit.files import LOG
-from jobs.audit_lake import examined
-from jobs.cli import main as weir
-from jobs.cli.query_status import query_statuses
-from jobs.errors import WeirError
-from jobs.pending_work import has_pending_work
-from jobs.repair_lake import repair_lake
 from tests.audit.test_repair import is_right
 from tests.support.damage import newest_commit
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import Project, no_spark
+from weir.audit.checked import table_of
+from weir.audit.files import LOG
+from weir.audit.repair import repair_lake
+from weir.audit.stage import examined
+from weir.cli import main as weir
+from weir.cli.query_status import query_statuses
+from weir.errors import WeirError
+from weir.pending import has_pending_work
 
 TABLES = ("answers/rooms", "embeddings/rooms")
 LINES = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>')

@@ -12,27 +12,27 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, Transaction, write_deltalake
 
-from jobs.audit.repairs import Repair
-from jobs.audit_lake import examined
-from jobs.errors import BusyError, QualityError, WeirError
-from jobs.freshness import old_rounds
-from jobs.repair_lake import RepairResult, repair_lake
-from jobs.source_names import drop_source, rename_source
-from lake.commit import write
-from lake.consolidated import note_consolidation
-from lake.file_commits import append
-from lake.lake import Lake
-from lake.ledger import ABANDONED, LedgerRow, record
-from lake.metadata import Metadata
-from lake.names import Name
-from lake.removal import remove_table
-from lake.storage_errors import DamagedTable
-from lake.tables import QUADS, TRANSACTIONS, Table
 from tests.replicas.test_evaluations import EVERY, POPULATION, project_of
 from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
 from tests.support.dying import dies_at
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project, no_spark
+from weir.audit.repair import RepairResult, repair_lake
+from weir.audit.repairs import Repair
+from weir.audit.stage import examined
+from weir.errors import BusyError, QualityError, WeirError
+from weir.freshness import old_rounds
+from weir.ingest.source_names import drop_source, rename_source
+from weir.lake.commit import write
+from weir.lake.consolidated import note_consolidation
+from weir.lake.file_commits import append
+from weir.lake.lake import Lake
+from weir.lake.ledger import ABANDONED, LedgerRow, record
+from weir.lake.metadata import Metadata
+from weir.lake.names import Name
+from weir.lake.removal import remove_table
+from weir.lake.storage_errors import DamagedTable
+from weir.lake.tables import QUADS, TRANSACTIONS, Table
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -224,7 +224,7 @@ def test_a_rebuild_that_dies_is_repeated_and_loses_nothing(
     flip_a_bit(data_files_by_epoch(project)[2], random.Random(3))
 
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.audit.replacement.write", dies_at_transactions)
+        patch.setattr("weir.audit.replacement.write", dies_at_transactions)
         with pytest.raises(RuntimeError, match="killed"):
             rebuild(project)
     with pytest.raises(DamagedTable, match="the table quads is gone"):
@@ -339,7 +339,7 @@ def test_a_source_without_quads_whose_file_was_edited_is_rebuilt(tmp_path: Path)
 def test_each_file_is_compared_however_many_there_are(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.ingest.source_files.COMPARED_FILES", 1)
+    monkeypatch.setattr("weir.ingest.source_files.COMPARED_FILES", 1)
     first = project.change_sets[0]
     first.write_text(first.read_text().replace('"a"', '"z"'))
     flipped(project)

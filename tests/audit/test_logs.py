@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from jobs.audit.checked import table_of
-from jobs.audit_lake import examined
-from jobs.errors import WeirError
-from jobs.progress.watermarks import head
-from lake.checksums import NOTES
-from lake.commit_files import LOG, checkpoint_files, commit_file
-from lake.lake import Lake
-from lake.log_checks import LOG_NOTES
-from lake.storage_errors import DamagedTable
 from tests.audit.test_audit import TABLES
 from tests.support.damage import flip_a_bit, newest_commit
 from tests.support.laws import Seeds
 from tests.support.projects.project import Project, no_spark
+from weir.audit.checked import table_of
+from weir.audit.stage import examined
+from weir.errors import WeirError
+from weir.lake.checksums import NOTES
+from weir.lake.commit_files import LOG, checkpoint_files, commit_file
+from weir.lake.lake import Lake
+from weir.lake.log_checks import LOG_NOTES
+from weir.lake.storage_errors import DamagedTable
+from weir.progress.watermarks import head
 
 FOURTH = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>')
 

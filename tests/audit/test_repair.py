@@ -8,11 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from jobs.audit_lake import examined
-from jobs.errors import QualityError
-from jobs.progress.completion import Completion
-from jobs.repair_lake import RepairResult, repair_lake
-from lake.lake import Lake
 from tests.audit.test_audit import (
     epoch_twice,
     garbled_commit,
@@ -24,6 +19,11 @@ from tests.audit.test_audit import (
 from tests.support.damage import data_files, flip_a_bit
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import Project, no_spark
+from weir.audit.repair import RepairResult, repair_lake
+from weir.audit.stage import examined
+from weir.errors import QualityError
+from weir.lake.lake import Lake
+from weir.progress.completion import Completion
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli import main
-from jobs.errors import WeirError
-from jobs.repair_lake import repair_lake
-from lake.consolidated import note_consolidation
 from tests.audit.conftest import ROOMS
 from tests.support.damage import data_files, flip_a_bit, newest_commit
 from tests.support.generators import registry_life
 from tests.support.laws import Seeds
 from tests.support.projects.project import PATCHES, Change, Project, no_spark
+from weir.audit.repair import repair_lake
+from weir.cli import main
+from weir.errors import WeirError
+from weir.lake.consolidated import note_consolidation
 
 _CHANGES = (
     ('A <urn:b> <urn:room> "4" <urn:g>', 'A <urn:c> <urn:title> "c" <urn:h>'),

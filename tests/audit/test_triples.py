@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.repair_lake import repair_lake
-from lake.lake import Lake
 from tests.audit.test_audit import wrong_triple
 from tests.audit.test_repair import damaged_file
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import Project
+from weir.audit.repair import repair_lake
+from weir.lake.lake import Lake
 
 
 @pytest.mark.parametrize("damage", [wrong_triple, damaged_file("triples")], ids=["row", "file"])

@@ -21,8 +21,8 @@ from bench.replicas.runs import HEADER, Task, run_task
 from bench.replicas.speed import election_times
 from bench.replicas.synthetic import rng, shifted, synthetic_trace
 from bench.replicas.traces import Trace, TraceError, read_trace, written_trace
-from jobs.refresh.policy_text import NAMES, policy_of
 from tests.support.oracles.replicas import History, simulated
+from weir.refresh.policy_text import NAMES, policy_of
 
 SMALL = TestData(users=60)
 POLICIES: tuple[tuple[str, Mapping[str, object]], ...] = (

@@ -10,7 +10,7 @@ from bench import streams
 from bench.late_rows import ROWS, STEP, LateRows, Second, counts
 from bench.readings import EVERY, SENSORS, minutes, readings
 from bench.stream_oracle import Event, answer_by_definition
-from jobs.catalog.catalog import Catalog
+from weir.catalog.catalog import Catalog
 
 
 def test_a_sensor_reads_every_ten_seconds_but_for_a_minute_of_the_hour() -> None:

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.front_matter import FrontMatter, read_front_matter
-from jobs.catalog.program_front_matter import (
+from weir.catalog.front_matter import FrontMatter, read_front_matter
+from weir.catalog.program_front_matter import (
     ProgramFrontMatter,
     declarations,
     read_program_front_matter,
 )
-from jobs.errors import ConfigurationError
-from jobs.ingest.sources.declared import load_sources
-from jobs.ingest.sources.delta import DeltaTable
-from jobs.ingest.sources.patches import Patches
-from jobs.ingest.sources.snapshots import Snapshots
-from jobs.ingest.sources.stream import Stream
-from jobs.replicas.names import declared_remotes
-from jobs.replicas.remotes import Budget, Remote, load_remotes
-from jobs.yaml_text import YamlError, read_yaml
+from weir.errors import ConfigurationError
+from weir.files.yaml_text import YamlError, read_yaml
+from weir.ingest.sources.declared import load_sources
+from weir.ingest.sources.delta import DeltaTable
+from weir.ingest.sources.patches import Patches
+from weir.ingest.sources.snapshots import Snapshots
+from weir.ingest.sources.stream import Stream
+from weir.replicas.names import declared_remotes
+from weir.replicas.remotes import Budget, Remote, load_remotes
 
 VALUES = (
     *("&a [*a]", "[" * 40, "[]", "{}", "~", "[1, [2, [3]]]", "!!set {a, b}", "!!omap [a: 1]"),

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog import catalog, queries
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.names import declared_names, folders_of
-from jobs.errors import ConfigurationError
 from tests.support.projects.project import Project
+from weir.catalog import catalog, queries
+from weir.catalog.catalog import Catalog
+from weir.catalog.names import declared_names, folders_of
+from weir.errors import ConfigurationError
 
 _QUERY = "SELECT * { ?s <u:p> ?o }\n"
 _PROGRAM = '%+ stream: readings\n%+ prefixes: {"": "u:"}\na(X) <- p(X).\n'

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog import catalog, compilation_cache
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.compilation_cache import CompilationCache
+from weir.catalog import catalog, compilation_cache
+from weir.catalog.catalog import Catalog
+from weir.catalog.compilation_cache import CompilationCache
 
 CODE = Path(__file__).parents[2]
 _QUERY = "SELECT ?s ?o { ?s <u:p> ?o }"
@@ -93,7 +93,7 @@ def test_a_change_of_the_compilers_code_is_another_compiler(
     for part in ("catalog", "plan"):
         (tmp_path / part).mkdir()
         (tmp_path / part / "__init__.py").write_text("")
-    monkeypatch.setattr("jobs.__file__", str(tmp_path / "__init__.py"))
+    monkeypatch.setattr("weir.__file__", str(tmp_path / "__init__.py"))
     compilation_cache.compiler.cache_clear()
     found = set()
     for text in ("", "PLAN_FORMAT = 1", "PLAN_FORMAT = 2"):
@@ -181,7 +181,7 @@ def test_a_process_that_finds_everything_compiled_does_not_import_the_parser(
 ) -> None:
     (tmp_path / "q.rq").write_bytes(_SOURCE)
     program = (
-        "import sys; from pathlib import Path; from jobs.catalog.catalog import Catalog; "
+        "import sys; from pathlib import Path; from weir.catalog.catalog import Catalog; "
         f"catalog = Catalog.of_folder(Path({str(tmp_path)!r}), Path({str(tmp_path / 'cache')!r})); "
         "print(catalog.member('q').plan.width, 'rdflib' in sys.modules)"
     )

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.fingerprint import fingerprint
-from jobs.plan.lower import lower
-from jobs.sparql.frontend.translate import translate
+from weir.catalog.fingerprint import fingerprint
+from weir.plan.lower import lower
+from weir.sparql.frontend.translate import translate
 
 _TEXT = "PREFIX e: <u:e#> SELECT ?s { ?s e:p ?x . ?x e:q [ e:r 1 ] FILTER(?s > 1) FILTER(?s < ?x) }"
 
@@ -89,8 +89,8 @@ def test_from_makes_the_default_graph_of_the_front_matter_irrelevant() -> None:
 )
 def test_every_process_gives_the_same_fingerprint(text: str) -> None:
     program = (
-        "from jobs.plan.lower import lower; from jobs.catalog.fingerprint import fingerprint; "
-        "from jobs.sparql.frontend.translate import translate; "
+        "from weir.plan.lower import lower; from weir.catalog.fingerprint import fingerprint; "
+        "from weir.sparql.frontend.translate import translate; "
         f"print(fingerprint(lower(translate({text!r}))))"
     )
     prints = {

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.output_streams import all_upstreams_of, in_order_of_streams, upstreams_of
-from jobs.errors import ConfigurationError
+from weir.catalog.catalog import Catalog
+from weir.catalog.output_streams import all_upstreams_of, in_order_of_streams, upstreams_of
+from weir.errors import ConfigurationError
 
 
 def query(out: str, reads: str, form: str = "CONSTRUCT ISTREAM { ?s ?p ?o }") -> str:

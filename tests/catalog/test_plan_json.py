@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.catalog.fingerprint import fingerprint
-from jobs.catalog.plan_json import NotAPlan, decoded, encoded
-from jobs.plan.lower import lower
-from jobs.plan.plan import Plan
-from jobs.sparql.frontend.errors import QueryError
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.small_queries import (
     ask_queries,
     construct_queries,
     select_queries,
 )
 from tests.support.w3c import read_cases
+from weir.catalog.fingerprint import fingerprint
+from weir.catalog.plan_json import NotAPlan, decoded, encoded
+from weir.plan.lower import lower
+from weir.plan.plan import Plan
+from weir.sparql.frontend.errors import QueryError
+from weir.sparql.frontend.translate import translate
 
 _TEXTS = (
     "SELECT ?x (COUNT(DISTINCT ?y) AS ?n) { ?x <u:p> ?y } GROUP BY ?x",

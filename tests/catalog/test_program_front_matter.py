@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jobs.catalog.program_front_matter import (
+from weir.catalog.program_front_matter import (
     ProgramFrontMatter,
     declarations,
     read_program_front_matter,
 )
-from jobs.errors import ConfigurationError
-from jobs.lars.program import Declarations, DeclaredAtom, Program, read_program
-from jobs.lars.syntax import Place
+from weir.errors import ConfigurationError
+from weir.lars.program import Declarations, DeclaredAtom, Program, read_program
+from weir.lars.syntax import Place
 
 COOLING = """\
 % What Weir needs to know of the plant.

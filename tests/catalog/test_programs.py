@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.programs import RegisteredProgram
-from jobs.errors import ConfigurationError
 from tests.support.projects.project import Project
+from weir.catalog.catalog import Catalog
+from weir.catalog.programs import RegisteredProgram
+from weir.errors import ConfigurationError
 
 HEAD = '%+ stream: s\n%+ prefixes: {"": "http://example.org/"}\n'
 

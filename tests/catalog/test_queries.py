@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.front_matter import FrontMatter
-from jobs.catalog.maintained import Form
-from jobs.catalog.queries import RegisteredQuery
-from jobs.errors import ConfigurationError
-from jobs.plan.leaves import Scope
-from lake.tables import SHARED_TABLES
+from weir.catalog.catalog import Catalog
+from weir.catalog.front_matter import FrontMatter
+from weir.catalog.maintained import Form
+from weir.catalog.queries import RegisteredQuery
+from weir.errors import ConfigurationError
+from weir.lake.tables import SHARED_TABLES
+from weir.plan.leaves import Scope
 
 _QUERY = "SELECT * { ?s <u:p> ?o }\n"
 

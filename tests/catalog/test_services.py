@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.queries import RegisteredQuery
-from jobs.catalog.services import AskedBlock
-from jobs.cli.explanation import explain_query
-from jobs.errors import ConfigurationError
-from jobs.ingest.undeclared import undeclared
-from jobs.refresh.filters import Bound
-from jobs.sparql.algebra.bounds import Top
 from tests.support.projects.project import Project
+from weir.catalog.catalog import Catalog
+from weir.catalog.queries import RegisteredQuery
+from weir.catalog.services import AskedBlock
+from weir.cli.explanation import explain_query
+from weir.errors import ConfigurationError
+from weir.ingest.undeclared import undeclared
+from weir.refresh.filters import Bound
+from weir.sparql.algebra.bounds import Top
 
 IRI = "http://remote.example/sparql"
 BLOCK = f"SERVICE <{IRI}> {{ ?city :population ?n }}"

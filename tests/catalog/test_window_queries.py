@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog import queries
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.compilation_cache import CompilationCache
-from jobs.catalog.plan_json import decoded, encoded
-from jobs.catalog.queries import RegisteredQuery, compile_query
-from jobs.catalog.windowing import Windowing
-from jobs.errors import ConfigurationError
-from jobs.plan.leaves import Scope
-from jobs.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
-from jobs.sparql.frontend.errors import UnsupportedQuery
+from weir.catalog import queries
+from weir.catalog.catalog import Catalog
+from weir.catalog.compilation_cache import CompilationCache
+from weir.catalog.plan_json import decoded, encoded
+from weir.catalog.queries import RegisteredQuery, compile_query
+from weir.catalog.windowing import Windowing
+from weir.errors import ConfigurationError
+from weir.plan.leaves import Scope
+from weir.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
+from weir.sparql.frontend.errors import UnsupportedQuery
 
 _HEAD = "#+ t0: 2026-01-01T00:00:00+01:00\n#+ first: partial\n#+ bounds: (]\n"
 _TEXT = (

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.compute import session
-from jobs.settings import Settings
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake
+from weir.compute import session
+from weir.settings import Settings
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import EXIT_QUALITY, EXIT_USAGE
 from tests.support.projects.command_line import Weir
+from weir.errors import EXIT_QUALITY, EXIT_USAGE
 
 pytestmark = pytest.mark.usefixtures("initialised")
 

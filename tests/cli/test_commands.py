@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
-from jobs.ingest.sources.declared import load_sources
-from jobs.progress.watermarks import head
-from jobs.settings import Settings
-from jobs.stage import claimed
-from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
+from weir.catalog.catalog import Catalog
+from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
+from weir.ingest.sources.declared import load_sources
+from weir.lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
+from weir.progress.watermarks import head
+from weir.settings import Settings
+from weir.stage import claimed
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
 A, B, C = "<http://a/a>", r'"b\"\u0001"@en', "_:c"
@@ -36,7 +36,7 @@ def published(lake: HandMadeLake) -> HandMadeLake:
 
 
 def test_starting_imports_no_heavy_library() -> None:
-    code = "import sys, jobs.cli.app; print(*sys.modules)"
+    code = "import sys, weir.cli.app; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = done.stdout.split()
     loaded = {name.partition(".")[0] for name in modules}
@@ -44,7 +44,7 @@ def test_starting_imports_no_heavy_library() -> None:
         *("pyspark", "great_expectations", "duckdb", "deltalake", "pyarrow", "pandas", "numpy"),
         *("rdflib", "pyoxigraph", "sqlglot", "pydantic", "yaml", "altair"),
     }
-    assert (loaded & heavy, "lake.lake" in modules) == (set(), False)
+    assert (loaded & heavy, "weir.lake.lake" in modules) == (set(), False)
 
 
 def test_init_writes_a_valid_project(

@@ -10,9 +10,9 @@ from typing import NoReturn
 import pytest
 import typer
 
-from jobs.errors import EXIT_FAILED, EXIT_QUALITY
 from tests.support.damage import damage_the_pages
 from tests.support.projects.command_line import Weir
+from weir.errors import EXIT_FAILED, EXIT_QUALITY
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -37,7 +37,7 @@ def remove_the_table(table: str) -> None:
 def project(weir: Weir, monkeypatch: pytest.MonkeyPatch, initialised: None) -> None:
     """A project that has run, with a third version that has not, and no Spark."""
     del initialised
-    monkeypatch.setattr("expectations.run.import_ahead", lambda: None)
+    monkeypatch.setattr("weir.expectations.run.import_ahead", lambda: None)
     assert weir("run").code == 0
     first = Path("data/versions/001.ttl").read_text()
     Path("data/versions/003.ttl").write_text(first.replace('"1"', '"3"'))
@@ -113,7 +113,7 @@ def test_status_reads_no_data_file_of_the_graph(
     assert weir("audit").code == EXIT_QUALITY
     for expected in ("broken", "current"):
         with monkeypatch.context() as patch:
-            patch.setattr("jobs.audit.files.damaged_files", unread)
+            patch.setattr("weir.audit.files.damaged_files", unread)
             assert state(weir)[0] == expected
         if expected == "broken":
             assert weir("repair", "--from-sources", "--yes").code == 0

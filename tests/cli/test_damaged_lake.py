@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from tests.support.damage import damage_the_pages
 from tests.support.projects.command_line import Weir
+from weir.errors import EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 
 LOG = "lake/triples/_delta_log"
 
@@ -47,7 +47,7 @@ def put_a_file_in_the_place_of_the_lake() -> Path:
 def project(weir: Weir, monkeypatch: pytest.MonkeyPatch, initialised: None) -> None:
     """A project that has run, with a second version that has not, and no Spark."""
     del initialised
-    monkeypatch.setattr("expectations.run.import_ahead", lambda: None)
+    monkeypatch.setattr("weir.expectations.run.import_ahead", lambda: None)
     assert weir("run").code == 0
     first = Path("data/versions/001.ttl")
     Path("data/versions/002.ttl").write_text(first.read_text().replace('"1"', '"2"'))

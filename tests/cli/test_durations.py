@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.cli.durations import seconds_of
-from jobs.errors import ConfigurationError
+from weir.cli.durations import seconds_of
+from weir.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from lake.checksums import NOTES
-from lake.lake import Lake
-from lake.log_checks import LOG_NOTES
 from tests.support.damage import damage_the_pages
 from tests.support.projects.command_line import Called, Weir
+from weir.lake.checksums import NOTES
+from weir.lake.lake import Lake
+from weir.lake.log_checks import LOG_NOTES
 
 COMMANDS = (
     ("status", "--fail-on", "stopped"),
@@ -108,12 +108,12 @@ DAMAGES: dict[str, Callable[[str], Path]] = {
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that has run, with a version that has not."""
-    from jobs.cli import main
+    from weir.cli import main
 
     folder = tmp_path_factory.mktemp("published")
     config = ("--config", str(folder / "weir.toml"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("expectations.run.import_ahead", lambda: None)
+        patch.setattr("weir.expectations.run.import_ahead", lambda: None)
         patch.chdir(folder)
         assert main(["init"]) == 0
         assert main([*config, "run"]) == 0
@@ -227,7 +227,7 @@ def test_each_command_names_what_is_damaged_or_does_what_it_does_without(
     damage: str,
     table: str,
 ) -> None:
-    monkeypatch.setattr("expectations.run.import_ahead", lambda: None)
+    monkeypatch.setattr("weir.expectations.run.import_ahead", lambda: None)
     copies = Copies(published, tmp_path, weir, monkeypatch, whole)
     wrong = [
         f"{command}: {reason}"

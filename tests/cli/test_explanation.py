@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.queries import RegisteredQuery
-from jobs.cli.explanation import explain_query
+from weir.catalog.catalog import Catalog
+from weir.catalog.queries import RegisteredQuery
+from weir.cli.explanation import explain_query
 
 QUERY = """#+ description: names of the friends of a
 PREFIX : <http://example.org/>

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import QualityError, WeirError, listed
 from tests.support.projects.command_line import Called, Weir
+from weir.errors import QualityError, WeirError, listed
 
 pytestmark = pytest.mark.usefixtures("initialised", "sampled")
 

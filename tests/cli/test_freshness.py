@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.compute import session
-from jobs.errors import EXIT_FAILED, EXIT_QUALITY
-from jobs.replicas.states import age_text
 from tests.support.projects.command_line import Weir
 from tests.support.projects.project import Project
 from tests.support.replicas import written
 from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remote_project
+from weir.catalog.catalog import Catalog
+from weir.compute import session
+from weir.errors import EXIT_FAILED, EXIT_QUALITY
+from weir.replicas.states import age_text
 
 
 @pytest.fixture

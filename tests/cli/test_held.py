@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli.stages import Done, reported
-from jobs.errors import EXIT_FAILED, EXIT_QUALITY, BusyError, QualityError
 from tests.support.projects.command_line import Weir
+from weir.cli.stages import Done, reported
+from weir.errors import EXIT_FAILED, EXIT_QUALITY, BusyError, QualityError
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -15,11 +15,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from jobs.cli.interrupts import INTERRUPTED
-from lake import interrupts
-from lake.lake import Lake
 from tests.support.laws import Seeds
 from tests.support.projects.command_line import Weir
+from weir.cli.interrupts import INTERRUPTED
+from weir.lake import interrupts
+from weir.lake.lake import Lake
 
 TITLES = "SELECT ?title { ?exhibit <http://example.org/title> ?title }"
 SENTENCE = "interrupted: what was committed stays; the next run goes on from there\n"
@@ -28,7 +28,7 @@ _WEIR = """
 import signal, sys
 # A process that is started in the background ignores it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from jobs.cli import main
+from weir.cli import main
 sys.exit(main())
 """
 
@@ -40,7 +40,7 @@ def project(
     """A project with two queries that has not run, where starting Spark fails."""
     del without_spark
     # It would go on after the run has ended.
-    monkeypatch.setattr("expectations.run.import_ahead", lambda: None)
+    monkeypatch.setattr("weir.expectations.run.import_ahead", lambda: None)
     monkeypatch.chdir(tmp_path)
     weir("init", "museum")
     monkeypatch.chdir(tmp_path / "museum")
@@ -78,7 +78,7 @@ def test_an_interrupt_at_a_commit_ends_there_and_the_next_run_goes_on(
         heed()
 
     with monkeypatch.context() as patched:
-        for module in ("lake.commit", "lake.ledger", "lake.claims"):
+        for module in ("weir.lake.commit", "weir.lake.ledger", "weir.lake.claims"):
             patched.setattr(f"{module}.checkpoint", interrupted)
         called = weir("run")
     assert (called.code, called.err) == (INTERRUPTED, SENTENCE)
@@ -106,7 +106,7 @@ def test_an_interrupt_that_became_an_error_of_a_query_ends_the_run_instead(
         raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
 
     with monkeypatch.context() as patched:
-        patched.setattr("jobs.publish.publication._publish_one", interrupted)
+        patched.setattr("weir.publish.publication._publish_one", interrupted)
         called = weir("run")
     assert (called.code, called.err) == (INTERRUPTED, SENTENCE)
     interrupts.withdraw()

@@ -10,19 +10,20 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from jobs import ingest_changes, refresh_remotes
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.names import SUFFIXES, Declaration
-from jobs.catalog.program_front_matter import read_program_front_matter
-from jobs.cli.app import _COMMANDS
-from jobs.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError
-from jobs.ingest.sources.declared import load_sources
-from jobs.replicas.names import declared_remotes
-from jobs.replicas.remotes import load_remotes
-from lake.lake import Lake
-from lake.names import InvalidNameError
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
+from weir.catalog.catalog import Catalog
+from weir.catalog.names import SUFFIXES, Declaration
+from weir.catalog.program_front_matter import read_program_front_matter
+from weir.cli.app import _COMMANDS
+from weir.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError
+from weir.ingest import stage as ingest
+from weir.ingest.sources.declared import load_sources
+from weir.lake.lake import Lake
+from weir.lake.names import InvalidNameError
+from weir.remotes import stage as refresh
+from weir.replicas.names import declared_remotes
+from weir.replicas.remotes import load_remotes
 
 HOSTILE = (
     *("../quads", "../transactions", "exhibits/../../graphs", "../../outside", "..", ".", "/etc"),
@@ -114,8 +115,8 @@ def test_no_statement_of_sql_reads_a_table_by_a_path(weir: Weir, project: HandMa
 @pytest.mark.parametrize(
     "call",
     [
-        lambda name: ingest_changes.main(["--accept", f"q,{name}"]),
-        lambda name: refresh_remotes.main(["--remote", name]),
+        lambda name: ingest.main(["--accept", f"q,{name}"]),
+        lambda name: refresh.main(["--remote", name]),
     ],
     ids=["ingest_changes --accept", "refresh_remotes --remote"],
 )

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from jobs.cli.plain_values import connect_with_plain_values
-from jobs.settings import Settings
+from weir.cli.plain_values import connect_with_plain_values
+from weir.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from jobs.cli.progress import progress, still_at_work
-from jobs.stage import progress_log
 from tests.support.projects.command_line import Weir
+from weir.cli.progress import progress, still_at_work
+from weir.stage import progress_log
 
 
 def test_a_stage_has_a_line_before_its_work_begins(capfd: pytest.CaptureFixture[str]) -> None:
@@ -40,8 +40,8 @@ def test_a_command_that_is_over_soon_has_no_line(capfd: pytest.CaptureFixture[st
 def test_a_step_that_takes_long_is_named_by_itself(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.step_lines.SILENCE_SECONDS", 0.0)
-    monkeypatch.setattr("jobs.step_lines._LOOK_SECONDS", 0.001)
+    monkeypatch.setattr("weir.text.step_lines.SILENCE_SECONDS", 0.0)
+    monkeypatch.setattr("weir.text.step_lines._LOOK_SECONDS", 0.001)
     with progress("ingest", announce=False) as report:
         report("reading a")
         printed = ""

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from demo.fuseki import Credentials
-from jobs.stage import claimed
 from tests.support.endpoints import port_of
 from tests.support.oxigraph_endpoint import OxigraphEndpoint
 from tests.support.projects.command_line import Weir
 from tests.support.projects.replicas import IRI, ReplicaProject
+from weir.stage import claimed
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.cli.source_status import SourceStatus, source_statuses
-from jobs.cli.status import Status
-from lake.commit import write
-from lake.metadata import Metadata
-from lake.tables import TRANSACTIONS
 from tests.support.projects.handmade import HandMadeLake, event_time
 from tests.support.projects.project import PATCHES
+from weir.cli.source_status import SourceStatus, source_statuses
+from weir.cli.status import Status
+from weir.lake.commit import write
+from weir.lake.metadata import Metadata
+from weir.lake.tables import TRANSACTIONS
 
 
 @pytest.fixture

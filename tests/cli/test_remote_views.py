@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from jobs.catalog.names import declarations, folders_of
-from jobs.cli.sql import query_lake
-from jobs.errors import ConfigurationError, WeirError
-from jobs.replicas.inbox import SUMMARY_FORMAT
-from jobs.replicas.remotes import load_remotes
-from lake.appended import commit_digest
-from lake.commit import write
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.tables import FRESHNESS, replica, replica_summary
 from tests.support.projects.project import Project
 from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remote_project
+from weir.catalog.names import declarations, folders_of
+from weir.cli.sql import query_lake
+from weir.errors import ConfigurationError, WeirError
+from weir.lake.appended import commit_digest
+from weir.lake.commit import write
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.tables import FRESHNESS, replica, replica_summary
+from weir.replicas.inbox import SUMMARY_FORMAT
+from weir.replicas.remotes import load_remotes
 
 
 @pytest.fixture

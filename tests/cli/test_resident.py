@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from jobs.cli.stopping import StopRequest
-from jobs.errors import EXIT_USAGE
-from jobs.settings import Settings
-from lake.commit import KILL_AT
 from tests.support.projects.command_line import Weir
+from weir.cli.stopping import StopRequest
+from weir.errors import EXIT_USAGE
+from weir.lake.commit import KILL_AT
+from weir.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("museum")
 
 FIRST = Path("data/versions/001.ttl")
-_WEIR = "import sys; from jobs.cli import main; sys.exit(main())"
+_WEIR = "import sys; from weir.cli import main; sys.exit(main())"
 _SECONDS = 300
 """A process that takes longer hangs."""
 

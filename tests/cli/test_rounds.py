@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from expectations.run import library
-from jobs.cli import rounds as rounds_module
-from jobs.cli.rounds import Round, Rounds
-from jobs.cli.stages import answer_rows
-from jobs.cli.stopping import StopRequest
-from jobs.ingest.batch import ingest_batch
-from jobs.settings import Settings
-from jobs.stage import claimed
-from lake.ledger_summary import read_ledger
 from tests.support.projects.command_line import Weir
+from weir.cli import rounds as rounds_module
+from weir.cli.rounds import Round, Rounds
+from weir.cli.stages import answer_rows
+from weir.cli.stopping import StopRequest
+from weir.expectations.run import library
+from weir.ingest.batch import ingest_batch
+from weir.lake.ledger_summary import read_ledger
+from weir.settings import Settings
+from weir.stage import claimed
 
 pytestmark = pytest.mark.usefixtures("initialised", "sampled")
 
@@ -343,7 +343,7 @@ def test_a_stop_ends_a_round_after_the_stage_and_the_next_process_completes_it(
 
     version(2)
     with monkeypatch.context() as patched:
-        patched.setattr("jobs.ingest_changes.ingest_batch", stopping)
+        patched.setattr("weir.ingest.stage.ingest_batch", stopping)
         assert resident.stages(resident.rounds.next(stop)) == ["ingest"]
     with Resident().rounds as another:
         assert published(another.next()) == [("exhibits", "incremental", 1)]
@@ -363,7 +363,7 @@ def test_an_unexpected_error_of_a_round_is_raised(
 
 def test_nothing_grows_with_the_number_of_rounds(resident: Resident) -> None:
     library()
-    from expectations import registration
+    from weir.expectations import registration
 
     kept = resident.rounds.settings.kept
     assert kept is not None
@@ -392,7 +392,7 @@ def test_nothing_grows_with_the_number_of_rounds(resident: Resident) -> None:
         """Those of classes of ours, and of what they hold."""
         gc.collect()
         classes = (type(each) for each in gc.get_objects())
-        packages = ("jobs.", "lake.", "expectations.", "deltalake.", "duckdb.", "sqlglot.")
+        packages = ("weir.", "deltalake.", "duckdb.", "sqlglot.")
         return Counter(
             f"{each.__module__}.{each.__qualname__}"
             for each in classes

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli.rounds import Round, Rounds
-from jobs.errors import ConfigurationError
-from jobs.replicas.asking import Fetch
-from jobs.replicas.remotes import Remote
-from jobs.settings import Settings
 from tests.support.projects.replicas import IRI, ReplicaProject
+from weir.cli.rounds import Round, Rounds
+from weir.errors import ConfigurationError
+from weir.replicas.asking import Fetch
+from weir.replicas.remotes import Remote
+from weir.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

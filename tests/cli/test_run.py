@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY
-from jobs.settings import Settings
-from jobs.stage import claimed
-from lake.lake import Lake
 from tests.support.projects.command_line import Weir
+from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY
+from weir.lake.lake import Lake
+from weir.settings import Settings
+from weir.stage import claimed
 
 FIRST, SECOND = Path("data/versions/001.ttl"), Path("data/versions/002.ttl")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from jobs.catalog import catalog
 from tests.support.projects.command_line import Weir
+from weir.catalog import catalog
 
 pytestmark = pytest.mark.usefixtures("initialised")
 
@@ -39,7 +39,7 @@ def test_a_run_that_finds_nothing_new_needs_no_spark(weir: Weir) -> None:
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often queries are parsed and lowered, from an empty cache of the process."""
     counts: Counter[str] = Counter()
-    for name in ("jobs.sparql.frontend.translate.translate", "jobs.plan.lower.lower"):
+    for name in ("weir.sparql.frontend.translate.translate", "weir.plan.lower.lower"):
         _count(monkeypatch, name, counts)
     catalog._compiled.cache_clear()
     return counts

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from jobs.errors import EXIT_QUALITY
 from tests.support.projects.command_line import Weir
+from weir.errors import EXIT_QUALITY
 
 FILES = Path("data/versions")
 SETTLE = 600

@@ -15,7 +15,7 @@ from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
-CODE = "import sys; from jobs.cli import main; sys.exit(main())"
+CODE = "import sys; from weir.cli import main; sys.exit(main())"
 ROOT = Path(__file__).parents[2]
 
 
@@ -73,7 +73,7 @@ def test_a_job_without_standard_streams_has_its_exit_code(
     project: HandMadeLake, entry: str
 ) -> None:
     del project
-    job = f"{sys.executable} -m jobs.{entry}"
+    job = f"{sys.executable} -m weir.jobs.{entry}"
     codes = {_shell(f"{job} {closed}").returncode for closed in ("", "<&- >&- 2>&-")}
     assert len(codes) == 1
 

@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.maintained import Maintained
-from jobs.errors import EXIT_QUALITY, EXIT_USAGE
-from jobs.progress.backlog import REPAIRED
-from jobs.progress.failed_attempts import Attempt, FailedAttempts
-from lake.commit import write
-from lake.ledger import FAILED, SKIPPED, SUCCEEDED, LedgerRow, record
-from lake.tables import answers
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
+from weir.catalog.catalog import Catalog
+from weir.catalog.maintained import Maintained
+from weir.errors import EXIT_QUALITY, EXIT_USAGE
+from weir.lake.commit import write
+from weir.lake.ledger import FAILED, SKIPPED, SUCCEEDED, LedgerRow, record
+from weir.lake.tables import answers
+from weir.progress.backlog import REPAIRED
+from weir.progress.failed_attempts import Attempt, FailedAttempts
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
 EDITED = "SELECT ?s ?o WHERE { ?s <http://a/edited> ?o }"

@@ -11,18 +11,18 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.cli.instants import duration_text
-from jobs.cli.window_explanation import first_close
-from jobs.engine.windows import SteppedWindow, window_content
-from jobs.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError, WeirError
-from jobs.ingest.sources.declared import load_sources
-from jobs.ingest.stream_readers import undeclared_stream
-from jobs.pending_work import has_pending_work
 from setup.steps import ROOT
 from tests.support.projects.command_line import Called, Weir
 from tests.support.projects.project import Project
 from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
+from weir.catalog.catalog import Catalog
+from weir.cli.instants import duration_text
+from weir.cli.window_explanation import first_close
+from weir.engine.windows import SteppedWindow, window_content
+from weir.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError, WeirError
+from weir.ingest.sources.declared import load_sources
+from weir.ingest.stream_readers import undeclared_stream
+from weir.pending import has_pending_work
 
 PLACES = "PREFIX ex: <http://example.org/> SELECT ?sensor ?room WHERE { ?sensor ex:in ?room }"
 LAST = "2026-01-01T00:00:55Z"

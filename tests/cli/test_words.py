@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import EXIT_FAILED, EXIT_USAGE
-from jobs.near import meant, near, near_iris
-from jobs.publish import publication
 from tests.support.projects.command_line import Weir
+from weir.errors import EXIT_FAILED, EXIT_USAGE
+from weir.publish import publication
+from weir.text.near import meant, near, near_iris
 
 pytestmark = pytest.mark.usefixtures("initialised")
 

@@ -12,16 +12,16 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp, parse_one
 
-from jobs.compute.budget import Budget, QueryLimitError
-from jobs.compute.duck import DuckEngine
-from jobs.compute.engine import Engine, SparkShape
-from jobs.compute.placement import Placement
-from jobs.compute.relations import Statement
-from jobs.compute.sql import alias, rows_of, select
-from jobs.engine.conditions import value_sql
-from jobs.sparql.algebra.expressions import Call, Constant, Variable
-from lake.lake import Lake
 from tests.support.projects.project import no_spark
+from weir.compute.budget import Budget, QueryLimitError
+from weir.compute.duck import DuckEngine
+from weir.compute.engine import Engine, SparkShape
+from weir.compute.placement import Placement
+from weir.compute.relations import Statement
+from weir.compute.sql import alias, rows_of, select
+from weir.engine.conditions import value_sql
+from weir.lake.lake import Lake
+from weir.sparql.algebra.expressions import Call, Constant, Variable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

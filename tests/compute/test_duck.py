@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from jobs.compute import duck
-from jobs.compute.relations import Statement
-from jobs.engine.plan_delta import plan_delta
-from jobs.engine.relations import EpochRange, Inputs
-from jobs.plan.lower import lower
-from jobs.sparql.frontend.translate import translate
-from jobs.sparql.recursion import deep_recursion
 from tests.support.generators.grammar_cases import whole_case
+from weir.compute import duck
+from weir.compute.relations import Statement
+from weir.engine.plan_delta import plan_delta
+from weir.engine.relations import EpochRange, Inputs
+from weir.plan.lower import lower
+from weir.sparql.frontend.translate import translate
+from weir.sparql.recursion import deep_recursion
 
 
 def statements(seed: int) -> list[Statement]:

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.compute.matching import LinearMatching, MatchingProcess
-from jobs.sparql.functions.evaluation_limits import (
+from weir.compute.matching import LinearMatching, MatchingProcess
+from weir.sparql.functions.evaluation_limits import (
     EvaluationLimits,
     LimitExceeded,
     evaluated_within,
 )
-from jobs.sparql.functions.regex_syntax import PatternError
-from jobs.sparql.functions.regexes import Pattern, compile_pattern
+from weir.sparql.functions.regex_syntax import PatternError
+from weir.sparql.functions.regexes import Pattern, compile_pattern
 
 BOMB = compile_pattern("^(a+)+!$", "i")
 LONG = "a" * 60

@@ -12,16 +12,16 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp, parse_one
 
-from jobs.compute.duck import DuckEngine
-from jobs.compute.engine import Engine, SparkShape
-from jobs.compute.placement import Placement
-from jobs.compute.relations import LakeQuery, Statement, StoredTable, StoredTables
-from lake.bindings import NameIsBound
-from lake.commit import create_if_missing, write
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.tables import Column, Table
 from tests.support.projects.project import no_spark
+from weir.compute.duck import DuckEngine
+from weir.compute.engine import Engine, SparkShape
+from weir.compute.placement import Placement
+from weir.compute.relations import LakeQuery, Statement, StoredTable, StoredTables
+from weir.lake.bindings import NameIsBound
+from weir.lake.commit import create_if_missing, write
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.tables import Column, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

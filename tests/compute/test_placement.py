@@ -9,19 +9,19 @@ import pyarrow as pa
 import pytest
 from sqlglot import condition, exp, parse_one
 
-from jobs.compute.connection import connect
-from jobs.compute.duck import DuckEngine
-from jobs.compute.engine import Engine, SparkShape
-from jobs.compute.placement import Placement
-from jobs.compute.relations import Keep, Statement
-from jobs.compute.sql import column, number
-from jobs.settings import DuckDbSettings, Settings
-from lake.commit import write
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.scratch import scratch_folder
-from lake.tables import Column, Table
 from tests.support.projects.project import no_spark
+from weir.compute.connection import connect
+from weir.compute.duck import DuckEngine
+from weir.compute.engine import Engine, SparkShape
+from weir.compute.placement import Placement
+from weir.compute.relations import Keep, Statement
+from weir.compute.sql import column, number
+from weir.lake.commit import write
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.scratch import scratch_folder
+from weir.lake.tables import Column, Table
+from weir.settings import DuckDbSettings, Settings
 
 LOG = Table("log", "Numbers.", (Column("n", "BIGINT", "number"), Column("epoch", "BIGINT", "")))
 METADATA = Metadata("test", "maintain", 1)

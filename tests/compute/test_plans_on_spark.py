@@ -7,9 +7,9 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
-from jobs.compute.relations import Keep, Statement
-from jobs.compute.spark import SparkEngine
-from jobs.compute.sql import column, inner_join, rows_of, select, subquery, union_all
+from weir.compute.relations import Keep, Statement
+from weir.compute.spark import SparkEngine
+from weir.compute.sql import column, inner_join, rows_of, select, subquery, union_all
 
 
 def _joined(relation: str, times: int) -> exp.Query:

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from jobs.compute.sql import (
+from weir.compute.sql import (
     alias,
     all_of,
     anti_join,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lake.lake import Lake
+from weir.lake.lake import Lake
 
 HERE = Path(__file__).parent
 CODE = HERE.parent.parent

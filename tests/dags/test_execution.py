@@ -10,13 +10,13 @@ from typing import NoReturn
 
 import pytest
 
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
-from jobs.publish_answers import publish_answers
-from jobs.settings import CONFIG_FILE, Settings
-from jobs.validate_answers import validate_answers
 from tests.dags.installation import HERE, Airflow, Runs
 from tests.dags.spark import succeeded_tasks, variables_of
+from weir.ingest.stage import ingest_changes
+from weir.maintain.stage import maintain_queries
+from weir.publish.stage import publish_answers
+from weir.settings import CONFIG_FILE, Settings
+from weir.validate.stage import validate_answers
 
 FOURTH = """H id <urn:uuid:4> .
 H prev <urn:uuid:3> .

@@ -26,15 +26,15 @@ import yaml
 from deltalake import DeltaTable
 
 from demo.fuseki import Credentials, Fuseki, running_fuseki
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
-from jobs.publish_answers import publish_answers
-from jobs.refresh_remotes import NOTHING_TO_DO, main
-from jobs.settings import CONFIG_FILE, Settings
-from jobs.validate_answers import validate_answers
-from lake.commit import KILL_AT
 from tests.dags.installation import HERE, Airflow, Runs
 from tests.support.endpoints import port_of
+from weir.ingest.stage import ingest_changes
+from weir.lake.commit import KILL_AT
+from weir.maintain.stage import maintain_queries
+from weir.publish.stage import publish_answers
+from weir.remotes.stage import NOTHING_TO_DO, main
+from weir.settings import CONFIG_FILE, Settings
+from weir.validate.stage import validate_answers
 
 CANARY = Credentials("reader", "canary-4f1c-not-a-real-password")
 IRI = "http://remote.example/sparql"
@@ -80,7 +80,7 @@ def watched() -> Iterator[Watched]:
                     )
                 except OSError:
                     continue
-                if b"jobs.refresh_remotes" in arguments:
+                if b"weir.remotes.stage" in arguments:
                     found.refreshes.add(int(each.name))
                 if any(secret in arguments + variables for secret in secrets()):
                     found.leaks.add(arguments.replace(b"\0", b" ").decode(errors="replace"))

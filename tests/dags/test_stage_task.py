@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from tests.dags.installation import CODE, HERE, environment
+from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 
 BLOCK = "error: 1 answer held back:\n  limited: 2 rows, max_rows is 1\nnext: Raise it."
 

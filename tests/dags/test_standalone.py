@@ -52,7 +52,7 @@ def test_the_python_of_the_executors_has_the_packages_but_not_the_checkout(
         return subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
 
     assert imports("pyarrow")
-    assert not imports("jobs")
+    assert not imports("weir")
 
 
 def test_the_dags_publish_the_delta_answers(airflow: Airflow, runs: Runs) -> None:

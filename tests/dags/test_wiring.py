@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from jobs.settings import Limits
+from weir.settings import Limits
 
 HERE = Path(__file__).parent
 CODE = HERE.parent.parent

@@ -11,10 +11,10 @@ import pytest
 from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, RdfFormat, Store
 
 from demo.changes import Row, deltas, versions
-from jobs.ingest.sources.declared import load_sources
-from jobs.ingest.sources.snapshots import Snapshots
-from jobs.settings import CONFIG_FILE, Settings
 from tests.support.stages import STAGES
+from weir.ingest.sources.declared import load_sources
+from weir.ingest.sources.snapshots import Snapshots
+from weir.settings import CONFIG_FILE, Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

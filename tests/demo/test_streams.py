@@ -11,8 +11,8 @@ import pyoxigraph as ox
 import pytest
 
 from demo.streams import __main__ as demo
-from lake.lake import Lake
 from tests.support.projects.project import Project
+from weir.lake.lake import Lake
 
 Atoms = dict[str, set[str]]
 """By predicate the sensors."""

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from docker.first_start import airflow_secrets, spark_secrets
-from jobs.settings import Settings
 from tests.docker.files import DOCKER, ROOT, compose, ends_by_itself, services, texts
+from weir.settings import Settings
 
 SERVICES = services()
 OURS = {name: each for name, each in SERVICES.items() if each["image"].startswith("weir:")}

@@ -13,7 +13,7 @@ from tests.docker.files import DOCKER, ROOT, Stage, stages
 BEFORE, STAGES = stages()
 IMAGE = STAGES[-1]
 BY_NAME = {stage.name: stage for stage in STAGES}
-CODE = {"jobs/", "lake/", "expectations/", "dags/"}
+CODE = {"weir/", "lake/", "expectations/", "jobs/", "dags/"}
 
 
 def test_the_image_runs_as_a_user_without_privileges() -> None:

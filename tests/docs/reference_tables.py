@@ -11,15 +11,15 @@ import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from jobs.catalog.front_matter import FrontMatter
-from jobs.catalog.program_front_matter import ProgramFrontMatter
-from jobs.cli.app import app
-from jobs.ingest.sources.declared import AnySource
-from jobs.ingest.sources.stream import Stream
-from jobs.replicas.remotes import Budget, Remote
-from jobs.settings import Settings
-from lake.tables import SHARED_TABLES, Table, answers, embeddings, replica, stream
 from tests.support.laws import LAWS
+from weir.catalog.front_matter import FrontMatter
+from weir.catalog.program_front_matter import ProgramFrontMatter
+from weir.cli.app import app
+from weir.ingest.sources.declared import AnySource
+from weir.ingest.sources.stream import Stream
+from weir.lake.tables import SHARED_TABLES, Table, answers, embeddings, replica, stream
+from weir.replicas.remotes import Budget, Remote
+from weir.settings import Settings
 
 Row = Sequence[str]
 

@@ -32,7 +32,7 @@ SOURCES = sorted(
     file.relative_to(ROOT) for file in ROOT.glob("[!.]*/**/*.py") if file != Path(__file__)
 )
 _PATH = re.compile(
-    r"`((?:bench|dags|docs|expectations|jobs|lake|queries|requirements|setup|tests)/[\w./-]+)`"
+    r"`((?:bench|dags|docs|expectations|jobs|lake|weir|queries|requirements|setup|tests)/[\w./-]+)`"
 )
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _WORDS_OF_A_NAME = re.compile(r"_+|(?<=[a-z])(?=[A-Z])")

@@ -14,17 +14,17 @@ from typing import get_args
 
 import pytest
 
-from jobs.cli.interrupts import INTERRUPTED
-from jobs.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
-from jobs.ingest.sources.declared import AnySource, load_sources
-from jobs.replicas.remotes import load_remotes
-from jobs.settings import Settings
-from lake.tables import SHARED_TABLES
 from setup.steps import ROOT
 from tests.docs.reference_tables import PAGES, SECTIONS, section_of, with_section
+from weir.cli.interrupts import INTERRUPTED
+from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
+from weir.ingest.sources.declared import AnySource, load_sources
+from weir.lake.tables import SHARED_TABLES
+from weir.replicas.remotes import load_remotes
+from weir.settings import Settings
 
 REFERENCE = ROOT / "docs" / "reference.md"
-CODE = ("dags", "jobs", "lake", "expectations", "setup", "tests", "bench")
+CODE = ("dags", "jobs", "weir", "lake", "expectations", "setup", "tests", "bench")
 
 
 @pytest.mark.parametrize("name", SECTIONS)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.compute.duck import DuckEngine
-from jobs.compute.relations import Statement
-from jobs.progress.completion import Completion
 from tests.support.killed import call_killed
 from tests.support.projects.project import PATCHES, Project
 from tests.support.stages import opened_lakes
+from weir.compute.duck import DuckEngine
+from weir.compute.relations import Statement
+from weir.progress.completion import Completion
 
 REGISTERED = 50
 TOUCHED = ("facts0", "facts1", "facts2")

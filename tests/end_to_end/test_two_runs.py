@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import EXIT_BUSY
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, QUERIES, ingest_change_sets
 from tests.support.projects.project import PATCHES, Project
+from weir.errors import EXIT_BUSY
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -27,7 +27,7 @@ _PATIENCE = 300
 def weir_run(project: Project) -> subprocess.Popen[str]:
     """Start `weir run` in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-c", "import sys, jobs.cli; sys.exit(jobs.cli.main())", "run"],
+        [sys.executable, "-c", "import sys, weir.cli; sys.exit(weir.cli.main())", "run"],
         cwd=project.folder,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
         stdout=subprocess.PIPE,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.plan.operators import AntiJoin
 from tests.support.notation import deltas, touched_rows
+from weir.plan.operators import AntiJoin
 
 _QUERY = "SELECT ?s ?a { ?s :p ?a FILTER NOT EXISTS { ?s :q ?b } }"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.plan.operators import Ask
 from tests.support.notation import deltas
+from weir.plan.operators import Ask
 
 _QUERY = "ASK { ?s :p ?a }"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.plan.lower import lower
-from jobs.sparql.frontend.errors import UnsupportedQuery
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Quad
 from tests.support.harness import WHOLE, History, Memory, run_in_cuts, state
 from tests.support.oracles.reference import rows
+from weir.plan.lower import lower
+from weir.sparql.frontend.errors import UnsupportedQuery
+from weir.sparql.frontend.translate import translate
 
 QUERIES = {
     "FILTER": "SELECT ?s { ?s :p ?o FILTER(isBlank(BNODE())) }",

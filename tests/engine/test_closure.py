@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.plan.lower import lower
-from jobs.plan.operators import Closure
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Quad, iri
 from tests.support.generators.grammar_cases import long_paths_case, whole_case
 from tests.support.harness import Memory, state
 from tests.support.laws import Seeds
 from tests.support.notation import deltas, plan_of, touched_rows
+from weir.plan.lower import lower
+from weir.plan.operators import Closure
+from weir.sparql.frontend.translate import translate
 
 
 @pytest.mark.law("rounds of steps")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.plan.leaves import Component
-from jobs.plan.operators import Distinct
 from tests.support.harness import Memory
 from tests.support.notation import deltas, history, plan_of
+from weir.plan.leaves import Component
+from weir.plan.operators import Distinct
 
 _STAR = "SELECT ?s ?a ?b { ?s :p ?a ; :q ?b }"
 

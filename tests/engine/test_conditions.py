@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from sqlglot.expressions import Anonymous, Expr, alias_, select
 
-from jobs.compute.duck import DuckEngine
-from jobs.compute.functions import EVALUATE
-from jobs.engine.conditions import condition_sql, value_sql
-from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
 from tests.support.duck import DuckOfTest
 from tests.support.evaluation import evaluate
+from weir.compute.duck import DuckEngine
+from weir.compute.functions import EVALUATE
+from weir.engine.conditions import condition_sql, value_sql
+from weir.sparql.algebra.expressions import Call, Constant, Expression, Variable
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 TERMS: tuple[str | None, ...] = (

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from jobs.compute.sql import column, columns, greatest, inner_join, least, rows_of, select, subquery
-from jobs.engine.coverage import coalesced, difference, interval_fixpoint
-from jobs.engine.relations import INTERVAL
 from tests.support.duck import DuckOfTest
+from weir.compute.sql import column, columns, greatest, inner_join, least, rows_of, select, subquery
+from weir.engine.coverage import coalesced, difference, interval_fixpoint
+from weir.engine.relations import INTERVAL
 
 Interval = tuple[str, int, int]
 """Key, since, until."""

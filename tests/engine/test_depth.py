@@ -10,16 +10,16 @@ from collections import Counter
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.catalog.fingerprint import fingerprint
-from jobs.compute.relations import Statement
-from jobs.engine.plan_delta import plan_delta
-from jobs.engine.relations import EpochRange, Inputs
-from jobs.plan.lower import lower
-from jobs.plan.plan import Plan
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Quad, iri
 from tests.support.harness import Memory, state
 from tests.support.spark_harness import SparkMemory
+from weir.catalog.fingerprint import fingerprint
+from weir.compute.relations import Statement
+from weir.engine.plan_delta import plan_delta
+from weir.engine.relations import EpochRange, Inputs
+from weir.plan.lower import lower
+from weir.plan.plan import Plan
+from weir.sparql.frontend.translate import translate
 
 _PREFIX = f"PREFIX : {iri('')} "
 _ONE, _TWO = (f'"{n}"^^<http://www.w3.org/2001/XMLSchema#integer>' for n in (1, 2))

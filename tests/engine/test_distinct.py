@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.plan.operators import Distinct
 from tests.support.notation import deltas, touched_rows
+from weir.plan.operators import Distinct
 
 _QUERY = "SELECT DISTINCT ?a { ?s :p ?a }"
 

@@ -12,12 +12,12 @@ from itertools import cycle
 
 import pytest
 
-from jobs.plan.operators import Product
-from jobs.plan.plan import Plan
 from tests.support.generators.grammar_cases import case_of
 from tests.support.grammar_laws import broken_laws
 from tests.support.harness import Memory
 from tests.support.notation import deltas, history, plan_of
+from weir.plan.operators import Product
+from weir.plan.plan import Plan
 
 _PREFIX = "PREFIX : <http://example.org/> SELECT * "
 _DEPARTURE = "pyoxigraph substitutes differently"

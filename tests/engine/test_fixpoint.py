@@ -8,11 +8,11 @@ from random import Random
 import pytest
 from sqlglot import exp
 
-from jobs.compute.duck import DuckEngine
-from jobs.compute.relations import Statement
-from jobs.compute.sql import alias, column, inner_join, number, rows_of, select, union_all
-from jobs.engine.fixpoint import Fixpoint, Steps, make
 from tests.support.duck import DuckOfTest
+from weir.compute.duck import DuckEngine
+from weir.compute.relations import Statement
+from weir.compute.sql import alias, column, inner_join, number, rows_of, select, union_all
+from weir.engine.fixpoint import Fixpoint, Steps, make
 
 Pair = tuple[int, int]
 _MANY, _FEW = 10**9, 0

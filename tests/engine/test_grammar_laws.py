@@ -13,15 +13,15 @@ from typing import get_args
 
 import pytest
 
-from jobs.plan.lower import lower
-from jobs.plan.operators import PlanNode
-from jobs.plan.structure import walk
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.grammar_cases import correlated_case, whole_case
 from tests.support.grammar_laws import broken_laws
 from tests.support.laws import Seeds
 from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.regressions import read, regression_files
+from weir.plan.lower import lower
+from weir.plan.operators import PlanNode
+from weir.plan.structure import walk
+from weir.sparql.frontend.translate import translate
 
 
 @pytest.mark.usefixtures("sampled")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.plan.operators import Group
 from tests.support.harness import Memory, state
 from tests.support.notation import deltas, history, plan_of, touched_rows
+from weir.plan.operators import Group
 
 
 def _by_subject(aggregate: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.plan.operators import Instantiate
 from tests.support.notation import deltas
+from weir.plan.operators import Instantiate
 
 
 def test_a_triple_holds_while_any_solution_makes_it() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.plan.operators import Join
 from tests.support.notation import deltas, touched_rows
+from weir.plan.operators import Join
 
 _SETS = (
     "SELECT ?s ?a ?b { { SELECT DISTINCT ?s ?a { ?s :p ?a } }"

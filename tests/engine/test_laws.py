@@ -10,14 +10,14 @@ from collections import Counter
 
 import pytest
 
-from jobs.plan.lower import lower
-from jobs.plan.plan import Plan
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Case, case
 from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
 from tests.support.laws import Seeds
 from tests.support.oracles.answers import Row, anonymous
 from tests.support.oracles.oxigraph import answers
+from weir.plan.lower import lower
+from weir.plan.plan import Plan
+from weir.sparql.frontend.translate import translate
 
 
 def plan_of(pair: Case) -> Plan:

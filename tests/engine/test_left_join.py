@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jobs.engine.plan_delta import plan_delta
-from jobs.engine.relations import EpochRange, Inputs
-from jobs.plan.operators import LeftJoin
 from tests.support.notation import deltas, plan_of, touched_rows
+from weir.engine.plan_delta import plan_delta
+from weir.engine.relations import EpochRange, Inputs
+from weir.plan.operators import LeftJoin
 
 _QUERY = "SELECT ?s ?a ?b { ?s :p ?a OPTIONAL { ?s :q ?b } }"
 

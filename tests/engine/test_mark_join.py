@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.plan.operators import MarkJoin
 from tests.support.notation import deltas
+from weir.plan.operators import MarkJoin
 
 _QUERY = "SELECT ?s ?k { ?s :p ?a BIND(EXISTS { ?s :q ?b } AS ?k) }"
 

@@ -11,14 +11,14 @@ from collections import Counter
 
 import pytest
 
-from jobs.plan.lower import lower
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.grammar_cases import whole_case
 from tests.support.laws import Seeds
 from tests.support.oracles import rdf_lib, reference
 from tests.support.oracles.answers import Row, comparable
 from tests.support.oracles.histories import states
 from tests.support.oracles.oxigraph import Oxigraph
+from weir.plan.lower import lower
+from weir.sparql.frontend.translate import translate
 
 _CHOICES = ("choice", "equal solutions")
 

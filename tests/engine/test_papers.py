@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from jobs.plan.decompose import classify, decompose, partition
-from jobs.plan.lower import lower
-from jobs.plan.plan import Plan
-from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.patterns import Bgp, Distinct, Filter, Project, TriplePattern
-from jobs.sparql.frontend.translate import translate
 from tests.support.harness import Memory, run_in_cuts
 from tests.support.papers import Fixture, Row, read_fixture
+from weir.plan.decompose import classify, decompose, partition
+from weir.plan.lower import lower
+from weir.plan.plan import Plan
+from weir.sparql.algebra.expressions import Constant, Variable
+from weir.sparql.algebra.patterns import Bgp, Distinct, Filter, Project, TriplePattern
+from weir.sparql.frontend.translate import translate
 
 GRAPHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 11)
 ALGEBRA = range(1, 20)

@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 from sqlglot import exp
 
-from jobs.compute.relations import Statement
-from jobs.engine.fixpoint import Fixpoint
-from jobs.engine.plan_delta import PlanDelta, plan_delta
-from jobs.engine.relations import EpochRange, Inputs
-from jobs.plan.plan import Plan
 from tests.support.notation import plan_of
+from weir.compute.relations import Statement
+from weir.engine.fixpoint import Fixpoint
+from weir.engine.plan_delta import PlanDelta, plan_delta
+from weir.engine.relations import EpochRange, Inputs
+from weir.plan.plan import Plan
 
 _QUERIES = {
     "component": "SELECT * { ?s :p ?s ; :q ?a . ?a :r 1 FILTER(?a != ?s && ISIRI(?a)) }",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jobs.engine.plan_delta import plan_delta
-from jobs.engine.relations import EpochRange, Inputs
-from jobs.plan.operators import Product
 from tests.support.notation import deltas, plan_of, touched_rows
+from weir.engine.plan_delta import plan_delta
+from weir.engine.relations import EpochRange, Inputs
+from weir.plan.operators import Product
 
 _PARTS = "SELECT ?a ?b ?c { ?x :p ?a . ?y :q ?b . ?z :r ?c }"
 _TWO = "SELECT ?a ?b { ?x :p ?a . ?y :q ?b }"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.compute.relations import Statement
-from jobs.engine.plan_delta import plan_delta
-from jobs.engine.relations import EpochRange, Inputs
-from jobs.plan.leaves import Values
-from jobs.plan.operators import Extend, Filter, Project, Union
 from tests.support.notation import deltas, plan_of, touched_rows
+from weir.compute.relations import Statement
+from weir.engine.plan_delta import plan_delta
+from weir.engine.relations import EpochRange, Inputs
+from weir.plan.leaves import Values
+from weir.plan.operators import Extend, Filter, Project, Union
 
 _MAYBE = "?s :p ?a OPTIONAL { ?s :q ?b }"
 

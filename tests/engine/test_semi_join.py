@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.plan.operators import SemiJoin
 from tests.support.notation import deltas, touched_rows
+from weir.plan.operators import SemiJoin
 
 _QUERY = "SELECT ?s ?a { ?s :p ?a FILTER EXISTS { ?s :q ?b } }"
 

@@ -6,9 +6,6 @@ from typing import get_args
 
 import pytest
 
-from jobs.plan.leaves import Component, MemberComponent, MemberValues, Values
-from jobs.plan.operators import PlanNode
-from jobs.plan.structure import walk
 from tests.support.harness import run_in_cuts
 from tests.support.laws import Seeds
 from tests.support.shared_shapes import (
@@ -18,6 +15,9 @@ from tests.support.shared_shapes import (
     given_case,
     group_cases,
 )
+from weir.plan.leaves import Component, MemberComponent, MemberValues, Values
+from weir.plan.operators import PlanNode
+from weir.plan.structure import walk
 
 
 @pytest.mark.usefixtures("sampled")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.plan.operators import Slice
 from tests.support.notation import deltas, touched_rows
+from weir.plan.operators import Slice
 
 
 def _sliced(modifiers: str, select: str = "?a") -> str:

@@ -10,10 +10,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
-from jobs.compute.plan_size import PlanSize
-from jobs.compute.spark import SparkEngine
-from jobs.plan.lower import lower
-from jobs.sparql.frontend.translate import translate
 from tests.engine.test_laws import plan_of
 from tests.engine.test_papers import BAGS, NUMBERED, deltas_of, fixture, plan_for
 from tests.engine.test_w3c_histories import evaluation_cases, history_to
@@ -23,6 +19,10 @@ from tests.support.harness import WHOLE, History, Memory, run_in_cuts, state
 from tests.support.laws import Seeds
 from tests.support.shared_shapes import GroupMemory, group_cases
 from tests.support.spark_harness import SparkGroupMemory, SparkMemory
+from weir.compute.plan_size import PlanSize
+from weir.compute.spark import SparkEngine
+from weir.plan.lower import lower
+from weir.sparql.frontend.translate import translate
 
 _PER_STATEMENT = 600
 """Most nodes of the analysed plan of a statement.

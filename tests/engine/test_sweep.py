@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from jobs.compute.sql import column, columns, rows_of, select
-from jobs.engine.relations import FOREVER, EpochRange
-from jobs.engine.sweep import differentiate, ends, integrate, net, presence, set_log, sweep
 from tests.support.duck import DuckOfTest
+from weir.compute.sql import column, columns, rows_of, select
+from weir.engine.relations import FOREVER, EpochRange
+from weir.engine.sweep import differentiate, ends, integrate, net, presence, set_log, sweep
 
 LAST = 6
 _KEY = ("a",)

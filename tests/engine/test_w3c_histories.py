@@ -12,14 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from jobs.plan.lower import lower
-from jobs.plan.operators import Slice
-from jobs.plan.plan import Plan
-from jobs.plan.structure import walk
-from jobs.sparql.algebra.queries import Ask, Construct, Query
-from jobs.sparql.frontend.errors import UnsupportedQuery
-from jobs.sparql.frontend.translate import translate
-from jobs.sparql.functions.values import Number, parse
 from tests.support.harness import Memory, run_in_cuts, state
 from tests.support.laws import Seeds
 from tests.support.oracles import reference
@@ -28,6 +20,14 @@ from tests.support.oracles.histories import Change, states
 from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.oracles.results import Solution, as_csv, read_csv, read_result, same
 from tests.support.w3c import Case, Quad, read_cases
+from weir.plan.lower import lower
+from weir.plan.operators import Slice
+from weir.plan.plan import Plan
+from weir.plan.structure import walk
+from weir.sparql.algebra.queries import Ask, Construct, Query
+from weir.sparql.frontend.errors import UnsupportedQuery
+from weir.sparql.frontend.translate import translate
+from weir.sparql.functions.values import Number, parse
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 CHUNKS = 8

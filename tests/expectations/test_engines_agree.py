@@ -9,17 +9,17 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from expectations.answers import ANSWERS_SUITE
-from expectations.embeddings import EMBEDDINGS_SUITE
-from expectations.freshness import CURRENT_FRESHNESS_SUITE, FRESHNESS_SUITE
-from expectations.quads import QUADS_SUITE
-from expectations.replicas import REPLICAS_SUITE, ROUNDS_SUITE
-from expectations.requests import REQUESTS_SUITE
-from expectations.run import Check, run_checks
-from expectations.streams import STREAMS_SUITE
-from expectations.suite import Suite
-from expectations.transactions import TRANSACTIONS_SUITE
 from tests.support.generators.suite_rows import BOOLEANS, FLOATS, NAMES, table
+from weir.expectations.answers import ANSWERS_SUITE
+from weir.expectations.embeddings import EMBEDDINGS_SUITE
+from weir.expectations.freshness import CURRENT_FRESHNESS_SUITE, FRESHNESS_SUITE
+from weir.expectations.quads import QUADS_SUITE
+from weir.expectations.replicas import REPLICAS_SUITE, ROUNDS_SUITE
+from weir.expectations.requests import REQUESTS_SUITE
+from weir.expectations.run import Check, run_checks
+from weir.expectations.streams import STREAMS_SUITE
+from weir.expectations.suite import Suite
+from weir.expectations.transactions import TRANSACTIONS_SUITE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

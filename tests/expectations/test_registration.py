@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from expectations.answers import ANSWERS_SUITE
-from expectations.embeddings import EMBEDDINGS_SUITE
-from expectations.run import Check, library, validations
-from expectations.statement import unexpected_rows
-from expectations.suite import Expectation, Suite
 from tests.expectations.conftest import Held
 from tests.support.generators.suite_rows import table
+from weir.expectations.answers import ANSWERS_SUITE
+from weir.expectations.embeddings import EMBEDDINGS_SUITE
+from weir.expectations.run import Check, library, validations
+from weir.expectations.statement import unexpected_rows
+from weir.expectations.suite import Expectation, Suite
 
 SUITES = (EMBEDDINGS_SUITE, ANSWERS_SUITE)
 
@@ -93,14 +93,14 @@ def test_all_expectations_of_a_frame_are_one_statement(
         statements.append(arguments)
         return unexpected_rows(*arguments)
 
-    monkeypatch.setattr("expectations.registration.unexpected_rows", counted)
+    monkeypatch.setattr("weir.expectations.registration.unexpected_rows", counted)
     assert len(results(held, [change(), change(weight=0)])) > 1
     assert len(statements) == 1
 
 
 def test_two_suites_of_the_same_name_are_refused() -> None:
     library()
-    from expectations.registration import register
+    from weir.expectations.registration import register
 
     one, other = (
         Suite("one", ("a",), ("a",), (Expectation("a", "A.", holds),))

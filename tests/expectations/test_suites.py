@@ -12,15 +12,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from expectations.answers import ANSWERS_SUITE
-from expectations.embeddings import EMBEDDINGS_SUITE
-from expectations.quads import QUADS_SUITE
-from expectations.run import Check, run_checks
-from expectations.streams import STREAMS_SUITE
-from expectations.suite import QualityResult, Suite
-from expectations.transactions import TRANSACTIONS_SUITE
 from tests.expectations.conftest import Held
 from tests.support.generators.suite_rows import table
+from weir.expectations.answers import ANSWERS_SUITE
+from weir.expectations.embeddings import EMBEDDINGS_SUITE
+from weir.expectations.quads import QUADS_SUITE
+from weir.expectations.run import Check, run_checks
+from weir.expectations.streams import STREAMS_SUITE
+from weir.expectations.suite import QualityResult, Suite
+from weir.expectations.transactions import TRANSACTIONS_SUITE
 
 Row = Mapping[str, Any]
 TRUE = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'

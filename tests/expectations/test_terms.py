@@ -10,8 +10,8 @@ import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat
 from sqlglot import select
 
-from expectations.terms import parse_condition
 from tests.expectations.conftest import Held
+from weir.expectations.terms import parse_condition
 
 _ALPHABET = (
     "ab<>{}|^`\\\"' \t\n\r\b\f\x00\x1f\x7f\u00e9\u0300\u00b7\u2100\u3042"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jobs.freshness.charts import (
+from weir.freshness.charts import (
     COLUMNS,
     OUTCOMES,
     age_chart,
@@ -18,7 +18,7 @@ from jobs.freshness.charts import (
     outcome_chart,
     staleness_chart,
 )
-from jobs.freshness.svg import Frame
+from weir.freshness.svg import Frame
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)

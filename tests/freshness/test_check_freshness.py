@@ -9,14 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from jobs.check_freshness import check_freshness, main
-from jobs.errors import EXIT_QUALITY, QualityError
-from jobs.freshness import new_rounds, reading
-from jobs.freshness.reading import Filter
-from jobs.freshness.remote_state import RemoteState
-from lake.lake import Lake
-from lake.ledger import ABANDONED, LedgerRow, record
-from lake.tables import QUALITY, RUNS, Table
 from tests.support.projects.project import Project
 from tests.support.replicas.written import (
     EVERY,
@@ -26,6 +18,14 @@ from tests.support.replicas.written import (
     Written,
     remote_project,
 )
+from weir.errors import EXIT_QUALITY, QualityError
+from weir.freshness import new_rounds, reading
+from weir.freshness.reading import Filter
+from weir.freshness.remote_state import RemoteState
+from weir.freshness.stage import check_freshness, main
+from weir.lake.lake import Lake
+from weir.lake.ledger import ABANDONED, LedgerRow, record
+from weir.lake.tables import QUALITY, RUNS, Table
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -319,8 +319,8 @@ def test_each_kind_of_wrong_round_fails_its_expectation_alone(
 
 
 def test_every_expectation_is_broken_by_a_test() -> None:
-    from expectations.freshness import CURRENT_FRESHNESS_SUITE
-    from jobs.freshness.frames import FRAMES
+    from weir.expectations.freshness import CURRENT_FRESHNESS_SUITE
+    from weir.freshness.frames import FRAMES
 
     suites = [suite for suite, _ in FRAMES] + [CURRENT_FRESHNESS_SUITE]
     every = {f"{suite.name}.{each.name}" for suite in suites for each in suite.expectations}

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.check_freshness import check_freshness
-from jobs.freshness import old_rounds
-from jobs.freshness.old_rounds import delete_old_rounds
-from lake.commit_files import LOG
 from tests.replicas.test_evaluations import EVERY, POPULATION, project_of
 from tests.support.projects.replicas import ReplicaProject
+from weir.freshness import old_rounds
+from weir.freshness.old_rounds import delete_old_rounds
+from weir.freshness.stage import check_freshness
+from weir.lake.commit_files import LOG
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from jobs.check_freshness import check_freshness
-from jobs.compute.connection import connect
-from jobs.freshness.current import current_states
-from jobs.freshness.history import EVALUATIONS, STALEST, RemoteHistory, remote_history
-from jobs.freshness.written_page import PAGE, write_page
-from lake.bindings import Bindings
-from lake.commit import write
-from lake.metadata import Metadata
-from lake.tables import FRESHNESS
 from tests.support.replicas.written import REMOTES, RemoteTables, remote_project
+from weir.compute.connection import connect
+from weir.freshness.current import current_states
+from weir.freshness.history import EVALUATIONS, STALEST, RemoteHistory, remote_history
+from weir.freshness.stage import check_freshness
+from weir.freshness.written_page import PAGE, write_page
+from weir.lake.bindings import Bindings
+from weir.lake.commit import write
+from weir.lake.metadata import Metadata
+from weir.lake.tables import FRESHNESS
 
 HOSTILE = "</td><script>alert(1)</script><img src=http://evil.example.org/>\"'&"
 

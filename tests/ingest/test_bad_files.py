@@ -16,9 +16,9 @@ import pyoxigraph
 import pytest
 import rdflib
 
-from jobs.ingest_changes import SourceResult
 from tests.support.laws import Seeds
 from tests.support.projects.project import Project
+from weir.ingest.stage import SourceResult
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 LINE = '<urn:s{0}> <urn:p> "value {0} \\u00e9"@en .'

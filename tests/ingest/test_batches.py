@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.ingest.changesets import ChangeSet, Document
-from jobs.ingest.pending import next_batch, source_positions
-from jobs.ingest.sources.delta import DeltaTable
-from jobs.ingest.sources.patches import Patches
-from jobs.rdf.records import ParseRequest
-from jobs.settings import Limits
-from lake.lake import Lake
 from tests.support.projects.project import Project
+from weir.ingest.changesets import ChangeSet, Document
+from weir.ingest.pending import next_batch, source_positions
+from weir.ingest.sources.delta import DeltaTable
+from weir.ingest.sources.patches import Patches
+from weir.lake.lake import Lake
+from weir.rdf.records import ParseRequest
+from weir.settings import Limits
 
 PATCHES = Patches(name="p", kind="patches", location="x")
 TABLE = DeltaTable(name="t", kind="delta", location="x")

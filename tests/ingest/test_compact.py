@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.compact_lake import compact_lake, needed_after
-from lake.claims import claim
-from lake.commit import write
-from lake.ledger import SUCCEEDED, LedgerRow, record
-from lake.metadata import Metadata
-from lake.removal import remove_table
-from lake.tables import embeddings
 from tests.support.projects.project import Project
+from weir.compact.stage import compact_lake, needed_after
+from weir.lake.claims import claim
+from weir.lake.commit import write
+from weir.lake.ledger import SUCCEEDED, LedgerRow, record
+from weir.lake.metadata import Metadata
+from weir.lake.removal import remove_table
+from weir.lake.tables import embeddings
 
 QUERY = "#+ history: {history}\nSELECT ?o WHERE {{ ?s <urn:p> ?o }}\n"
 
@@ -60,7 +60,7 @@ def test_compaction_affects_neither_needed_epochs_nor_the_next_ingest(
 def test_logs_are_not_consolidated_during_an_ingest(
     spark: SparkSession, history: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.compact_lake._PATIENCE", 0.0)
+    monkeypatch.setattr("weir.compact.stage._PATIENCE", 0.0)
     claim(history.settings.open_lake(), "ingest", "busy", lease_seconds=60)
     said: list[str] = []
     result = compact_lake(spark, history.settings, "compaction", said.append)

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from jobs.ingest.sources import delta
-from lake.commit_files import commit_file
 from tests.support.projects.project import Project
+from weir.ingest.sources import delta
+from weir.lake.commit_files import commit_file
 
 HOUSE = {
     "name": "house",

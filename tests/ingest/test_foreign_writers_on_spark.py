@@ -13,10 +13,10 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from lake.data_files import are_the_rows
 from tests.ingest.test_distributed import objects, run
 from tests.ingest.test_foreign_writers import HOUSE, OPERATIONS, TEXTS, House, new_column
 from tests.support.projects.project import Project, no_spark
+from weir.lake.data_files import are_the_rows
 
 LAYOUTS: Mapping[str, tuple[str, str]] = {
     "nested": (", about STRUCT<tags: ARRAY<STRING>, at: MAP<STRING, INT>>", ""),

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.errors import EXIT_QUALITY, ConfigurationError, WeirError
-from jobs.ingest.parsing import parse_on_driver
-from jobs.ingest.reading import ChangeSetReading
-from jobs.ingest.sources.errors import SourceError
-from jobs.ingest.sources.guards import FEW_QUADS, Guards, Tolerance
-from jobs.ingest_changes import IngestResult, _all_or_fail
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project, no_spark
+from weir.errors import EXIT_QUALITY, ConfigurationError, WeirError
+from weir.ingest.parsing import parse_on_driver
+from weir.ingest.reading import ChangeSetReading
+from weir.ingest.sources.errors import SourceError
+from weir.ingest.sources.guards import FEW_QUADS, Guards, Tolerance
+from weir.ingest.stage import IngestResult, _all_or_fail
 
 
 def lines(*numbers: int) -> str:
@@ -318,7 +318,7 @@ def test_a_file_that_grows_while_it_is_read_waits(
             file.write(lines(3))
         return rows
 
-    monkeypatch.setattr("jobs.ingest.reading.parse_on_driver", parse_and_append)
+    monkeypatch.setattr("weir.ingest.reading.parse_on_driver", parse_and_append)
     result = project.ingest()
     assert (result.errors, result.to_epoch) == ((), 1)
     assert result.sources[0].waiting is not None

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.compute.relations import Statement
-from jobs.compute.spark import SparkEngine
-from jobs.compute.sql import column, rows_of, select
-from jobs.ingest.instants import NO_TIME, NO_ZONE, NOT_A_TIME, TOO_FAR, with_instants, zone_offsets
-from lake.instants import FIRST, LAST, instant_text, microseconds
 from tests.support.duck import DuckOfTest
+from weir.compute.relations import Statement
+from weir.compute.spark import SparkEngine
+from weir.compute.sql import column, rows_of, select
+from weir.ingest.instants import NO_TIME, NO_ZONE, NOT_A_TIME, TOO_FAR, with_instants, zone_offsets
+from weir.lake.instants import FIRST, LAST, instant_text, microseconds
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 VIENNA = "Europe/Vienna"

@@ -9,12 +9,12 @@ from typing import Literal, NoReturn
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition, State
-from jobs.ingest.reading import ChangeSetReading, Reader, SourceReading
-from jobs.ingest.sources.source import Source
-from jobs.rdf.records import ParseRequest
-from jobs.settings import Settings
 from tests.support.projects.project import Project, no_spark
+from weir.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition, State
+from weir.ingest.reading import ChangeSetReading, Reader, SourceReading
+from weir.ingest.sources.source import Source
+from weir.rdf.records import ParseRequest
+from weir.settings import Settings
 
 
 class Pages(Source):
@@ -62,7 +62,7 @@ class Pages(Source):
 @pytest.fixture
 def pages(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     source = Pages(name="pages", location=str(project.folder / "pages"))
-    monkeypatch.setattr("jobs.ingest_changes.all_sources", lambda _: (source,))
+    monkeypatch.setattr("weir.ingest.stage.all_sources", lambda _: (source,))
     project.declare()
     return project
 

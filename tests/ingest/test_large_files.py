@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from jobs.errors import EXIT_FAILED
 from tests.support.projects.project import Project
+from weir.errors import EXIT_FAILED
 
 LARGE = {"name": "large", "kind": "patches", "location": "large"}
 GOOD = {"name": "good", "kind": "patches", "location": "good"}

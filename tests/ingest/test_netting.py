@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from jobs.ingest import netting
-from jobs.ingest.netting import QUAD, TRIPLE
-from jobs.ingest.sources.bags import bag_assertions
+from weir.ingest import netting
+from weir.ingest.netting import QUAD, TRIPLE
+from weir.ingest.sources.bags import bag_assertions
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

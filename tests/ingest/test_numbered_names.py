@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from jobs.cli.source_status import source_statuses
-from jobs.ingest.numbered_names import left_out
 from tests.support.projects.project import Project
+from weir.cli.source_status import source_statuses
+from weir.ingest.numbered_names import left_out
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from jobs.compact_lake import compact_lake
-from jobs.source_names import drop_source, rename_source
-from lake.names import Name
-from lake.storage_errors import DamagedTable
 from tests.support.projects.project import PATCHES, no_spark
 from tests.support.projects.replicas import IRI, ReplicaProject
 from tests.support.streams.projects import READINGS, readings
+from weir.compact.stage import compact_lake
+from weir.ingest.source_names import drop_source, rename_source
+from weir.lake.names import Name
+from weir.lake.storage_errors import DamagedTable
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from jobs.compute.engine import Engine
-from jobs.compute.sql import column, rows_of, select
-from jobs.engine.relations import EpochRange
-from jobs.maintain.changes import read_changes
-from jobs.plan.leaves import Scope
-from jobs.progress.watermarks import epochs_after
-from lake.change_feed import ChangeFeedGap
-from lake.checksums import NOTES
-from lake.log_checks import LOG_NOTES
 from tests.support.projects.project import Project, no_spark
+from weir.compute.engine import Engine
+from weir.compute.sql import column, rows_of, select
+from weir.engine.relations import EpochRange
+from weir.lake.change_feed import ChangeFeedGap
+from weir.lake.checksums import NOTES
+from weir.lake.log_checks import LOG_NOTES
+from weir.maintain.changes import read_changes
+from weir.plan.leaves import Scope
+from weir.progress.watermarks import epochs_after
 
 Read = Callable[[], set[str]]
 

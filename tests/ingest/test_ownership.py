@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from jobs.ingest import ownership
+from weir.ingest import ownership
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.errors import BusyError, ConfigurationError
-from jobs.ingest.sources.errors import SourceError
-from jobs.ingest_changes import _all_or_fail, is_anything_pending
-from jobs.rdf import worker
-from lake.claims import claim
 from tests.support.projects.project import PATCHES, Project, no_spark
+from weir.errors import BusyError, ConfigurationError
+from weir.ingest.sources.errors import SourceError
+from weir.ingest.stage import _all_or_fail, is_anything_pending
+from weir.lake.claims import claim
+from weir.rdf import worker
 
 OTHER = PATCHES | {"name": "q", "location": "other"}
 OWN_GRAPH = "<urn:weir:graph:p>"
@@ -234,7 +234,7 @@ def test_one_parser_process_serves_all_sources_of_a_batch(
 ) -> None:
     started: list[object] = []
     start = worker._Child.__init__
-    monkeypatch.setattr("jobs.ingest.reading.ParserProcess", worker.ParserProcess)
+    monkeypatch.setattr("weir.ingest.reading.ParserProcess", worker.ParserProcess)
     monkeypatch.setattr(
         worker._Child, "__init__", lambda child, limits: started.append(start(child, limits))
     )

@@ -9,21 +9,21 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.compute.engine import Engine
-from jobs.compute.relations import Statement
-from jobs.compute.sql import columns, rows_of, select, union_all
-from jobs.ingest import netting
-from jobs.ingest.netting import QUAD
-from jobs.ingest.quad_assertions import (
+from tests.support.projects.project import no_spark
+from weir.compute.engine import Engine
+from weir.compute.relations import Statement
+from weir.compute.sql import columns, rows_of, select, union_all
+from weir.ingest import netting
+from weir.ingest.netting import QUAD
+from weir.ingest.quad_assertions import (
     DatedState,
     changes_as_assertions,
     pairs,
     state_assertions,
 )
-from jobs.ingest.reading import Carried
-from jobs.ingest.rows import CHANGE_COLUMNS, SCHEMA
-from jobs.settings import Settings
-from tests.support.projects.project import no_spark
+from weir.ingest.reading import Carried
+from weir.ingest.rows import CHANGE_COLUMNS, SCHEMA
+from weir.settings import Settings
 
 Quad = tuple[str, str, str, str]
 GRAPHS = ["", "<g>", "<h>"]

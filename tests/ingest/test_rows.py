@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jobs.ingest.rows import SCHEMA, _result
+from weir.ingest.rows import SCHEMA, _result
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.errors import ConfigurationError
-from jobs.ingest.reading import Carried
-from jobs.ingest.sources.versions import Version, carried
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
+from weir.errors import ConfigurationError
+from weir.ingest.reading import Carried
+from weir.ingest.sources.versions import Version, carried
 
 BROKEN = "<urn:s> <urn:p> oops"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from jobs.cli.source_status import source_statuses
-from jobs.ingest import source_files
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
+from weir.cli.source_status import source_statuses
+from weir.ingest import source_files
 
 FILE = "versions/1.nt"
 

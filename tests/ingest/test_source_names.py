@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from jobs.errors import ConfigurationError
-from jobs.ingest.pending import source_positions
-from jobs.source_names import drop_source, rename_source
-from lake.names import Name
 from tests.support.dying import dies_at
 from tests.support.projects.project import Project, no_spark
+from weir.errors import ConfigurationError
+from weir.ingest.pending import source_positions
+from weir.ingest.source_names import drop_source, rename_source
+from weir.lake.names import Name
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

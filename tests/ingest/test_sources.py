@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import ConfigurationError
-from jobs.ingest.sources.declared import load_sources
-from jobs.ingest.sources.delta import DeltaTable
-from jobs.ingest.sources.files import natural_order
-from jobs.ingest.sources.patches import Patches
-from jobs.ingest.sources.snapshots import Snapshots
-from jobs.ingest.sources.stream import TimeOfSubject
+from weir.errors import ConfigurationError
+from weir.ingest.sources.declared import load_sources
+from weir.ingest.sources.delta import DeltaTable
+from weir.ingest.sources.files import natural_order
+from weir.ingest.sources.patches import Patches
+from weir.ingest.sources.snapshots import Snapshots
+from weir.ingest.sources.stream import TimeOfSubject
 
 GOOD = """\
 sources:

@@ -10,9 +10,9 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
-from jobs.ingest.sources.errors import SourceError
-from jobs.ingest_changes import IngestResult, _all_or_fail
 from tests.support.projects.project import Project, no_spark
+from weir.ingest.sources.errors import SourceError
+from weir.ingest.stage import IngestResult, _all_or_fail
 
 GOOD = {"name": "good", "kind": "patches", "location": "good"}
 FEED = {"delta.enableChangeDataFeed": "true"}

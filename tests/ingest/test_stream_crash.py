@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from jobs.ingest_changes import is_anything_pending
 from tests.support.dying import dies_at
 from tests.support.projects.project import Project
+from weir.ingest.stage import is_anything_pending
 
 _TABLES = ("late", "streams/r", "stream_epochs")
 _DATE_TIME = "<http://www.w3.org/2001/XMLSchema#dateTime>"

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.ingest import clock
-from jobs.progress.streams import Frontiers
-from lake.instants import INSTANT_0
 from tests.support.oracles.streams import TIME, Keys, Row, StreamModel, Triple
 from tests.support.projects.project import Project
+from weir.ingest import clock
+from weir.lake.instants import INSTANT_0
+from weir.progress.streams import Frontiers
 
 DATE_TIME = "<http://www.w3.org/2001/XMLSchema#dateTime>"
 SECOND = 1_000_000

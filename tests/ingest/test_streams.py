@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from jobs.errors import ConfigurationError
-from jobs.ingest.event_time import DELETION, TWO_TIMES
-from jobs.ingest.instants import NO_TIME, NO_ZONE, NOT_A_TIME
-from jobs.ingest.lateness import BEFORE_START, TOO_EARLY, TOO_LATE
-from jobs.ingest_changes import is_anything_pending
-from jobs.progress.streams import Frontiers, StreamRows, stream_names, stream_rows
-from lake.instants import microseconds
 from tests.ingest.test_stream_laws import SECOND, START, moment, set_clock
 from tests.support.projects.project import Project
+from weir.errors import ConfigurationError
+from weir.ingest.event_time import DELETION, TWO_TIMES
+from weir.ingest.instants import NO_TIME, NO_ZONE, NOT_A_TIME
+from weir.ingest.lateness import BEFORE_START, TOO_EARLY, TOO_LATE
+from weir.ingest.stage import is_anything_pending
+from weir.lake.instants import microseconds
+from weir.progress.streams import Frontiers, StreamRows, stream_names, stream_rows
 
 __all__ = ["set_clock"]
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.compute.engine import Engine
-from jobs.errors import ConfigurationError
-from jobs.validate.stream_rows import checked_streams
-from jobs.validate.validation import validate_graph
 from tests.ingest.test_stream_crash import STREAM, contents, event, fill
 from tests.support.projects.project import Project
+from weir.compute.engine import Engine
+from weir.errors import ConfigurationError
+from weir.validate.stream_rows import checked_streams
+from weir.validate.validation import validate_graph
 
 
 def test_spark_leaves_the_same_streams_as_the_driver(spark: SparkSession, tmp_path: Path) -> None:

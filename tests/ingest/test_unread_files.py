@@ -7,8 +7,8 @@ import socket
 
 import pytest
 
-from jobs.rdf.files import list_files
 from tests.support.projects.project import Project
+from weir.rdf.files import list_files
 
 TRIPLE = '<urn:s> <urn:p> "1" .'
 

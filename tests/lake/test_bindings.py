@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from lake.bindings import Bindings, NameIsBound
+from weir.lake.bindings import Bindings, NameIsBound
 
 ROOT = Path(__file__).parents[2]
 ROWS = pa.table({"x": [1]})
@@ -96,9 +96,9 @@ _BINDS = re.compile(
 def test_names_are_bound_in_one_place() -> None:
     """And once where the plan of a view of Spark is cut: the same rows under the same name."""
     files = [
-        *ROOT.glob("jobs/**/*.py"),
+        *ROOT.glob("weir/**/*.py"),
         *ROOT.glob("lake/**/*.py"),
         *ROOT.glob("expectations/*.py"),
     ]
     binding = {str(file.relative_to(ROOT)) for file in files if _BINDS.search(file.read_text())}
-    assert binding == {"lake/bindings.py", "jobs/compute/spark.py"}
+    assert binding == {"lake/bindings.py", "weir/compute/spark.py"}

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from lake.change_feed import CHANGE_TYPE, COMMIT_VERSION, ChangeFeedGap, changes_here
-from lake.commit import arrow_schema, write
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.tables import TRIPLES
+from weir.lake.change_feed import CHANGE_TYPE, COMMIT_VERSION, ChangeFeedGap, changes_here
+from weir.lake.commit import arrow_schema, write
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.tables import TRIPLES
 
 METADATA = Metadata("test", "ingest", 1)
 

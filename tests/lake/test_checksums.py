@@ -13,18 +13,18 @@ import pyarrow.dataset as ds
 import pytest
 from deltalake import write_deltalake
 
-from lake import checksums
-from lake.bindings import Bindings
-from lake.change_feed import changes_here
-from lake.checksums import NOTES, Checksums, is_intact, verify_files
-from lake.commit import write
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.scan import Part, attach, attach_all
-from lake.small_files import merge_files
-from lake.storage_errors import DamagedTable
-from lake.tables import QUADS
 from tests.support.laws import Seeds
+from weir.lake import checksums
+from weir.lake.bindings import Bindings
+from weir.lake.change_feed import changes_here
+from weir.lake.checksums import NOTES, Checksums, is_intact, verify_files
+from weir.lake.commit import write
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.scan import Part, attach, attach_all
+from weir.lake.small_files import merge_files
+from weir.lake.storage_errors import DamagedTable
+from weir.lake.tables import QUADS
 
 METADATA = Metadata("r", "ingest", 1)
 Reading = Callable[[Lake], pa.Table]

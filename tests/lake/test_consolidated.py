@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lake.commit import create_if_missing
-from lake.consolidated import consolidated_until, note_consolidation
-from lake.lake import Lake
-from lake.tables import QUADS
+from weir.lake.commit import create_if_missing
+from weir.lake.consolidated import consolidated_until, note_consolidation
+from weir.lake.lake import Lake
+from weir.lake.tables import QUADS
 
 
 def test_a_log_is_a_state_up_to_the_latest_of_its_consolidations(tmp_path: Path) -> None:

@@ -8,17 +8,17 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from lake.appended import appended_rows
-from lake.change_feed import changes_here
-from lake.commit import arrow_schema, write
-from lake.damaged_files import damage_is_named, damaged_files
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.row_deletion import delete_later_rows
-from lake.small_files import MANY, merge_files
-from lake.storage_errors import DamagedTable
-from lake.tables import GRAPHS
 from tests.support.damage import damage_the_pages, data_files
+from weir.lake.appended import appended_rows
+from weir.lake.change_feed import changes_here
+from weir.lake.commit import arrow_schema, write
+from weir.lake.damaged_files import damage_is_named, damaged_files
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.row_deletion import delete_later_rows
+from weir.lake.small_files import MANY, merge_files
+from weir.lake.storage_errors import DamagedTable
+from weir.lake.tables import GRAPHS
 
 METADATA = Metadata("run", "ingest", watermark=1)
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from lake import claims
-from lake.claims import claim, end
-from lake.commit import write
-from lake.commit_files import commit_file
-from lake.fences import Fence, Guard, Superseded
-from lake.lake import Lake
-from lake.ledger import SUCCEEDED, LedgerRow, record
-from lake.metadata import Metadata
-from lake.row_deletion import delete_later_rows
-from lake.small_files import merge_files
-from lake.tables import GRAPHS, QUADS
+from weir.lake import claims
+from weir.lake.claims import claim, end
+from weir.lake.commit import write
+from weir.lake.commit_files import commit_file
+from weir.lake.fences import Fence, Guard, Superseded
+from weir.lake.lake import Lake
+from weir.lake.ledger import SUCCEEDED, LedgerRow, record
+from weir.lake.metadata import Metadata
+from weir.lake.row_deletion import delete_later_rows
+from weir.lake.small_files import merge_files
+from weir.lake.tables import GRAPHS, QUADS
 
 QUAD = {"graph": "", "subject": "<s>", "predicate": "<p>", "weight": 1}
 Commit = Callable[[Lake, int], None]

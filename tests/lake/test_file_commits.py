@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from deltalake.exceptions import CommitFailedError
 
-from lake import file_commits
-from lake.commit import write
-from lake.file_commits import Overtaken, files_of
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.row_deletion import delete_rows
-from lake.small_files import Merged, merge_files
-from lake.tables import TRIPLES
+from weir.lake import file_commits
+from weir.lake.commit import write
+from weir.lake.file_commits import Overtaken, files_of
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.row_deletion import delete_rows
+from weir.lake.small_files import Merged, merge_files
+from weir.lake.tables import TRIPLES
 
 EPOCHS = 8
 METADATA = Metadata("r", "test", 0)

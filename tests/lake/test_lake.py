@@ -13,12 +13,12 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 from pyarrow import fs
 
-from lake.commit import write
-from lake.commit_files import commit_file
-from lake.lake import Lake, history
-from lake.metadata import Metadata
-from lake.storage_errors import DamagedTable
-from lake.tables import GRAPHS
+from weir.lake.commit import write
+from weir.lake.commit_files import commit_file
+from weir.lake.lake import Lake, history
+from weir.lake.metadata import Metadata
+from weir.lake.storage_errors import DamagedTable
+from weir.lake.tables import GRAPHS
 
 
 def tables(folder: Path, commits: int) -> tuple[DeltaTable, fs.FileSystem]:
@@ -68,7 +68,7 @@ def test_a_program_may_end_while_arrow_reads_ahead(tmp_path: Path) -> None:
         row = {"graph": f"<g{each}>", "source": "s", "run_id": "r"}
         write(Lake(root), GRAPHS, [row], Metadata("r", "ingest", each))
     program = (
-        "from lake.lake import Lake\n"
+        "from weir.lake.lake import Lake\n"
         f"batches = Lake({root!r}).open('graphs').to_pyarrow_dataset().to_batches()\n"
         "next(iter(batches))\n"
     )

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from jobs.stage import claimed
-from lake import lake as lake_module
-from lake import leases
-from lake.claims import AlreadyRunning, claim
-from lake.commit import write
-from lake.lake import Lake
-from lake.leases import FOLDER, forget, renew, renewed_at, renewing
-from lake.metadata import Metadata
-from lake.tables import RUNS
+from weir.lake import lake as lake_module
+from weir.lake import leases
+from weir.lake.claims import AlreadyRunning, claim
+from weir.lake.commit import write
+from weir.lake.lake import Lake
+from weir.lake.leases import FOLDER, forget, renew, renewed_at, renewing
+from weir.lake.metadata import Metadata
+from weir.lake.tables import RUNS
+from weir.stage import claimed
 
 LEASE = 300
 
@@ -104,6 +104,6 @@ def test_a_storage_that_does_not_answer_does_not_end_the_run(
 
 
 def test_the_default_lease_is_minutes() -> None:
-    from jobs.settings import Limits
+    from weir.settings import Limits
 
     assert Limits().lease_seconds <= 600

@@ -18,16 +18,16 @@ from pathlib import Path
 import pytest
 from deltalake.exceptions import CommitFailedError
 
-from jobs.errors import BusyError
-from jobs.stage import claimed
-from lake import claims, ledger, small_files
-from lake.claims import AlreadyRunning
-from lake.commit import create_if_missing, write
-from lake.lake import Lake
-from lake.ledger import LedgerRow
-from lake.metadata import Metadata
-from lake.processes import identity, lives
-from lake.tables import GRAPHS, RUNS
+from weir.errors import BusyError
+from weir.lake import claims, ledger, small_files
+from weir.lake.claims import AlreadyRunning
+from weir.lake.commit import create_if_missing, write
+from weir.lake.lake import Lake
+from weir.lake.ledger import LedgerRow
+from weir.lake.metadata import Metadata
+from weir.lake.processes import identity, lives
+from weir.lake.tables import GRAPHS, RUNS
+from weir.stage import claimed
 
 LEASE = 3600
 
@@ -139,8 +139,9 @@ def test_a_run_that_takes_over_a_claim_sees_what_the_dead_run_committed(tmp_path
     row = {"graph": "<g>", "source": "s", "run_id": "r"}
     write(lake, GRAPHS, [row], Metadata("r", "ingest", 1))
     code = (
-        "from lake.claims import claim; from lake.commit import write; from lake.lake import Lake;"
-        "from lake.metadata import Metadata; from lake.tables import GRAPHS;"
+        "from weir.lake.claims import claim; from weir.lake.commit import write;"
+        "from weir.lake.lake import Lake;"
+        "from weir.lake.metadata import Metadata; from weir.lake.tables import GRAPHS;"
         f"lake = Lake({str(tmp_path)!r}); claim(lake, 'ingest', 'dead', lease_seconds={LEASE});"
         f"write(lake, GRAPHS, [{row!r}], Metadata('dead', 'ingest', 2))"
     )
@@ -152,7 +153,7 @@ def test_a_run_that_takes_over_a_claim_sees_what_the_dead_run_committed(tmp_path
 
 def test_a_claim_whose_process_died_is_abandoned(tmp_path: Path) -> None:
     claim = f"claims.claim(Lake({str(tmp_path)!r}), 'ingest', 'dead', lease_seconds={LEASE})"
-    code = f"from lake import claims; from lake.lake import Lake; {claim}"
+    code = f"from weir.lake import claims; from weir.lake.lake import Lake; {claim}"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert claims.claim(Lake(str(tmp_path)), "ingest", "next", lease_seconds=LEASE) == 2
     assert statuses(tmp_path) == [(1, "abandoned"), (1, "claimed"), (2, "claimed")]
@@ -233,7 +234,7 @@ def test_a_run_whose_end_could_not_be_recorded_does_not_keep_its_process_from_th
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("jobs.stage.end_claim", full)
+        patched.setattr("weir.stage.end_claim", full)
         with (
             pytest.raises(OSError, match="No space"),
             claimed(lake, "ingest", "on a full disk", LEASE),

@@ -12,18 +12,18 @@ import pyarrow.dataset as ds
 import pytest
 from deltalake import CommitProperties, write_deltalake
 
-from lake import appended, ledger_summary, small_files
-from lake.claims import claim
-from lake.commit import write
-from lake.lake import Lake
-from lake.ledger import SUCCEEDED, UNTOUCHED, LedgerRow, record
-from lake.ledger_summary import Ledger, read_ledger, summed_up
-from lake.maintenance import compact_files
-from lake.metadata import Metadata
-from lake.tables import LEDGER_SUMMARY, RUNS
-from lake.untouched import expanded
 from tests.support.killed import run_killed
 from tests.support.ledgers import RandomLedger, newest, open_claims, random_ledger, watermark
+from weir.lake import appended, ledger_summary, small_files
+from weir.lake.claims import claim
+from weir.lake.commit import write
+from weir.lake.lake import Lake
+from weir.lake.ledger import SUCCEEDED, UNTOUCHED, LedgerRow, record
+from weir.lake.ledger_summary import Ledger, read_ledger, summed_up
+from weir.lake.maintenance import compact_files
+from weir.lake.metadata import Metadata
+from weir.lake.tables import LEDGER_SUMMARY, RUNS
+from weir.lake.untouched import expanded
 
 LEASE = 3600
 SEEDS = range(60)
@@ -361,9 +361,9 @@ def test_reading_the_ledger_costs_the_same_after_10_000_runs_as_after_100(
 
 _CLAIM = """
 import sys
-from lake import ledger_summary
-from lake.claims import claim
-from lake.lake import Lake
+from weir.lake import ledger_summary
+from weir.lake.claims import claim
+from weir.lake.lake import Lake
 
 ledger_summary._COMMITS = 4
 claim(Lake(sys.argv[1]), "maintain", "killed", lease_seconds=3600)
@@ -418,7 +418,7 @@ def test_an_object_store_is_read_the_same_way(lake: Lake, monkeypatch: pytest.Mo
     sum_up(lake)
     fill(lake, ledger, 10)
     # delta-rs then reads the folder as it reads any other store.
-    monkeypatch.setattr("lake.lake.local_folder", lambda _: None)
+    monkeypatch.setattr("weir.lake.lake.local_folder", lambda _: None)
     assert commits_read(lake) == len(ledger.commits) - 10
     Lake(lake.root).existing(RUNS.name).create_checkpoint()
     _log(lake, 11).unlink()

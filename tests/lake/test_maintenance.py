@@ -12,22 +12,22 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from lake import maintenance
-from lake.change_feed import changes, changes_here
-from lake.commit import write
-from lake.consolidated import consolidated_until
-from lake.file_commits import Overtaken
-from lake.lake import Lake
-from lake.maintenance import (
+from weir.lake import maintenance
+from weir.lake.change_feed import changes, changes_here
+from weir.lake.commit import write
+from weir.lake.consolidated import consolidated_until
+from weir.lake.file_commits import Overtaken
+from weir.lake.lake import Lake
+from weir.lake.maintenance import (
     compact_files,
     consolidate,
     keep_feed,
     keeps_feed,
     vacuum,
 )
-from lake.metadata import Metadata
-from lake.session import read
-from lake.tables import QUADS, feed_retention
+from weir.lake.metadata import Metadata
+from weir.lake.session import read
+from weir.lake.tables import QUADS, feed_retention
 
 Log = list[tuple[str, int, int]]
 EPOCHS = 12

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from lake import newest_commit
-from lake.commit import write
-from lake.commit_files import LOG, commit_file
-from lake.lake import Lake
-from lake.maintenance import compact_files
-from lake.metadata import Metadata
-from lake.newest_commit import newest_metadata
-from lake.storage_errors import DamagedTable
-from lake.tables import GRAPHS
+from weir.lake import newest_commit
+from weir.lake.commit import write
+from weir.lake.commit_files import LOG, commit_file
+from weir.lake.lake import Lake
+from weir.lake.maintenance import compact_files
+from weir.lake.metadata import Metadata
+from weir.lake.newest_commit import newest_metadata
+from weir.lake.storage_errors import DamagedTable
+from weir.lake.tables import GRAPHS
 
 
 @pytest.fixture

@@ -13,17 +13,17 @@ import pytest
 from deltalake import DeltaTable
 from pyarrow import fs
 
-from lake import old_commits
-from lake.checksums import NOTES
-from lake.commit import write
-from lake.commit_files import LOG, checkpoint_files, commit_file, last_checkpoint
-from lake.lake import Lake
-from lake.ledger import CLAIMED, LedgerRow, record
-from lake.log_checks import LOG_NOTES
-from lake.metadata import Metadata
-from lake.old_commits import delete_old_commits
-from lake.storage_errors import DamagedTable
-from lake.tables import GRAPHS, RUNS
+from weir.lake import old_commits
+from weir.lake.checksums import NOTES
+from weir.lake.commit import write
+from weir.lake.commit_files import LOG, checkpoint_files, commit_file, last_checkpoint
+from weir.lake.lake import Lake
+from weir.lake.ledger import CLAIMED, LedgerRow, record
+from weir.lake.log_checks import LOG_NOTES
+from weir.lake.metadata import Metadata
+from weir.lake.old_commits import delete_old_commits
+from weir.lake.storage_errors import DamagedTable
+from weir.lake.tables import GRAPHS, RUNS
 
 KEPT, AT_ONCE, CHECKPOINTS = 20, 5, 5
 TABLE = replace(
@@ -109,7 +109,7 @@ def test_the_log_of_an_object_store_is_shortened_the_same_way(
         row = {"graph": f"<urn:g{number}>", "source": "s", "run_id": str(number)}
         write(lake, unlimited, [row], Metadata(str(number), "ingest", number))
     # delta-rs then reads the folder as it reads any other store.
-    monkeypatch.setattr("lake.lake.local_folder", lambda _: None)
+    monkeypatch.setattr("weir.lake.lake.local_folder", lambda _: None)
     delete_old_commits(Lake(lake.root), TABLE.name, 42)
     assert 42 - CHECKPOINTS < logged(lake)[0] <= 42
     assert numbers(Lake(lake.root)) == [*range(60)]
@@ -134,7 +134,7 @@ def test_the_log_of_the_ledger_is_shortened(lake: Lake, monkeypatch: pytest.Monk
     for number in range(120):
         record(lake, [LedgerRow(str(number), "ingest", number, CLAIMED)])
     shortened = replace(RUNS, log_commits=20)
-    monkeypatch.setattr("lake.ledger.RUNS", shortened)
+    monkeypatch.setattr("weir.lake.ledger.RUNS", shortened)
     monkeypatch.setattr(old_commits, "_AT_ONCE", AT_ONCE)
     record(lake, [LedgerRow("120", "ingest", 120, CLAIMED)])
     assert logged(lake, RUNS.name)[0] > 0

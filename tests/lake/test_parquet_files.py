@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lake import parquet_files
-from lake.commit import arrow_schema, write
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.parquet_files import write_files
-from lake.tables import QUALITY, Column
+from weir.lake import parquet_files
+from weir.lake.commit import arrow_schema, write
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.parquet_files import write_files
+from weir.lake.tables import QUALITY, Column
 
 KINDS = replace(
     QUALITY,

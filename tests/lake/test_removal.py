@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lake.commit import create_if_missing, write
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.removal import remove_table
-from lake.tables import answers
+from weir.lake.commit import create_if_missing, write
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.removal import remove_table
+from weir.lake.tables import answers
 
 TABLE = answers("q", ("s",))
 

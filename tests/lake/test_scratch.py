@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from jobs.compute.connection import connect
-from jobs.settings import DuckDbSettings, Settings
-from lake.scratch import private_folder, scratch_folder, sweep
-from lake.storage_errors import StorageError
+from weir.compute.connection import connect
+from weir.lake.scratch import private_folder, scratch_folder, sweep
+from weir.lake.storage_errors import StorageError
+from weir.settings import DuckDbSettings, Settings
 
 _IN_ANOTHER = (
-    "import os, signal, sys; from pathlib import Path; from lake.scratch import scratch_folder;"
+    "import os, signal, sys; from pathlib import Path;"
+    " from weir.lake.scratch import scratch_folder;"
     " folder = scratch_folder(Path(sys.argv[1])); (folder / 'rows').write_text('rows');"
     " print(folder, flush=True); exec(sys.argv[2])"
 )
@@ -95,7 +96,7 @@ def test_a_link_in_place_of_the_users_folder_of_temporary_files_stops_the_proces
     (tmp_path / f"weir-{os.getuid()}").symlink_to(tmp_path / "theirs")
     root = str(Path(__file__).parents[2])
     done = subprocess.run(
-        [sys.executable, "-c", "from lake.scratch import scratch_folder; scratch_folder()"],
+        [sys.executable, "-c", "from weir.lake.scratch import scratch_folder; scratch_folder()"],
         env=os.environ | {"PYTHONPATH": root, "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,

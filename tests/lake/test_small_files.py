@@ -8,13 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from lake import small_files
-from lake.change_feed import changes_here
-from lake.commit import write
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.small_files import MANY
-from lake.tables import QUADS
+from weir.lake import small_files
+from weir.lake.change_feed import changes_here
+from weir.lake.commit import write
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.small_files import MANY
+from weir.lake.tables import QUADS
 
 COMMITS = 3 * MANY
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
-from lake.spark_errors import messages_of
+from weir.lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
+from weir.lake.spark_errors import messages_of
 
 STACK = """org.apache.spark.SparkException: Exception thrown in awaitResult:\x20
 \tat org.apache.spark.util.SparkThreadUtils$.awaitResult(SparkThreadUtils.scala:53)

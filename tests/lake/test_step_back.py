@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lake.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
-from lake.step_back import steps_back
+from weir.lake.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
+from weir.lake.step_back import steps_back
 
 
 def maintained(watermark: int, mode: str = "incremental", **extra: object) -> Metadata:

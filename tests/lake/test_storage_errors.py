@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 from deltalake.exceptions import CommitFailedError, DeltaError
 
-from lake.commit import write
-from lake.integrity import damaged_commits, missing_files, tables_in
-from lake.lake import Lake
-from lake.metadata import Metadata
-from lake.storage_errors import DamagedTable, StorageError, storage_error, storage_errors
-from lake.tables import GRAPHS
+from weir.lake.commit import write
+from weir.lake.integrity import damaged_commits, missing_files, tables_in
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.storage_errors import DamagedTable, StorageError, storage_error, storage_errors
+from weir.lake.tables import GRAPHS
 
 MINE = Metadata("run", "ingest", watermark=1)
 ROW = {"graph": "<http://a/g>", "source": "s", "epoch": 1}

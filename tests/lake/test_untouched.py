@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from lake.commit import arrow_schema
-from lake.ledger import ABANDONED, SUCCEEDED, UNTOUCHED
-from lake.ledger_summary import summed_up
-from lake.tables import RUNS
-from lake.untouched import ALL, Range, entries, expanded, standing_of
 from tests.support.ledgers import random_ledger, watermark
+from weir.lake.commit import arrow_schema
+from weir.lake.ledger import ABANDONED, SUCCEEDED, UNTOUCHED
+from weir.lake.ledger_summary import summed_up
+from weir.lake.tables import RUNS
+from weir.lake.untouched import ALL, Range, entries, expanded, standing_of
 
 SEEDS = range(60)
 QUERIES = "abcdef"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lake.whole_files import write_whole
+from weir.lake.whole_files import write_whole
 
 CODE = Path(__file__).parents[2]
 PARTIAL = re.compile(r"\.write_(?:text|bytes)\(")
@@ -73,7 +73,7 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
 
 
 def test_no_other_code_writes_files_in_place() -> None:
-    packages = (CODE / package for package in ("jobs", "lake", "expectations"))
+    packages = (CODE / package for package in ("weir", "lake", "expectations", "jobs"))
     files = (file for package in packages for file in package.rglob("*.py"))
     found = {str(file.relative_to(CODE)) for file in files if PARTIAL.search(file.read_text())}
     assert found == {"lake/whole_files.py"}

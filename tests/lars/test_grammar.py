@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from jobs.lars.errors import ProgramError, ProgramSyntaxError, UnsupportedProgram
-from jobs.lars.parse import parse
-from jobs.lars.syntax import (
+from tests.support.lars import programs
+from tests.support.lars.cases import lars_case
+from tests.support.lars.fixtures import read_fixtures
+from tests.support.lars.terms import INTEGER, NAMESPACE, term
+from weir.lars.errors import ProgramError, ProgramSyntaxError, UnsupportedProgram
+from weir.lars.parse import parse
+from weir.lars.syntax import (
     At,
     Atom,
     BodyElement,
@@ -28,12 +32,8 @@ from jobs.lars.syntax import (
     TupleWindow,
     Window,
 )
-from jobs.rdf.terms import canonical_term
-from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from tests.support.lars import programs
-from tests.support.lars.cases import lars_case
-from tests.support.lars.fixtures import read_fixtures
-from tests.support.lars.terms import INTEGER, NAMESPACE, term
+from weir.rdf.terms import canonical_term
+from weir.sparql.algebra.expressions import Call, Constant, Expression, Variable
 
 PREFIXES = {"": NAMESPACE, "ex": "http://other.example/"}
 SEEDS = range(150)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.lars.atoms import RDF_TYPE, AtomPattern
-from jobs.lars.errors import ProgramError, ProgramSyntaxError, UnsupportedProgram
-from jobs.lars.program import Declarations, DeclaredAtom, Program, WrittenAtom, read_program
-from jobs.lars.syntax import Place
-from jobs.sparql.algebra.expressions import Constant, Variable
-from jobs.sparql.algebra.patterns import TriplePattern
+from weir.lars.atoms import RDF_TYPE, AtomPattern
+from weir.lars.errors import ProgramError, ProgramSyntaxError, UnsupportedProgram
+from weir.lars.program import Declarations, DeclaredAtom, Program, WrittenAtom, read_program
+from weir.lars.syntax import Place
+from weir.sparql.algebra.expressions import Constant, Variable
+from weir.sparql.algebra.patterns import TriplePattern
 
 PREFIXES = {"": "http://example.org/", "ex": "http://other.example/"}
 PLACE = Place(3, 6)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.lars.errors import ProgramError, ProgramSyntaxError, UnsupportedProgram
-from jobs.lars.parse import parse
-from jobs.lars.program import Declarations, DeclaredAtom, Program, read_program, stratified
-from jobs.lars.syntax import Place
 from tests.support.lars.cases import lars_case
 from tests.support.lars.fixtures import fixture
+from weir.lars.errors import ProgramError, ProgramSyntaxError, UnsupportedProgram
+from weir.lars.parse import parse
+from weir.lars.program import Declarations, DeclaredAtom, Program, read_program, stratified
+from weir.lars.syntax import Place
 
 PREFIXES = {"": "http://example.org/"}
 PLACE = Place(4, 6)

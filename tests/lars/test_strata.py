@@ -6,16 +6,16 @@ import random
 
 import pytest
 
-from jobs.lars.errors import UnsupportedProgram
-from jobs.lars.parse import parse
-from jobs.lars.program import Declarations, DeclaredAtom, Program, read_program, stratified
-from jobs.lars.reads import LookBack
-from jobs.lars.syntax import Assignment, Condition, Literal, Place, Stratified
 from tests.support.lars.cases import lars_case
 from tests.support.lars.definitions import negative_cycle
 from tests.support.lars.programs import Element, Rule, text
 from tests.support.lars.programs import Program as Written
 from tests.support.laws import Seeds
+from weir.lars.errors import UnsupportedProgram
+from weir.lars.parse import parse
+from weir.lars.program import Declarations, DeclaredAtom, Program, read_program, stratified
+from weir.lars.reads import LookBack
+from weir.lars.syntax import Assignment, Condition, Literal, Place, Stratified
 
 PREFIXES = {"": "http://example.org/"}
 

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from jobs import compact_lake as compaction
-from jobs.cli.stages import Done, run_stages
-from jobs.errors import BusyError
-from lake import commit
-from lake.claims import claim
-from lake.file_commits import Overtaken
-from lake.lake import Lake
-from lake.ledger import SUCCEEDED, LedgerRow, record
-from lake.maintenance import Consolidated
-from lake.tables import QUADS, Table
 from tests.support.projects.graphs import FIRST, PAIRS, ingest_change_sets
 from tests.support.projects.project import Project, no_spark
+from weir.cli.stages import Done, run_stages
+from weir.compact import stage as compaction
+from weir.errors import BusyError
+from weir.lake import commit
+from weir.lake.claims import claim
+from weir.lake.file_commits import Overtaken
+from weir.lake.lake import Lake
+from weir.lake.ledger import SUCCEEDED, LedgerRow, record
+from weir.lake.maintenance import Consolidated
+from weir.lake.tables import QUADS, Table
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jobs.compute.session import Spark
 from tests.support.dying import dies_at
 from tests.support.killed import run_killed
 from tests.support.projects.graphs import FIRST, KNOWERS, LATER, PAIRS, PRODUCT, ingest_change_sets
 from tests.support.projects.project import PATCHES, Project, no_spark
+from weir.compute.session import Spark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +33,7 @@ POINTS = [
 _RUN = """
 import sys
 from pathlib import Path
-from lake.session import start
+from weir.lake.session import start
 from tests.support.projects.project import Project
 
 Project(Path(sys.argv[1])).maintain(lambda: start("weir-tests-killed", driver_memory="1g"))

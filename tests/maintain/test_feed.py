@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from jobs.compute.engine import Engine
-from jobs.compute.sql import column, rows_of, select
-from jobs.engine.relations import EpochRange
-from jobs.maintain.changes import read_changes
-from jobs.plan.leaves import Scope
-from jobs.progress.watermarks import epochs_after
-from lake.change_feed import ChangeFeedGap
-from lake.commit import write
-from lake.metadata import Metadata
-from lake.tables import TRANSACTIONS, TRIPLES
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import no_spark
+from weir.compute.engine import Engine
+from weir.compute.sql import column, rows_of, select
+from weir.engine.relations import EpochRange
+from weir.lake.change_feed import ChangeFeedGap
+from weir.lake.commit import write
+from weir.lake.metadata import Metadata
+from weir.lake.tables import TRANSACTIONS, TRIPLES
+from weir.maintain.changes import read_changes
+from weir.plan.leaves import Scope
+from weir.progress.watermarks import epochs_after
 
 
 @pytest.fixture

@@ -11,11 +11,6 @@ from typing import NoReturn
 import pytest
 from deltalake import DeltaTable
 
-from jobs.compute.engine import Engine
-from jobs.compute.relations import Statement
-from jobs.errors import WeirError
-from lake.lake import Lake
-from lake.maintenance import compact_files
 from tests.support.generators import registry_life as random_life
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import (
@@ -29,6 +24,11 @@ from tests.support.projects.graphs import (
     knows,
 )
 from tests.support.projects.project import Change, Project
+from weir.compute.engine import Engine
+from weir.compute.relations import Statement
+from weir.errors import WeirError
+from weir.lake.lake import Lake
+from weir.lake.maintenance import compact_files
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -141,7 +141,7 @@ def test_a_failed_read_for_some_queries_does_not_affect_the_others(
         raise OSError("the disk is on fire")
 
     with monkeypatch.context() as patch:
-        patch.setattr("jobs.maintain.group.read_touched", fail)
+        patch.setattr("weir.maintain.group.read_touched", fail)
         with pytest.raises(WeirError, match="2 queries could not be maintained") as error:
             project.maintain()
     assert str(error.value).count("the disk is on fire") == 2

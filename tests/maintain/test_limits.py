@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jobs import maintain_queries as module
-from jobs.cli.query_status import query_statuses
-from jobs.errors import ConfigurationError, WeirError
-from jobs.progress.completion import Completion
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import Project
+from weir.cli.query_status import query_statuses
+from weir.errors import ConfigurationError, WeirError
+from weir.maintain import stage as module
+from weir.progress.completion import Completion
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

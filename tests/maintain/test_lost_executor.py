@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.compute.engine import Engine
-from jobs.compute.lost_rows import ATTEMPTS
-from jobs.compute.writing import Commit
-from jobs.errors import WeirError
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, NAMES, PAIRS, ingest_change_sets
 from tests.support.projects.project import Project
+from weir.compute.engine import Engine
+from weir.compute.lost_rows import ATTEMPTS
+from weir.compute.writing import Commit
+from weir.errors import WeirError
 
 
 @pytest.fixture

@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from deltalake import DeltaTable
 
-from jobs.compute.session import Spark
-from jobs.errors import WeirError
-from lake.maintenance import consolidate
-from lake.tables import QUADS, TRIPLES
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import (
     FIRST,
@@ -26,6 +22,10 @@ from tests.support.projects.graphs import (
     name,
 )
 from tests.support.projects.project import PATCHES, Project, no_spark
+from weir.compute.session import Spark
+from weir.errors import WeirError
+from weir.lake.maintenance import consolidate
+from weir.lake.tables import QUADS, TRIPLES
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

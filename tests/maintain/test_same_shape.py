@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jobs.compute.duck import DuckEngine
-from jobs.compute.engine import Engine
-from jobs.compute.relations import Statement
-from jobs.errors import WeirError
-from jobs.maintain import new_rows, same_shape
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, ingest_change_sets, knows, name
 from tests.support.projects.project import Project
+from weir.compute.duck import DuckEngine
+from weir.compute.engine import Engine
+from weir.compute.relations import Statement
+from weir.errors import WeirError
+from weir.maintain import new_rows, same_shape
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

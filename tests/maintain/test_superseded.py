@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from jobs.errors import BusyError
-from lake import claims, commit
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, ingest_change_sets
 from tests.support.projects.project import PATCHES, Project
+from weir.errors import BusyError
+from weir.lake import claims, commit
 
 ANYWHERE = "any thread"
 STAGES = ("maintain", "validate", "publish")

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from expectations.answers import ANSWERS_SUITE
-from jobs.catalog.catalog import Catalog
-from jobs.maintain.tasks import Task, commit_metadata, tasks_behind
-from jobs.progress.completion import Completion
-from lake.consolidated import note_consolidation
-from lake.ledger import FAILED, LedgerRow, record
 from tests.support.projects.handmade import HandMadeLake
+from weir.catalog.catalog import Catalog
+from weir.expectations.answers import ANSWERS_SUITE
+from weir.lake.consolidated import note_consolidation
+from weir.lake.ledger import FAILED, LedgerRow, record
+from weir.maintain.tasks import Task, commit_metadata, tasks_behind
+from weir.progress.completion import Completion
 
 QUERY = "SELECT ?s { ?s <http://a/p> ?o }"
 MAX_ROWS = "row_count_is_within_max_rows"

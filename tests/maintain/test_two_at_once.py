@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from jobs.publish_answers import publish_answers
-from jobs.stage import Claim, Job, claimed
-from jobs.validate_answers import validate_answers
-from lake.lake import Lake
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, ingest_change_sets
 from tests.support.projects.project import Project, no_spark
+from weir.lake.lake import Lake
+from weir.publish.stage import publish_answers
+from weir.stage import Claim, Job, claimed
+from weir.validate.stage import validate_answers
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -53,7 +53,7 @@ def test_a_publish_that_was_overtaken_publishes_nothing_twice(
     def other() -> None:
         assert publish_answers(no_spark, begun.settings, "other").publications
 
-    monkeypatch.setattr("jobs.publish_answers.claimed", paused(other))
+    monkeypatch.setattr("weir.publish.stage.claimed", paused(other))
     publish_answers(no_spark, begun.settings, "late")
     for query in ("pairs", "names"):
         check_answers(begun, query, 2, 6)
@@ -67,7 +67,7 @@ def test_a_validation_that_was_overtaken_leaves_the_newer_verdict(
         begun.maintain()
         validate_answers(no_spark, begun.settings, "other")
 
-    monkeypatch.setattr("jobs.validate_answers.claimed", paused(other))
+    monkeypatch.setattr("weir.validate.stage.claimed", paused(other))
     validate_answers(no_spark, begun.settings, "late")
     begun.publish()
     for query in ("pairs", "names"):

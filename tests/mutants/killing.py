@@ -21,7 +21,7 @@ from tests.support.laws import FIRST_SEED, FRACTION
 PROJECT = Path(__file__).parents[2]
 TIMEOUT = 900
 """Seconds; a mutant may keep a fixpoint from ending."""
-COPIED = ("jobs", "lake", "expectations", "tests", "docs")
+COPIED = ("weir", "lake", "expectations", "jobs", "tests", "docs")
 _LIBRARIES = (
     "pytest",
     "deltalake",
@@ -57,7 +57,7 @@ def verdict(mutant: Mutant, lane: str | None) -> Verdict:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         for name in COPIED:
-            shutil.copytree(PROJECT / name, tree / name)
+            shutil.copytree(PROJECT / name, tree / name, symlinks=True)
         file = tree / mutant.path
         file.write_text(mutant.apply(file.read_text()))
         failure = first_failure(tree, mutant.tests, lane)

@@ -22,7 +22,7 @@ class Mutant:
     module: str
     original: str
     replacement: str
-    package: str = "jobs"
+    package: str = "weir"
     tests: tuple[str, ...] = ()
 
     @property

@@ -29,7 +29,7 @@ _Change = tuple[str, str, str]
 
 
 def _of(
-    module: str, tests: tuple[str, ...], *changes: _Change, package: str = "jobs"
+    module: str, tests: tuple[str, ...], *changes: _Change, package: str = "weir"
 ) -> tuple[Mutant, ...]:
     return tuple(
         Mutant(name, module, original, replacement, package, tests)
@@ -172,7 +172,7 @@ _VERDICTS = (
         ),
     ),
     *_of(
-        "validate_answers",
+        "validate/stage",
         _PUBLISH,
         (
             "a graph that fails its checks is validated",
@@ -203,7 +203,7 @@ _VERDICTS = (
 )
 _PUBLICATION = (
     *_of(
-        "publish_answers",
+        "publish/stage",
         _PUBLISH,
         (
             "rows of epochs that were not checked are published",
@@ -548,7 +548,7 @@ _LEDGER = (
 )
 _CONSOLIDATION = (
     *_of(
-        "compact_lake",
+        "compact/stage",
         _COMPACT,
         (
             "epochs that are not validated are consolidated",

@@ -121,7 +121,7 @@ REMOTE_MUTANTS = (
     ),
     Mutant(
         "a first answer has epochs at which keys were not answered",
-        "publish_answers",
+        "publish/stage",
         "return work.of_services() if catalog",
         "return work if catalog",
     ),
@@ -157,7 +157,7 @@ REMOTE_MUTANTS = (
     ),
     Mutant(
         "the rows of freshness that a killed run did not write stay missing",
-        "refresh_remotes",
+        "remotes/stage",
         "if metadata.watermark < mark.round:",
         "if metadata.watermark > mark.round:",
     ),

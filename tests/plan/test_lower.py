@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.plan.leaves import Component, Scope
-from jobs.plan.lookups import lookups, predicates, seeds
-from jobs.plan.lower import lower
-from jobs.plan.operators import Distinct, Filter, Product
-from jobs.plan.plan import Plan
-from jobs.plan.structure import walk
-from jobs.sparql.frontend.translate import translate
+from weir.plan.leaves import Component, Scope
+from weir.plan.lookups import lookups, predicates, seeds
+from weir.plan.lower import lower
+from weir.plan.operators import Distinct, Filter, Product
+from weir.plan.plan import Plan
+from weir.plan.structure import walk
+from weir.sparql.frontend.translate import translate
 
 PREFIX = "PREFIX : <http://example.org/> "
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.catalog.fingerprint import fingerprint, shape
-from jobs.plan.lower import lower
-from jobs.plan.parameters import is_parameter, parameterized, with_constants
-from jobs.plan.plan import Plan
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.small_queries import (
     ask_queries,
     construct_queries,
     select_queries,
 )
+from weir.catalog.fingerprint import fingerprint, shape
+from weir.plan.lower import lower
+from weir.plan.parameters import is_parameter, parameterized, with_constants
+from weir.plan.plan import Plan
+from weir.sparql.frontend.translate import translate
 
 
 def plan(text: str) -> Plan:

@@ -6,12 +6,12 @@ from typing import get_args
 
 import pytest
 
-from jobs.catalog.fingerprint import fingerprint
-from jobs.plan.lower import lower
-from jobs.plan.operators import PlanNode
-from jobs.plan.stored_form import stored_form
-from jobs.plan.structure import walk
-from jobs.sparql.frontend.translate import translate
+from weir.catalog.fingerprint import fingerprint
+from weir.plan.lower import lower
+from weir.plan.operators import PlanNode
+from weir.plan.stored_form import stored_form
+from weir.plan.structure import walk
+from weir.sparql.frontend.translate import translate
 
 # Another value here means that every lake computes such queries from scratch.
 STORED = {

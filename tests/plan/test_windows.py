@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.plan.leaves import Component, Scope
-from jobs.plan.lower import lower
-from jobs.plan.operators import PlanNode, Product
-from jobs.plan.plan import Plan
-from jobs.plan.structure import walk
-from jobs.sparql.frontend.translate import translate
+from weir.plan.leaves import Component, Scope
+from weir.plan.lower import lower
+from weir.plan.operators import PlanNode, Product
+from weir.plan.plan import Plan
+from weir.plan.structure import walk
+from weir.sparql.frontend.translate import translate
 
 _W = Scope(window="<u:w>")
 _V = Scope(window="<u:v>")

@@ -9,19 +9,19 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from jobs.progress import completion
-from jobs.progress.backlog import Backlog
-from jobs.progress.completion import Completion
-from jobs.progress.watermarks import epochs_after, head
-from lake import ledger_summary
-from lake.claims import claim
-from lake.commit import write
-from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
-from lake.maintenance import compact_files
-from lake.metadata import Metadata
-from lake.removal import remove_table
-from lake.tables import QUALITY, TRANSACTIONS, answers
 from tests.support.projects.handmade import HandMadeLake
+from weir.lake import ledger_summary
+from weir.lake.claims import claim
+from weir.lake.commit import write
+from weir.lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
+from weir.lake.maintenance import compact_files
+from weir.lake.metadata import Metadata
+from weir.lake.removal import remove_table
+from weir.lake.tables import QUALITY, TRANSACTIONS, answers
+from weir.progress import completion
+from weir.progress.backlog import Backlog
+from weir.progress.completion import Completion
+from weir.progress.watermarks import epochs_after, head
 
 A, B, C = "<http://a/a>", '"b"@en', "_:c"
 

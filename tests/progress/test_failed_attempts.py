@@ -8,7 +8,7 @@ from itertools import count, islice
 
 import pytest
 
-from jobs.progress.failed_attempts import Attempt, FailedAttempts
+from weir.progress.failed_attempts import Attempt, FailedAttempts
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FIRST = Attempt("f", {"query_seconds": 1}, 1, START)

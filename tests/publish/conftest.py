@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.compute.session import Spark
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import no_spark
+from weir.compute.session import Spark
 
 
 @pytest.fixture(params=["driver", pytest.param("spark", marks=pytest.mark.spark)])

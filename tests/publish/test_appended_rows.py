@@ -7,16 +7,16 @@ import random
 import pyarrow as pa
 import pytest
 
-from jobs.compute.engine import Engine
-from jobs.progress.backlog import Backlog
-from jobs.progress.watermarks import Watermark
-from jobs.publish.appended_rows import by_query, make_rows_of_many, named
-from jobs.publish.epoch_times import epoch_times
-from lake.commit import write
-from lake.metadata import Metadata
-from lake.tables import TRANSACTIONS, embeddings
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import no_spark
+from weir.compute.engine import Engine
+from weir.lake.commit import write
+from weir.lake.metadata import Metadata
+from weir.lake.tables import TRANSACTIONS, embeddings
+from weir.progress.backlog import Backlog
+from weir.progress.watermarks import Watermark
+from weir.publish.appended_rows import by_query, make_rows_of_many, named
+from weir.publish.epoch_times import epoch_times
 
 QUERIES = ("pairs", "names", "one_graph", "two_graphs", "a", "a_b", "a1")
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
-from jobs.errors import QualityError
-from jobs.progress.completion import Completion
-from jobs.publish_answers import PublishResult, publish_answers
-from jobs.validate_answers import validate_answers
-from lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
 from tests.support.projects.handmade import Change, HandMadeLake, event_time
 from tests.support.projects.project import no_spark
+from weir.errors import QualityError
+from weir.lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
+from weir.progress.completion import Completion
+from weir.publish.stage import PublishResult, publish_answers
+from weir.validate.stage import validate_answers
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
 DISTINCT = "SELECT DISTINCT ?s ?o WHERE { ?s <http://a/p> ?o }"

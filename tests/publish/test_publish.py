@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from jobs import stage as stages
-from jobs.cli.query_status import query_statuses
-from jobs.compute.session import Spark
-from jobs.errors import QualityError
-from jobs.progress.completion import Completion
-from jobs.publish_answers import publish_answers
-from jobs.validate.quality_results import PAGE
-from jobs.validate_answers import validate_answers
-from lake import claims, commit, ledger
-from lake.commit import write
-from lake.metadata import Metadata
-from lake.removal import remove_table
-from lake.tables import SOURCE_FILES, TRANSACTIONS
 from tests.support.projects.handmade import HandMadeLake, event_time
 from tests.support.projects.project import no_spark
+from weir import stage as stages
+from weir.cli.query_status import query_statuses
+from weir.compute.session import Spark
+from weir.errors import QualityError
+from weir.lake import claims, commit, ledger
+from weir.lake.commit import write
+from weir.lake.metadata import Metadata
+from weir.lake.removal import remove_table
+from weir.lake.tables import SOURCE_FILES, TRANSACTIONS
+from weir.progress.completion import Completion
+from weir.publish.stage import publish_answers
+from weir.validate.quality_results import PAGE
+from weir.validate.stage import validate_answers
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

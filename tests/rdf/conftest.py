@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from jobs.rdf.limits import ParseLimits
-from jobs.rdf.parse import parse
-from jobs.rdf.parse_events import Changes, Discarded, Rejections, Unusable
-from jobs.rdf.records import Header, ParseRequest, Rejection
+from weir.rdf.limits import ParseLimits
+from weir.rdf.parse import parse
+from weir.rdf.parse_events import Changes, Discarded, Rejections, Unusable
+from weir.rdf.records import Header, ParseRequest, Rejection
 
 LIMITS = ParseLimits(parse_seconds=30, parse_memory_mb=500)
 

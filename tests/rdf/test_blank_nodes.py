@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from jobs.rdf.blank_nodes import Quad, content_labels, scoped_label
 from tests.rdf.conftest import Parsed
+from weir.rdf.blank_nodes import Quad, content_labels, scoped_label
 
 ParseText = Callable[..., Parsed]
 NODES = [f"_:n{i}" for i in range(7)]

@@ -7,7 +7,7 @@ import pyoxigraph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.rdf.canonical_nquads import Lines, canonical, split_terms
+from weir.rdf.canonical_nquads import Lines, canonical, split_terms
 
 IRI_TEXTS = """<http://a/b> <urn:x:y> <http://é/ü?q#f> <http://a:80> <a:%41> <a:%4> <x>
 <http://a/￾> <http://a/#a#b> <http://[::1]/> <//a> <a:> <a:\\u0041> <a:b <http://a:b/> <1:a>

@@ -14,13 +14,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from jobs.rdf.compression import ENDINGS, refused_archive
-from jobs.rdf.files import FileInfo, format_in, format_of, list_files, local_copy, opened
-from jobs.rdf.limits import ParseLimits
-from jobs.rdf.parse import parse
-from jobs.rdf.parse_events import CutOff
-from jobs.rdf.records import ParseRequest
 from tests.rdf.conftest import LIMITS, Parsed
+from weir.rdf.compression import ENDINGS, refused_archive
+from weir.rdf.files import FileInfo, format_in, format_of, list_files, local_copy, opened
+from weir.rdf.limits import ParseLimits
+from weir.rdf.parse import parse
+from weir.rdf.parse_events import CutOff
+from weir.rdf.records import ParseRequest
 
 LINE = b"<a:s> <a:p> <a:o> .\n"
 

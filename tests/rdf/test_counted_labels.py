@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.rdf.blank_nodes import Quad
-from jobs.rdf.counted_labels import counted_labels
 from tests.rdf.conftest import Parsed
 from tests.support.laws import Seeds
 from tests.support.rdf_suites import isomorphic, quads_of
+from weir.rdf.blank_nodes import Quad
+from weir.rdf.counted_labels import counted_labels
 
 NODES = [f"_:n{i}" for i in range(7)]
 # Few values, so that equal content, chains, cycles and automorphic nodes are common.

@@ -10,11 +10,11 @@ from typing import get_args
 import pyoxigraph
 import pytest
 
-from jobs.rdf.documents import _BATCH_QUADS
-from jobs.rdf.nesting import nesting_fault
-from jobs.rdf.records import Format
 from tests.rdf.conftest import LIMITS, Parsed
 from tests.support.oracles.rdf_lib_documents import read
+from weir.rdf.documents import _BATCH_QUADS
+from weir.rdf.nesting import nesting_fault
+from weir.rdf.records import Format
 
 ParseText = Callable[..., Parsed]
 RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:a="http://a/"'

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.rdf.files import format_of, list_files, opened
+from weir.rdf.files import format_of, list_files, opened
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from jobs.rdf import json_ld
 from tests.rdf.conftest import LIMITS, Parsed
+from weir.rdf import json_ld
 
 ParseText = Callable[..., Parsed]
 INTEGER = "http://www.w3.org/2001/XMLSchema#integer"

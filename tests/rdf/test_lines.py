@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.rdf import lines as lines_module
-from jobs.rdf.lines import parse_lines
-from jobs.rdf.parse_events import BASE64, Changes, Rejections, cut
-from jobs.rdf.records import ParseRequest, Rejection
 from tests.rdf.conftest import LIMITS, Change, Parsed
 from tests.rdf.test_canonical_nquads import LINES, by_pyoxigraph
+from weir.rdf import lines as lines_module
+from weir.rdf.lines import parse_lines
+from weir.rdf.parse_events import BASE64, Changes, Rejections, cut
+from weir.rdf.records import ParseRequest, Rejection
 
 ParseText = Callable[..., Parsed]
 GOOD = "<http://a/s> <http://a/p> <http://a/o> <http://a/g> ."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.rdf.files import list_files
+from weir.rdf.files import list_files
 
 
 @pytest.fixture

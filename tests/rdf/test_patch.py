@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.rdf import lines as lines_module
-from jobs.rdf.parse_events import Changes, Discarded, Rejections, Unusable
-from jobs.rdf.patch import parse_patch
-from jobs.rdf.records import Header, ParseRequest
 from tests.rdf.conftest import LIMITS, Parsed
 from tests.rdf.test_canonical_nquads import LINES
 from tests.rdf.test_lines import usable
+from weir.rdf import lines as lines_module
+from weir.rdf.parse_events import Changes, Discarded, Rejections, Unusable
+from weir.rdf.patch import parse_patch
+from weir.rdf.records import Header, ParseRequest
 
 ParseText = Callable[..., Parsed]
 PATCH = {"format": "rdf-patch", "role": "patch"}

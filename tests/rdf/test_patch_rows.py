@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from rdflib import BNode, Dataset, Literal, URIRef
 from rdflib.namespace import XSD as RDFLIB_XSD
 
-from jobs.rdf import lines as lines_module
-from jobs.rdf.blank_nodes import scoped_label
-from jobs.rdf.limits import ParseLimits
-from jobs.rdf.parse_events import Changes, ParseEvent, Rejections
-from jobs.rdf.patch import parse_patch
-from jobs.rdf.records import Header, ParseRequest
 from tests.rdf.conftest import LIMITS, Parsed
+from weir.rdf import lines as lines_module
+from weir.rdf.blank_nodes import scoped_label
+from weir.rdf.limits import ParseLimits
+from weir.rdf.parse_events import Changes, ParseEvent, Rejections
+from weir.rdf.patch import parse_patch
+from weir.rdf.records import Header, ParseRequest
 
 ParseText = Callable[..., Parsed]
 PATCH = {"format": "rdf-patch", "role": "patch"}

@@ -10,10 +10,10 @@ import pyoxigraph
 import pytest
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, RdfFormat
 
-from jobs.rdf import xml_parser
-from jobs.rdf.rdf_xml import read_rdf_xml
 from tests.rdf.conftest import Parsed
 from tests.support.laws import Seeds
+from weir.rdf import xml_parser
+from weir.rdf.rdf_xml import read_rdf_xml
 
 ParseText = Callable[..., Parsed]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.rdf.replica_graphs import is_reserved, replica_graph
+from weir.rdf.replica_graphs import is_reserved, replica_graph
 
 
 @pytest.mark.parametrize("remote", ["<http://a/>", "<https://~/?q=é>", "<HTTP://0/>", "<z:z>"])

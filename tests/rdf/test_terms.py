@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.rdf.terms import (
+from weir.rdf.terms import (
     Blank,
     Iri,
     Literal,

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.rdf.limits import ParseLimits
-from jobs.rdf.records import ParsedFile, ParseRequest
-from jobs.rdf.spool import Spool
-from jobs.rdf.worker import NoRoom, ParserProcess, Volume, _DiscardedChanges
-from lake.scratch import scratch_folder
 from tests.rdf.conftest import LIMITS
+from weir.lake.scratch import scratch_folder
+from weir.rdf.limits import ParseLimits
+from weir.rdf.records import ParsedFile, ParseRequest
+from weir.rdf.spool import Spool
+from weir.rdf.worker import NoRoom, ParserProcess, Volume, _DiscardedChanges
 
 SCHEMA = pa.schema([("number", pa.int64())])
 GOOD = b"<a:s> <a:p> <a:o> .\n"

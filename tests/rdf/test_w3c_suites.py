@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.rdf.limits import ParseLimits
-from jobs.rdf.records import Format, ParseRequest
-from jobs.rdf.terms import POSITIONS, check_term
 from tests.rdf.conftest import Parsed
 from tests.support.rdf_suites import SuiteCase, isomorphic, quads_of, suite_cases
+from weir.rdf.limits import ParseLimits
+from weir.rdf.records import Format, ParseRequest
+from weir.rdf.terms import POSITIONS, check_term
 
 _DIRECTION = "a base direction is ignored, as is the default"
 _JSON_LD_10 = "there is no processing by the rules of JSON-LD 1.0, which the test asks for"

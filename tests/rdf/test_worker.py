@@ -17,13 +17,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from jobs.rdf import worker
-from jobs.rdf.files import format_of
-from jobs.rdf.limits import ParseLimits
-from jobs.rdf.pipe_protocol import Started
-from jobs.rdf.records import CHANGES, REJECTIONS, ParsedFile, ParseRequest
-from jobs.rdf.worker import ParserError, ParserProcess
 from tests.rdf.conftest import LIMITS, Parsed
+from weir.rdf import worker
+from weir.rdf.files import format_of
+from weir.rdf.limits import ParseLimits
+from weir.rdf.pipe_protocol import Started
+from weir.rdf.records import CHANGES, REJECTIONS, ParsedFile, ParseRequest
+from weir.rdf.worker import ParserError, ParserProcess
 
 Write = Callable[..., ParseRequest]
 GOOD = b"<a:s> <a:p> <a:o> .\n"

@@ -8,11 +8,11 @@ import random
 import numpy as np
 import pytest
 
-from jobs.refresh.candidates import Candidate, Columns, Evaluation, columns_of, tie_order
-from jobs.refresh.dynamic_alpha import Arms, at_arms, equal_arms, learn, learned
-from jobs.refresh.election import elect, elected_rows
-from jobs.refresh.policies import Aggregated, Policy, with_alpha
-from jobs.refresh.policy_text import policy_of
+from weir.refresh.candidates import Candidate, Columns, Evaluation, columns_of, tie_order
+from weir.refresh.dynamic_alpha import Arms, at_arms, equal_arms, learn, learned
+from weir.refresh.election import elect, elected_rows
+from weir.refresh.policies import Aggregated, Policy, with_alpha
+from weir.refresh.policy_text import policy_of
 
 GRID = (0.1, 0.5, 0.9)
 NOW = Evaluation(1000.0, None, 60.0)

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from jobs.refresh.aggregation import minmax
-from jobs.refresh.candidates import Candidate, Evaluation
-from jobs.refresh.election import elect
-from jobs.refresh.policy_text import policy_of
 from tests.support.laws import Seeds
 from tests.support.refresh.cases import election_case
 from tests.support.refresh.laws import broken_laws
+from weir.refresh.aggregation import minmax
+from weir.refresh.candidates import Candidate, Evaluation
+from weir.refresh.election import elect
+from weir.refresh.policy_text import policy_of
 
 
 @pytest.mark.law("elections")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from jobs.refresh.filters import (
+from weir.refresh.filters import (
     Bound,
     Comparison,
     conjunction_distance,

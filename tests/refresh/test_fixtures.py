@@ -17,13 +17,13 @@ import pytest
 
 from bench.replicas.parameters import ALPHAS, BUDGETS, PAPER, SELECTIVITIES
 from bench.replicas.replay import EVALUATIONS, SLIDE, THRESHOLD, jaccard_distance
-from jobs.refresh.aggregation import score
-from jobs.refresh.candidates import Candidate, Evaluation, columns_of
-from jobs.refresh.election import elect
-from jobs.refresh.filters import Bound, conjunction_distance
-from jobs.refresh.policies import FilterDistance, Lru, Mode, Ranking, Wbm
-from jobs.refresh.policy_text import policy_of
-from jobs.refresh.rankings import best_before, ranked
+from weir.refresh.aggregation import score
+from weir.refresh.candidates import Candidate, Evaluation, columns_of
+from weir.refresh.election import elect
+from weir.refresh.filters import Bound, conjunction_distance
+from weir.refresh.policies import FilterDistance, Lru, Mode, Ranking, Wbm
+from weir.refresh.policy_text import policy_of
+from weir.refresh.rankings import best_before, ranked
 
 Fixture = Mapping[str, Any]
 MINUTE = Evaluation(20.0, 10.0, 1.0)

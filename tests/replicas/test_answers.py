@@ -8,10 +8,10 @@ from collections import Counter
 import pyoxigraph as ox
 import pytest
 
-from jobs.replicas.answers import ForeignAnswer, Solution, answers_by_key
-from jobs.replicas.questions import Block, Key, question
-from jobs.sparql.algebra.services import pattern_id
-from jobs.sparql.frontend.translate import translate
+from weir.replicas.answers import ForeignAnswer, Solution, answers_by_key
+from weir.replicas.questions import Block, Key, question
+from weir.sparql.algebra.services import pattern_id
+from weir.sparql.frontend.translate import translate
 
 BLOCKS = (
     "?x <u:p> ?y",

@@ -12,12 +12,12 @@ from itertools import count
 import pyoxigraph as ox
 import pytest
 
-from jobs.replicas.answers import Solution
-from jobs.replicas.asking import NOT_AGAIN, Asked, Asking, Elected, Fetched, Limits, Sent
-from jobs.replicas.budget import Amount, Entry, spent
-from jobs.replicas.questions import Block
-from jobs.web.outcomes import Failure, FailureKind
 from tests.support.laws import Seeds
+from weir.replicas.answers import Solution
+from weir.replicas.asking import NOT_AGAIN, Asked, Asking, Elected, Fetched, Limits, Sent
+from weir.replicas.budget import Amount, Entry, spent
+from weir.replicas.questions import Block
+from weir.web.outcomes import Failure, FailureKind
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLENTY = Amount(requests=10_000, keys=10_000, bytes=10**12, seconds=10**6)

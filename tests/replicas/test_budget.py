@@ -7,8 +7,8 @@ from dataclasses import astuple
 
 import pytest
 
-from jobs.replicas.budget import Amount, Entry, Purse, spent
 from tests.support.laws import Seeds
+from weir.replicas.budget import Amount, Entry, Purse, spent
 
 LEAST_BYTES, LEAST_SECONDS = 100, 0.1
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.errors import ConfigurationError
-from jobs.replicas.connections import credentials_of
+from weir.errors import ConfigurationError
+from weir.replicas.connections import credentials_of
 
 SECRET = "s3cret"
 

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jobs.replicas.asking import Fetched
-from jobs.replicas.budget import Amount
-from jobs.replicas.documents import DocumentFetcher
-from jobs.replicas.remotes import Remote
-from jobs.web.outcomes import Failure
 from tests.support.counting_server import CountingServer, answer_of
+from weir.replicas.asking import Fetched
+from weir.replicas.budget import Amount
+from weir.replicas.documents import DocumentFetcher
+from weir.replicas.remotes import Remote
+from weir.web.outcomes import Failure
 
 MOST = Amount(requests=1, keys=5, bytes=1_000_000, seconds=20.0)
 TURTLE = """

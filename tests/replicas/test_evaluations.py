@@ -10,15 +10,15 @@ from unittest import mock
 import pytest
 from deltalake import write_deltalake
 
-from jobs.check_freshness import check_freshness
-from jobs.compact_lake import compact_lake
-from jobs.errors import QualityError
-from jobs.freshness.current import current_states
-from jobs.refresh_remotes import refresh_remotes
-from jobs.replicas.schedule import schedule
-from jobs.web.outcomes import Failure
 from tests.support.projects.project import no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
+from weir.compact.stage import compact_lake
+from weir.errors import QualityError
+from weir.freshness.current import current_states
+from weir.freshness.stage import check_freshness
+from weir.remotes.stage import refresh_remotes
+from weir.replicas.schedule import schedule
+from weir.web.outcomes import Failure
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -58,7 +58,7 @@ def killed_at(project: ReplicaProject, point: str) -> None:
         if name == point:
             raise Killed
 
-    with mock.patch("lake.commit.checkpoint", checkpoint), pytest.raises(Killed):
+    with mock.patch("weir.lake.commit.checkpoint", checkpoint), pytest.raises(Killed):
         project.refresh()
 
 

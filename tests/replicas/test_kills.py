@@ -14,10 +14,6 @@ from typing import Any
 
 import pytest
 
-from jobs.replicas.budget import Amount, Entry, spent
-from jobs.replicas.inbox import RoundMark
-from lake.instants import microseconds
-from lake.metadata import Metadata
 from tests.support.killed import killed_after
 from tests.support.laws import Seeds
 from tests.support.projects.replicas import START, ReplicaProject
@@ -31,6 +27,10 @@ from tests.support.services.evaluations import (
     random_steps,
     refresh,
 )
+from weir.lake.instants import microseconds
+from weir.lake.metadata import Metadata
+from weir.replicas.budget import Amount, Entry, spent
+from weir.replicas.inbox import RoundMark
 
 CHECKPOINTS = 26
 """Of most runs."""

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import ConfigurationError
-from jobs.replicas.names import DeclaredRemote, cron_of, declared_remotes
-from jobs.replicas.remotes import load_remotes
-from jobs.sparql.frontend.rspql.durations import parse_duration
+from weir.errors import ConfigurationError
+from weir.replicas.names import DeclaredRemote, cron_of, declared_remotes
+from weir.replicas.remotes import load_remotes
+from weir.sparql.frontend.rspql.durations import parse_duration
 
 REMOTES = """remotes:
   - name: wd

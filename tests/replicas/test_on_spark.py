@@ -7,7 +7,6 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from jobs.refresh_remotes import refresh_remotes
 from tests.support.projects.replicas import START, ReplicaProject
 from tests.support.services.evaluations import (
     EVERY,
@@ -16,6 +15,7 @@ from tests.support.services.evaluations import (
     filled,
     random_steps,
 )
+from weir.remotes.stage import refresh_remotes
 
 STEPS = 4
 _OWN = ("asked_at", "answered_at", "seconds", "request_id", "run_id")

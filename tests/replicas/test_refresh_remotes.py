@@ -9,15 +9,15 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from jobs.check_freshness import check_freshness
-from jobs.cli.answer_logs import answer_at
-from jobs.cli.moments import Moment
-from jobs.errors import QualityError
-from jobs.freshness.current import current_states
-from jobs.progress.backlog import answered_since
-from jobs.progress.completion import Completion
-from jobs.web.outcomes import Failure
 from tests.support.projects.replicas import IRI, ReplicaProject
+from weir.cli.answer_logs import answer_at
+from weir.cli.moments import Moment
+from weir.errors import QualityError
+from weir.freshness.current import current_states
+from weir.freshness.stage import check_freshness
+from weir.progress.backlog import answered_since
+from weir.progress.completion import Completion
+from weir.web.outcomes import Failure
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import ConfigurationError
-from jobs.refresh.policies import Aggregated, Alone, Lru
-from jobs.replicas.names import declared_remotes
-from jobs.replicas.remotes import Remote, load_remotes
+from weir.errors import ConfigurationError
+from weir.refresh.policies import Aggregated, Alone, Lru
+from weir.replicas.names import declared_remotes
+from weir.replicas.remotes import Remote, load_remotes
 
 GOOD = """remotes:
   - name: wd

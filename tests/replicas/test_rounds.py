@@ -6,12 +6,12 @@ import random
 from collections import Counter
 from datetime import UTC, datetime
 
-from jobs.replicas.answers import KeyAnswer, Row, content_of
-from jobs.replicas.asking import KeyOutcome
-from jobs.replicas.key_rows import NEVER, RoundOf, changes_of, round_rows
-from jobs.replicas.questions import Block, Key
-from jobs.replicas.rounds import KeyRound, Known, round_of
-from jobs.replicas.rows import Quad, RowPattern
+from weir.replicas.answers import KeyAnswer, Row, content_of
+from weir.replicas.asking import KeyOutcome
+from weir.replicas.key_rows import NEVER, RoundOf, changes_of, round_rows
+from weir.replicas.questions import Block, Key
+from weir.replicas.rounds import KeyRound, Known, round_of
+from weir.replicas.rows import Quad, RowPattern
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BLOCKS = (

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import QualityError
-from jobs.publish_answers import PublishResult, publish_answers
-from jobs.refresh_remotes import refresh_remotes
-from jobs.replicas import known_keys
 from tests.support.projects.project import no_spark
 from tests.support.projects.replicas import IRI, ReplicaProject
+from weir.errors import QualityError
+from weir.publish.stage import PublishResult, publish_answers
+from weir.remotes.stage import refresh_remotes
+from weir.replicas import known_keys
 
 NEW, OLD = "http://remote.example/new", "http://remote.example/old"
 _KEY = "<http://e/k>"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.check_freshness import check_freshness
-from jobs.rdf.replica_graphs import is_reserved
-from jobs.replicas import unused
 from tests.replicas.test_evaluations import EVERY, QUERY, project_of
 from tests.support.projects.replicas import ReplicaProject
+from weir.freshness.stage import check_freshness
+from weir.rdf.replica_graphs import is_reserved
+from weir.replicas import unused
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

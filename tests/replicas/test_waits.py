@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from jobs.replicas.inbox import PastAttempt, RoundMark
-from jobs.replicas.remotes import Remote
-from jobs.replicas.schedule import allowed_from, following
-from jobs.replicas.waits import Wait, address_of, not_before_of, wait_of
-from jobs.web.outcomes import FailureKind
-from lake.instants import microseconds
+from weir.lake.instants import microseconds
+from weir.replicas.inbox import PastAttempt, RoundMark
+from weir.replicas.remotes import Remote
+from weir.replicas.schedule import allowed_from, following
+from weir.replicas.waits import Wait, address_of, not_before_of, wait_of
+from weir.web.outcomes import FailureKind
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

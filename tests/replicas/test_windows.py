@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.compute.engine import Engine
-from jobs.compute.sql import column, rows_of, select
-from jobs.progress.completion import Completion
-from jobs.replicas.wanted import WANTED, askers, make_wanted
 from tests.support.projects.project import no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
+from weir.catalog.catalog import Catalog
+from weir.compute.engine import Engine
+from weir.compute.sql import column, rows_of, select
+from weir.progress.completion import Completion
+from weir.replicas.wanted import WANTED, askers, make_wanted
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.catalog.programs import RegisteredProgram
-from jobs.cli.program_explanation import explain_program
-from jobs.cli.sql import query_lake
-from jobs.cli.views import view_names
-from jobs.compact_lake import compact_lake
 from tests.support.projects.project import PATCHES, Project, no_spark
 from tests.support.streams.memory import StreamRow
 from tests.support.streams.projects import READINGS, SECOND, STREAM, answer_log, local, readings
+from weir.catalog.catalog import Catalog
+from weir.catalog.programs import RegisteredProgram
+from weir.cli.program_explanation import explain_program
+from weir.cli.sql import query_lake
+from weir.cli.views import view_names
+from weir.compact.stage import compact_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from jobs.compute.sql import alias, column, number, select, subquery, text
-from jobs.rules.points import PointAxis, PointRange
+from weir.compute.sql import alias, column, number, select, subquery, text
+from weir.rules.points import PointAxis, PointRange
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

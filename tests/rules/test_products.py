@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import WeirError
-from jobs.rules.products import is_product
 from tests.support.projects.project import Project
 from tests.support.streams.projects import answer_log, event_project, readings
+from weir.errors import WeirError
+from weir.rules.products import is_product
 
 HEAD = """%+ stream: readings
 %+ unit: PT10S

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.names import Declaration
-from jobs.catalog.programs import read_program_file
-from jobs.errors import ConfigurationError
-from jobs.rules.points import PointAxis
 from tests.support.lars.cases import LarsCase, lars_case
 from tests.support.lars.programs import Value
 from tests.support.lars.terms import NAMESPACE
 from tests.support.laws import Seeds
 from tests.support.rules.memory import ProgramMemory, state
+from weir.catalog.names import Declaration
+from weir.catalog.programs import read_program_file
+from weir.errors import ConfigurationError
+from weir.rules.points import PointAxis
 
 
 @pytest.mark.law("program files")

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.compute.engine import Engine, SparkShape
-from jobs.compute.placement import Placement
-from lake.lake import Lake
 from tests.support.duck import DuckOfTest
 from tests.support.laws import Seeds
 from tests.support.rules.cases import rule_case
 from tests.support.rules.memory import ProgramMemory
 from tests.support.rules.papers import paper_example
+from weir.compute.engine import Engine, SparkShape
+from weir.compute.placement import Placement
+from weir.lake.lake import Lake
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from jobs.rules.points import PointAxis
 from tests.support.rules.memory import ProgramMemory
 from tests.support.rules.papers import atom_of, program_of, triple_of
 from tests.support.streams.histories import Epochs, StreamBatch
+from weir.rules.points import PointAxis
 
 Event = tuple[int, str]
 """An instant and an atom."""

@@ -32,8 +32,8 @@ QUERY = """SELECT ?s ?title WHERE {{
 """
 # Spark has the secrets although no process has them as an argument.
 START = """
-from jobs.compute.session import late_session
-from jobs.settings import Settings
+from weir.compute.session import late_session
+from weir.settings import Settings
 session = late_session(Settings.load())()
 hadoop = session.sparkContext._jsc.hadoopConfiguration()
 is_set = [hadoop.get(f"fs.s3a.{key}") is not None for key in ("secret.key", "session.token")]
@@ -182,11 +182,11 @@ def scenario(tmp_path_factory: pytest.TempPathFactory, port: int) -> Scenario:
         }
         printed["spark"] = call(folder, sys.executable, "-c", START, **variables)
         job = "compact_lake"
-        printed[job] = call(folder, sys.executable, "-m", f"jobs.{job}", **variables)
+        printed[job] = call(folder, sys.executable, "-m", f"weir.jobs.{job}", **variables)
         printed["refused"] = call(folder, str(WEIR), "--debug", "status", **variables | refused)
         for name, each in of_store(port).items():
             printed[f"{name}, weir"] = call(folder, str(WEIR), "--debug", "status", **each)
-        stage = (sys.executable, "-m", "jobs.check_freshness")
+        stage = (sys.executable, "-m", "weir.jobs.check_freshness")
         printed["s3, stage"] = call(folder, *stage, **of_store(port)["s3"])
     return Scenario(folder, printed, leaks)
 

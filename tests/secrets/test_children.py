@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 from pyarrow import fs
 
-import jobs
-from jobs.compute.matching import MatchingProcess
-from jobs.rdf import files
-from jobs.rdf.limits import ParseLimits
-from jobs.rdf.records import ParseRequest
-from jobs.rdf.worker import ParserProcess
-from jobs.replicas.asking import Fetched
-from jobs.sparql.functions.regexes import compile_pattern
-from jobs.web.isolated import fetch_body
-from jobs.web.outcomes import Failure, Response
-from jobs.web.request import FetchRequest, Limits
+import weir
 from tests.replicas.test_documents import MOST, QUERY, TURTLE, served
 from tests.support.counting_server import CountingServer, answer_of
+from weir.compute.matching import MatchingProcess
+from weir.rdf import files
+from weir.rdf.limits import ParseLimits
+from weir.rdf.records import ParseRequest
+from weir.rdf.worker import ParserProcess
+from weir.replicas.asking import Fetched
+from weir.sparql.functions.regexes import compile_pattern
+from weir.web.isolated import fetch_body
+from weir.web.outcomes import Failure, Response
+from weir.web.request import FetchRequest, Limits
 
 CANARY = "c4n4ry"
 KEYS = ("AWS_SECRET_ACCESS_KEY", "WEIR_STORAGE_OPTIONS", "AIRFLOW_CONN_WD", "http_proxy")
@@ -110,14 +110,14 @@ def test_a_child_imports_nothing_of_the_folder_in_which_it_starts(
     work: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("json", "signal", "pyoxigraph", "pyarrow", "jobs"):
+    for name in ("json", "signal", "pyoxigraph", "pyarrow", "weir"):
         Path(f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n")
     work(tmp_path)
     assert not (tmp_path / "executed").exists()
 
 
 def test_nothing_but_the_sandbox_and_the_doctor_starts_a_process() -> None:
-    root = Path(jobs.__file__).parent
+    root = Path(weir.__file__).parent
     starting = set()
     for file in root.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.errors import ConfigurationError
-from jobs.secret_keys import is_secret, secret_settings
-from jobs.secret_values import hide, without_secrets
-from jobs.settings import Settings
+from weir.errors import ConfigurationError
+from weir.settings import Settings
+from weir.text.secret_keys import is_secret, secret_settings
+from weir.text.secret_values import hide, without_secrets
 
 CANARY = "canary-91b7-not-a-real-key"
 SECRET = f'[storage_options]\nAWS_SECRET_ACCESS_KEY = "{CANARY}"\n'

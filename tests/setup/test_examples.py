@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.ingest.sources.declared import load_sources
-from jobs.settings import CONFIG_FILE, Settings
 from setup.steps import ROOT
+from weir.catalog.catalog import Catalog
+from weir.ingest.sources.declared import load_sources
+from weir.settings import CONFIG_FILE, Settings
 
 PROJECTS = (".", "demo")
 

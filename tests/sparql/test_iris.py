@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.sparql.iris import is_absolute, resolve
+from weir.sparql.iris import is_absolute, resolve
 
 _EXAMPLES = """
 g:h g:h

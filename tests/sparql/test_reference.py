@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.sparql.frontend.translate import translate
 from tests.support.oracles.reference import Solution, answers
 from tests.support.oracles.results import same
+from weir.sparql.frontend.translate import translate
 
 _INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 _QUADS = [

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs.sparql.algebra.queries import Query, Select
-from jobs.sparql.frontend.errors import QueryError, UnsupportedQuery
-from jobs.sparql.frontend.translate import translate
 from tests.support.oracles.reference import answers
 from tests.support.oracles.results import as_csv, read_csv, read_result, same
 from tests.support.w3c import Case, read_cases
+from weir.sparql.algebra.queries import Query, Select
+from weir.sparql.frontend.errors import QueryError, UnsupportedQuery
+from weir.sparql.frontend.translate import translate
 
 EXCEPTIONS = {
     "functions/now01": "NOW() is refused",

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from jobs.catalog.queries import compile_query
-from jobs.compact_lake import needed_after
-from jobs.errors import ConfigurationError, WeirError
-from jobs.streams.reading import graph_epochs
-from lake.removal import remove_table
 from tests.support.projects.project import Project
 from tests.support.streams.memory import StreamRow
 from tests.support.streams.projects import SECOND, START, answer_log, event_project, readings
 from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
+from weir.catalog.queries import compile_query
+from weir.compact.stage import needed_after
+from weir.errors import ConfigurationError, WeirError
+from weir.lake.removal import remove_table
+from weir.streams.reading import graph_epochs
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -112,7 +112,7 @@ def test_a_query_over_a_consolidated_graph_begins_where_the_graph_has_all_that_h
     project.patch("changes/0002.rdfp", *moved, time=at(15))
     arrive(project, 2)
     project.run()
-    monkeypatch.setattr("jobs.maintain.stream_query.consolidated_until", lambda *_: 4)
+    monkeypatch.setattr("weir.maintain.stream_query.consolidated_until", lambda *_: 4)
     project.query("hot", HOT)
     arrive(project, 3)
     project.run()
@@ -124,7 +124,7 @@ def test_a_query_over_a_consolidated_graph_begins_where_the_graph_has_all_that_h
 def test_a_consolidated_log_is_not_consolidated_to_an_earlier_instant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.streams.consolidation._LEAST_ROWS", -1000)
+    monkeypatch.setattr("weir.streams.consolidation._LEAST_ROWS", -1000)
     stream = SENSORS["stream"] | {"lateness": "PT0S"}
     project = sensors(tmp_path)
     project.declare(ROOMS, SENSORS | {"stream": stream})

@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from jobs.compute import database, engine
-from jobs.compute.connection import connect
-from lake.lake import Lake
-from lake.tables import STREAM_EPOCHS
 from tests.support.streams.sensors import HOT, arrive, sensors
+from weir.compute import database, engine
+from weir.compute.connection import connect
+from weir.lake.lake import Lake
+from weir.lake.tables import STREAM_EPOCHS
 
 MANY = 6
 

@@ -10,12 +10,12 @@ from unittest import mock
 
 import pytest
 
-from lake.commit import KILL_AT
 from tests.support.killed import call_killed
 from tests.support.laws import Seeds
 from tests.support.projects.project import Project
 from tests.support.streams.projects import answer_log, readings
 from tests.support.streams.sensors import FILES, HOT, ROOMS, SENSORS, arrive, sensors
+from weir.lake.commit import KILL_AT
 
 POINTS = [
     f"{job}:{moment}:{table}"
@@ -49,8 +49,8 @@ _PROGRAM = """\
 steady(S) <- win^1 box seen(S).
 lost(S) <- known(S), not win^6 diamond of(S).
 """
-_LEAST_ROWS = "jobs.streams.consolidation._LEAST_ROWS"
-_CONSOLIDATED = "jobs.maintain.stream_query.consolidated"
+_LEAST_ROWS = "weir.streams.consolidation._LEAST_ROWS"
+_CONSOLIDATED = "weir.maintain.stream_query.consolidated"
 
 
 def killed_at(project: Project, point: str) -> None:
@@ -69,7 +69,7 @@ def _run(project: Project) -> None:
 
 def _consolidate(project: Project, point: str) -> None:
     """Die at the second commit of the embeddings: the first has new rows."""
-    from jobs.streams.consolidation import consolidated
+    from weir.streams.consolidation import consolidated
 
     def and_die(*arguments: Any) -> Any:
         os.environ[KILL_AT] = point

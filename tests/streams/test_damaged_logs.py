@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli.query_status import query_statuses
-from jobs.errors import WeirError
-from jobs.pending_work import has_pending_work
-from jobs.progress.completion import Completion
 from tests.streams.test_output_streams import STREAMS, arrive, often, project_of, seen_before
 from tests.support.damage import newest_commit
 from tests.support.projects.project import Project
+from weir.cli.query_status import query_statuses
+from weir.errors import WeirError
+from weir.pending import has_pending_work
+from weir.progress.completion import Completion
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

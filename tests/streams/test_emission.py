@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.compute.duck import DuckEngine
-from jobs.compute.sql import column, rows_of, select
-from jobs.engine.fixpoint import make
-from jobs.engine.windows import SteppedWindow, Window
-from jobs.errors import WeirError
-from jobs.streams.emission import Emission
-from jobs.streams.legs import Arrival
-from jobs.streams.timeline import Timeline
 from tests.support.rules.memory import engine_of_process, table_of
+from weir.compute.duck import DuckEngine
+from weir.compute.sql import column, rows_of, select
+from weir.engine.fixpoint import make
+from weir.engine.windows import SteppedWindow, Window
+from weir.errors import WeirError
+from weir.streams.emission import Emission
+from weir.streams.legs import Arrival
+from weir.streams.timeline import Timeline
 
 FAR = 10**12
 ROW = ("subject", "predicate", "object")

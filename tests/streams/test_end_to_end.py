@@ -132,14 +132,14 @@ def test_consolidation_leaves_the_answers_of_later_runs_as_they_are(
     arrive(project, 2)
     project.run()
     consolidated = project.copy(tmp_path / "consolidated")
-    monkeypatch.setattr("jobs.streams.consolidation._LEAST_ROWS", -1000)
+    monkeypatch.setattr("weir.streams.consolidation._LEAST_ROWS", -1000)
     for number in range(10_000, 50_000, 10_000):
         late = readings(("s1", number), ("s2", number + 3), ("s1", number - 50))
         for each in (project, consolidated):
             each.write(f"events/{number:05}.nt", late)
         consolidated.run()
         with monkeypatch.context() as patched:
-            patched.setattr("jobs.streams.consolidation._LEAST_ROWS", 10**9)
+            patched.setattr("weir.streams.consolidation._LEAST_ROWS", 10**9)
             project.run()
     assert answer_log(consolidated, "hot") == answer_log(project, "hot")
     rows = [len(each.rows("embeddings/hot")) for each in (consolidated, project)]
@@ -149,7 +149,7 @@ def test_consolidation_leaves_the_answers_of_later_runs_as_they_are(
 def test_an_event_older_than_what_is_consolidated_has_the_query_recomputed(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.streams.consolidation._LEAST_ROWS", -1000)
+    monkeypatch.setattr("weir.streams.consolidation._LEAST_ROWS", -1000)
     arrive(project, 0, 1)
     project.run()
     project.write("events/2.nt", readings(("s1", 10_000)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from jobs.compute.duck import DIALECT
-from jobs.engine.windows import LastElements
-from jobs.streams.legs import Arrival
-from jobs.streams.retention import elements_complete_from, horizons_before
+from weir.compute.duck import DIALECT
+from weir.engine.windows import LastElements
+from weir.streams.legs import Arrival
+from weir.streams.retention import elements_complete_from, horizons_before
 
 ARRIVALS = (Arrival(1, 110), Arrival(2, 110))
 """Epoch 1 brings the elements at 101, 110 and 115; epoch 2 that at 102, when 110 is final."""

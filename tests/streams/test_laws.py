@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from jobs.plan.lower import lower
 from tests.support.laws import Seeds
 from tests.support.oracles.answers import Row
 from tests.support.streams.cases import StreamCase, stream_case
@@ -20,6 +19,7 @@ from tests.support.streams.definitions import Meaning
 from tests.support.streams.laws import broken_laws, by_oxigraph
 from tests.support.streams.memory import StreamMemory
 from tests.support.streams.regressions import read, regression_files, write
+from weir.plan.lower import lower
 
 
 @pytest.mark.usefixtures("sampled")

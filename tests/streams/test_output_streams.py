@@ -10,14 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jobs.catalog.catalog import Catalog
-from jobs.cli.explanation import explain_query
-from jobs.cli.sql import query_lake
-from jobs.cli.views import view_names
-from jobs.compact_lake import compact_lake
-from jobs.errors import QualityError, WeirError
-from jobs.ingest.stream_readers import undeclared_streams
-from jobs.pending_work import has_pending_work
 from tests.support.killed import call_killed
 from tests.support.projects.project import Project, no_spark
 from tests.support.streams.projects import (
@@ -29,6 +21,14 @@ from tests.support.streams.projects import (
     local,
     readings,
 )
+from weir.catalog.catalog import Catalog
+from weir.cli.explanation import explain_query
+from weir.cli.sql import query_lake
+from weir.cli.views import view_names
+from weir.compact.stage import compact_lake
+from weir.errors import QualityError, WeirError
+from weir.ingest.stream_readers import undeclared_streams
+from weir.pending import has_pending_work
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

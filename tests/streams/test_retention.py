@@ -9,17 +9,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from jobs.cli.moments import moment_of
-from jobs.cli.stream_status import stream_statuses
-from jobs.compact_lake import DeletedOfStream, compact_lake
-from jobs.engine.windows import LastElements
-from jobs.errors import ConfigurationError
-from jobs.ingest.lateness import DELETED
-from jobs.progress.streams import deleted_events
-from jobs.streams.retention import needed_elements
-from lake.claims import claim
-from lake.instants import microseconds
-from lake.tables import stream
 from tests.support.killed import call_killed
 from tests.support.projects.project import Project, no_spark
 from tests.support.streams.memory import StreamRow, state
@@ -32,6 +21,17 @@ from tests.support.streams.projects import (
     event_project,
     readings,
 )
+from weir.cli.moments import moment_of
+from weir.cli.stream_status import stream_statuses
+from weir.compact.stage import DeletedOfStream, compact_lake
+from weir.engine.windows import LastElements
+from weir.errors import ConfigurationError
+from weir.ingest.lateness import DELETED
+from weir.lake.claims import claim
+from weir.lake.instants import microseconds
+from weir.lake.tables import stream
+from weir.progress.streams import deleted_events
+from weir.streams.retention import needed_elements
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -154,8 +154,8 @@ def test_where_no_file_has_old_events_no_event_is_read(
     def read(*_: object) -> None:
         raise AssertionError("events were read")
 
-    monkeypatch.setattr("jobs.compact_lake.earlier_rows", read)
-    monkeypatch.setattr("jobs.compact.old_events.read_timeline", read)
+    monkeypatch.setattr("weir.compact.stage.earlier_rows", read)
+    monkeypatch.setattr("weir.compact.old_events.read_timeline", read)
     assert compact(project)[0] == []
 
 
@@ -232,7 +232,7 @@ def test_epochs_that_are_not_validated_keep_their_events(project: Project) -> No
 
 
 def drop(project: Project, table: str) -> None:
-    from lake.removal import remove_table
+    from weir.lake.removal import remove_table
 
     remove_table(project.settings.open_lake().location(table))
 
@@ -331,7 +331,7 @@ def test_an_event_whose_window_lacks_deleted_ones_has_the_query_recomputed_from_
 def test_no_event_is_deleted_during_an_ingest(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jobs.compact_lake._PATIENCE", 0.0)
+    monkeypatch.setattr("weir.compact.stage._PATIENCE", 0.0)
     claim(project.settings.open_lake(), "ingest", "busy", lease_seconds=60)
     events, said = compact(project)
     assert [each.deleted for each in events] == [0]

@@ -11,12 +11,12 @@ from collections import Counter
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.plan.lower import lower
-from jobs.plan.plan import Plan
 from tests.support.laws import LAWS, Seeds
 from tests.support.streams.cases import StreamCase, stream_case
 from tests.support.streams.memory import StreamMemory
 from tests.support.streams.on_spark import SparkStreamMemory
+from weir.plan.lower import lower
+from weir.plan.plan import Plan
 
 SECTIONS = 15
 LATE = 0.08

@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
-from jobs.plan.lower import lower
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Triple
 from tests.support.projects.project import Project
 from tests.support.streams.histories import Event, GraphChange, StreamBatch
@@ -26,6 +23,9 @@ from tests.support.streams.projects import (
     local,
     readings,
 )
+from weir.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
+from weir.plan.lower import lower
+from weir.sparql.frontend.translate import translate
 
 WINDOW = "<urn:weir:window:w>"
 CONTENT = "SELECT ?s FROM NAMED WINDOW w ON s [ELEMENTS 1] { WINDOW w { ?s ?p ?o } }"

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from lake.commit_files import LOG
-from lake.lake import Lake, local_folder
+from weir.lake.commit_files import LOG
+from weir.lake.lake import Lake, local_folder
 
 
 def data_files(lake: Lake, table: str) -> list[Path]:

@@ -11,7 +11,7 @@ from itertools import count
 
 import duckdb
 
-from jobs.compute.duck import DriverFunctions, DuckEngine
+from weir.compute.duck import DriverFunctions, DuckEngine
 
 _NUMBERS = count(1)
 _UNUSED: list[str] = []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jobs.sparql.algebra.expressions import Expression
-from jobs.sparql.algebra.scoping import variables_of
-from jobs.sparql.functions.evaluate import compiled, row_of
-from jobs.sparql.functions.values import to_text
+from weir.sparql.algebra.expressions import Expression
+from weir.sparql.algebra.scoping import variables_of
+from weir.sparql.functions.evaluate import compiled, row_of
+from weir.sparql.functions.values import to_text
 
 
 def evaluate(expression: Expression, solution: Mapping[str, str | None]) -> str | None:

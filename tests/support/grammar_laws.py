@@ -10,16 +10,16 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 
-from jobs.plan.lower import lower
-from jobs.plan.plan import Plan
-from jobs.sparql.algebra.queries import Query
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.grammar_cases import WholeCase
 from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
 from tests.support.oracles import reference
 from tests.support.oracles.answers import comparable
 from tests.support.oracles.histories import states
 from tests.support.oracles.oxigraph import Oxigraph
+from weir.plan.lower import lower
+from weir.plan.plan import Plan
+from weir.sparql.algebra.queries import Query
+from weir.sparql.frontend.translate import translate
 
 SINGLE = 3
 """Runs over one epoch in each case."""

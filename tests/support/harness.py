@@ -9,22 +9,22 @@ from contextlib import contextmanager
 import pyarrow as pa
 from sqlglot.expressions import select
 
-from jobs.compute.engine import Engine
-from jobs.compute.relations import Keep
-from jobs.engine.fixpoint import make
-from jobs.engine.plan_delta import plan_delta
-from jobs.engine.read_graph import (
+from tests.support.duck import DuckOfTest
+from tests.support.generators.basic_cases import Quad
+from weir.compute.engine import Engine
+from weir.compute.relations import Keep
+from weir.engine.fixpoint import make
+from weir.engine.plan_delta import plan_delta
+from weir.engine.read_graph import (
     Thresholds,
     changes_relation,
     read_neighbourhood,
     read_whole,
 )
-from jobs.engine.relations import EpochRange, Inputs
-from jobs.plan.leaves import Component, Scope
-from jobs.plan.plan import ANSWER, Plan
-from jobs.rdf.replica_graphs import is_reserved
-from tests.support.duck import DuckOfTest
-from tests.support.generators.basic_cases import Quad
+from weir.engine.relations import EpochRange, Inputs
+from weir.plan.leaves import Component, Scope
+from weir.plan.plan import ANSWER, Plan
+from weir.rdf.replica_graphs import is_reserved
 
 History = Sequence[tuple[frozenset[Quad], frozenset[Quad]]]
 LogRow = tuple[int, int, tuple[str | None, ...]]

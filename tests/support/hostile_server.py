@@ -20,8 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, Self
 
-from jobs.web.outcomes import FailureKind
 from tests.support.certificates import Certificates
+from weir.web.outcomes import FailureKind
 
 LONGEST_SECONDS = 8.0
 MOST_BYTES = 96 << 20

@@ -11,15 +11,13 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from lake import commit
-from lake.commit import KILL_AT
+from weir.lake import commit
+from weir.lake.commit import KILL_AT
 
 _CODE = Path(__file__).parents[2]
 _FORKED = get_context("forkserver")
 # Importing takes longer than a run over a few rows.
-_FORKED.set_forkserver_preload(
-    ["tests.support.stages", "jobs.refresh_remotes", "great_expectations"]
-)
+_FORKED.set_forkserver_preload(["tests.support.stages", "weir.remotes.stage", "great_expectations"])
 
 
 def run_killed(code: str, *arguments: str, at: str) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from lake.commit import arrow_schema
-from lake.tables import RUNS
+from weir.lake.commit import arrow_schema
+from weir.lake.tables import RUNS
 
 JOBS = ("ingest", "maintain", "validate", "publish")
 _BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -12,13 +12,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from jobs.plan.lower import lower
-from jobs.plan.operators import PlanNode
-from jobs.plan.plan import Plan
-from jobs.plan.structure import walk
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import PREFIX, XSD, Quad
 from tests.support.harness import History, LogRow, Memory
+from weir.plan.lower import lower
+from weir.plan.operators import PlanNode
+from weir.plan.plan import Plan
+from weir.plan.structure import walk
+from weir.sparql.frontend.translate import translate
 
 _SIGNED = re.compile(r'([+-])(\S+) (\S+) ("[^"]*"\S*|\S+)(?: @(\S+))?')
 DefaultGraph = Literal["union", "default"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import rdflib
 from rdflib.namespace import RDF
 
-from jobs.rdf.records import Format
 from tests.support.oracles.rdf_lib_documents import lexical_forms
+from weir.rdf.records import Format
 
 Quad = tuple[str, str, str, str]
 """Subject, predicate, object, graph; blank nodes begin with `_:`, graph '' for none."""

@@ -6,15 +6,6 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jobs.catalog.fingerprint import shape
-from jobs.engine.members import members_table
-from jobs.engine.relations import Inputs
-from jobs.plan.leaves import Component, Scope
-from jobs.plan.lower import lower
-from jobs.plan.members import plan_of_members
-from jobs.plan.parameters import parameterized, with_constants
-from jobs.plan.plan import Plan
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import LITERALS as BASIC_LITERALS
 from tests.support.generators.basic_cases import NODES, PREDICATES, PREFIX, Case
 from tests.support.generators.basic_cases import case as basic_case
@@ -22,6 +13,15 @@ from tests.support.generators.constant_cases import variants
 from tests.support.generators.grammar import LITERALS as GRAMMAR_LITERALS
 from tests.support.generators.grammar_cases import WholeCase, case_of, whole_case
 from tests.support.harness import WHOLE, History, Memory
+from weir.catalog.fingerprint import shape
+from weir.engine.members import members_table
+from weir.engine.relations import Inputs
+from weir.plan.leaves import Component, Scope
+from weir.plan.lower import lower
+from weir.plan.members import plan_of_members
+from weir.plan.parameters import parameterized, with_constants
+from weir.plan.plan import Plan
+from weir.sparql.frontend.translate import translate
 
 HISTORIES = 3
 """Of those of a random query."""

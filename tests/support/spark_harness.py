@@ -7,16 +7,16 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from jobs.compute.budget import Budget
-from jobs.compute.engine import Engine, SparkShape
-from jobs.compute.placement import Placement
-from jobs.engine.read_graph import Thresholds
-from jobs.plan.plan import Plan
-from jobs.settings import Limits
-from lake.lake import Lake
 from tests.support.duck import DuckOfTest
 from tests.support.harness import LOOKED_UP, History, Memory
 from tests.support.shared_shapes import GroupMemory
+from weir.compute.budget import Budget
+from weir.compute.engine import Engine, SparkShape
+from weir.compute.placement import Placement
+from weir.engine.read_graph import Thresholds
+from weir.lake.lake import Lake
+from weir.plan.plan import Plan
+from weir.settings import Limits
 
 
 class _OnSpark(Memory):

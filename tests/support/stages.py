@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from jobs.ingest_changes import ingest_changes
-from jobs.maintain_queries import maintain_queries
-from jobs.publish_answers import publish_answers
-from jobs.settings import Settings
-from jobs.validate_answers import validate_answers
-from lake.lake import Lake
+from weir.ingest.stage import ingest_changes
+from weir.lake.lake import Lake
+from weir.maintain.stage import maintain_queries
+from weir.publish.stage import publish_answers
+from weir.settings import Settings
+from weir.validate.stage import validate_answers
 
 STAGES: Mapping[str, Callable[..., Any]] = {
     "ingest": ingest_changes,

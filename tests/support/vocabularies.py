@@ -13,13 +13,13 @@ from typing import Any
 import pyoxigraph as ox
 import yaml
 
-from jobs.ingest.sources.files import natural_order
-from jobs.rdf.files import format_of
-from jobs.rdf.limits import ParseLimits
-from jobs.rdf.parse import parse
-from jobs.rdf.parse_events import Changes
-from jobs.rdf.records import Format, ParseRequest
 from tests.support.oracles.rdf_lib_documents import read
+from weir.ingest.sources.files import natural_order
+from weir.rdf.files import format_of
+from weir.rdf.limits import ParseLimits
+from weir.rdf.parse import parse
+from weir.rdf.parse_events import Changes
+from weir.rdf.records import Format, ParseRequest
 
 _COLUMNS = ("graph", "subject", "predicate", "object")
 

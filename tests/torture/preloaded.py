@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import expectations.registration  # noqa: F401
-import jobs.audit_lake
-import jobs.cli.project
-import jobs.cli.status
-import jobs.compact_lake
-import jobs.compute.resources
-import jobs.refresh_remotes
-import jobs.repair_lake
-import jobs.rules.program  # noqa: F401
 import tests.support.stages
 import tests.torture.lived  # noqa: F401
-from expectations.run import library
+import weir.audit.repair
+import weir.audit.stage
+import weir.cli.project
+import weir.cli.status
+import weir.compact.stage
+import weir.compute.resources
+import weir.expectations.registration
+import weir.remotes.stage
+import weir.rules.program  # noqa: F401
+from weir.expectations.run import library
 
 library()

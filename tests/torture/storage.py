@@ -28,15 +28,15 @@ from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
 
-from jobs.errors import WeirError
-from lake.checksums import NOTES
-from lake.commit_files import LOG
-from lake.log_checks import LOG_NOTES
-from lake.storage_errors import DamagedTable
 from tests.support.projects.project import Project
 from tests.torture.checks import differences, wrong_answers
 from tests.torture.life import Work
 from tests.torture.lived import Lived, Unwell, in_peace, lived, once, unexpected
+from weir.errors import WeirError
+from weir.lake.checksums import NOTES
+from weir.lake.commit_files import LOG
+from weir.lake.log_checks import LOG_NOTES
+from weir.lake.storage_errors import DamagedTable
 
 _FLIPS_OF_A_LIFE = 50
 """So many bits are flipped in copies of one life."""

@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
 
-from lake import commit
 from tests.torture.life import SECONDS_BETWEEN, WRITTEN_AT, Work
+from weir.lake import commit
 
 if TYPE_CHECKING:
-    from jobs.errors import WeirError
-    from jobs.settings import Settings
+    from weir.errors import WeirError
+    from weir.settings import Settings
 
 FORKED = get_context("forkserver")
 FORKED.set_forkserver_preload(["tests.torture.preloaded", "tests.torture.worker"])
@@ -235,8 +235,8 @@ class Worker:
 
 def _serve(connection: Connection, folder: Path, reached: Path, keeps_open: bool) -> None:
     """Work as asked for until there is nothing more to do."""
-    from jobs.compute.resources import Resources
-    from jobs.settings import Settings
+    from weir.compute.resources import Resources
+    from weir.settings import Settings
 
     os.environ[MARK] = "1"
     # The process that this one is forked from ignores it.
@@ -265,8 +265,8 @@ def _serve(connection: Connection, folder: Path, reached: Path, keeps_open: bool
 
 def _said(settings: Settings, work: Work, query: str, evaluation: int | None) -> _Said:
     """Work, and say how it ended."""
-    from jobs.errors import BusyError
-    from jobs.expected_errors import as_user_error
+    from weir.errors import BusyError
+    from weir.expected_errors import as_user_error
 
     try:
         return _work(settings, work, query, evaluation), False, False
@@ -283,13 +283,13 @@ def _work(settings: Settings, work: Work, query: str, evaluation: int | None) ->
 
     Of `status` and `audit` it is what they say.
     """
-    from jobs.audit.checked import table_of
-    from jobs.audit_lake import examined
-    from jobs.cli import main
-    from jobs.cli.status import Status
-    from jobs.compact_lake import compact_lake
-    from jobs.compute.session import late_session
-    from jobs.repair_lake import repair_lake
+    from weir.audit.checked import table_of
+    from weir.audit.repair import repair_lake
+    from weir.audit.stage import examined
+    from weir.cli import main
+    from weir.cli.status import Status
+    from weir.compact.stage import compact_lake
+    from weir.compute.session import late_session
 
     session = late_session(settings)
     match work:
@@ -328,9 +328,9 @@ def _work(settings: Settings, work: Work, query: str, evaluation: int | None) ->
 
 def _stage(settings: Settings, name: str) -> list[WeirError]:
     """Run a stage; the errors of single queries, and of the stage unless it is ingest."""
-    from jobs.compute.session import late_session
-    from jobs.errors import BusyError, WeirError
     from tests.support.stages import STAGES
+    from weir.compute.session import late_session
+    from weir.errors import BusyError, WeirError
 
     try:
         result = STAGES[name](late_session(settings), settings, name)
@@ -345,10 +345,10 @@ def _stage(settings: Settings, name: str) -> list[WeirError]:
 
 def _refresh(settings: Settings, evaluation: int) -> list[WeirError]:
     """Ask remotes at an evaluation, on a clock that stands still but where the run waits."""
-    from jobs.compute.session import late_session
-    from jobs.errors import BusyError
-    from jobs.refresh_remotes import Surroundings, refresh_remotes
-    from jobs.replicas.evaluation import Clock as RefreshClock
+    from weir.compute.session import late_session
+    from weir.errors import BusyError
+    from weir.remotes.stage import Surroundings, refresh_remotes
+    from weir.replicas.evaluation import Clock as RefreshClock
 
     now = datetime.fromtimestamp(WRITTEN_AT + evaluation * SECONDS_BETWEEN, UTC)
     around = Surroundings(clock=RefreshClock(lambda: now, lambda _: None))
@@ -398,7 +398,7 @@ def _clock(clock: Clock) -> Iterator[None]:
     ours = [
         module
         for name, module in [*sys.modules.items()]
-        if name.partition(".")[0] in ("jobs", "lake") and vars(module).get("datetime") is datetime
+        if name.partition(".")[0] == "weir" and vars(module).get("datetime") is datetime
     ]
     time.time = lambda: real() + offset()
     for module in ours:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from jobs.catalog.maintained import Limits
-from jobs.compute.engine import Engine
-from jobs.compute.session import Spark, session_of
-from jobs.progress.backlog import Backlog
-from jobs.progress.watermarks import Watermark
-from jobs.validate.answer_rows import AnswerRules, Checked, make_answer_rows
-from lake.commit import write
-from lake.metadata import Metadata
-from lake.tables import embeddings
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import no_spark
+from weir.catalog.maintained import Limits
+from weir.compute.engine import Engine
+from weir.compute.session import Spark, session_of
+from weir.lake.commit import write
+from weir.lake.metadata import Metadata
+from weir.lake.tables import embeddings
+from weir.progress.backlog import Backlog
+from weir.progress.watermarks import Watermark
+from weir.validate.answer_rows import AnswerRules, Checked, make_answer_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

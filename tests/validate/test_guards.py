@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jobs.errors import EXIT_QUALITY, QualityError
 from tests.support.projects.project import Project
+from weir.errors import EXIT_QUALITY, QualityError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

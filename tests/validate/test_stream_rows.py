@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.errors import QualityError
-from lake.commit import write
-from lake.metadata import Metadata
-from lake.tables import stream
 from tests.support.projects.project import Project
+from weir.errors import QualityError
+from weir.lake.commit import write
+from weir.lake.metadata import Metadata
+from weir.lake.tables import stream
 
 DATE_TIME = "<http://www.w3.org/2001/XMLSchema#dateTime>"
 

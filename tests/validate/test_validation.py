@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from jobs import address_space
-from jobs.compute.engine import Engine, RowsOnDriver
-from jobs.compute.session import Spark, session_of
-from jobs.progress.backlog import Backlog
-from jobs.progress.watermarks import Watermark
-from jobs.validate.answer_rows import AnswerRules
-from jobs.validate.validation import Validation, validate_queries
-from lake.commit import write
-from lake.metadata import Metadata
-from lake.tables import embeddings
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import no_spark
+from weir.compute.engine import Engine, RowsOnDriver
+from weir.compute.session import Spark, session_of
+from weir.lake.commit import write
+from weir.lake.metadata import Metadata
+from weir.lake.tables import embeddings
+from weir.process import address_space
+from weir.progress.backlog import Backlog
+from weir.progress.watermarks import Watermark
+from weir.validate.answer_rows import AnswerRules
+from weir.validate.validation import Validation, validate_queries
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

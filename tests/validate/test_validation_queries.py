@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jobs.compute.engine import Engine
-from jobs.compute.relations import LakeQuery
-from jobs.validate.validation_queries import quad_rows, transaction_rows
-from lake.commit import write
-from lake.metadata import Metadata
-from lake.tables import QUADS, TRANSACTIONS
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import no_spark
+from weir.compute.engine import Engine
+from weir.compute.relations import LakeQuery
+from weir.lake.commit import write
+from weir.lake.metadata import Metadata
+from weir.lake.tables import QUADS, TRANSACTIONS
+from weir.validate.validation_queries import quad_rows, transaction_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

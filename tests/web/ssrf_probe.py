@@ -14,11 +14,11 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from jobs.web.client import fetch, read_bytes
-from jobs.web.metering import Deadline, Meter
-from jobs.web.outcomes import Failure
-from jobs.web.request import FetchRequest, Limits
 from tests.web.ssrf_cases import ADDRESSES, GOOD, Case, cases
+from weir.web.client import fetch, read_bytes
+from weir.web.metering import Deadline, Meter
+from weir.web.outcomes import Failure
+from weir.web.request import FetchRequest, Limits
 
 EVENTS = ("socket.connect", "socket.sendto", "socket.sendmsg", "subprocess.Popen", "os.system")
 

@@ -12,16 +12,16 @@ from statistics import median
 import pytest
 
 from demo.fuseki import Credentials, Fuseki, running_fuseki
-from jobs.replicas.questions import Block, question
-from jobs.web.client import fetch
-from jobs.web.isolated import fetch_solutions
-from jobs.web.metering import Deadline, Meter
-from jobs.web.outcomes import Failure, Response
-from jobs.web.protocol import LONGEST_GET_URL
-from jobs.web.request import FetchRequest
-from jobs.web.sparql_results import Solution, SparqlResults, read_results
 from tests.support.endpoints import LIMITS, Endpoint, request_to
 from tests.support.oxigraph_endpoint import OxigraphEndpoint
+from weir.replicas.questions import Block, question
+from weir.web.client import fetch
+from weir.web.isolated import fetch_solutions
+from weir.web.metering import Deadline, Meter
+from weir.web.outcomes import Failure, Response
+from weir.web.protocol import LONGEST_GET_URL
+from weir.web.request import FetchRequest
+from weir.web.sparql_results import Solution, SparqlResults, read_results
 
 GOOD = Credentials("weir", "c4n4ry-pass")
 WRONG = Credentials("weir", "wr0ng-c4n4ry")

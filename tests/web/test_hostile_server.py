@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from jobs.web.isolated import Usage, fetch_solutions
-from jobs.web.outcomes import Failure, Response
-from jobs.web.protocol import query_request
-from jobs.web.request import FetchRequest, Limits
-from jobs.web.sparql_results import SparqlResults
 from tests.support.hostile_server import BEHAVIOURS, GOOD, Behaviour, HostileServer
 from tests.support.laws import Seeds
+from weir.web.isolated import Usage, fetch_solutions
+from weir.web.outcomes import Failure, Response
+from weir.web.protocol import query_request
+from weir.web.request import FetchRequest, Limits
+from weir.web.sparql_results import SparqlResults
 
 REPORT = os.environ.get("WEIR_HOSTILE_REPORT")
 BYTES = 1 << 20

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.web.outcomes import FAILURE_KINDS, REFUSALS, Failure, FailureKind
-from jobs.web.retries import (
+from weir.web.outcomes import FAILURE_KINDS, REFUSALS, Failure, FailureKind
+from weir.web.retries import (
     Attempt,
     GiveUp,
     NotBefore,

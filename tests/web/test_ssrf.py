@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.web.addresses import parse_networks, refusal
-from jobs.web.isolated import fetch_body
-from jobs.web.outcomes import Failure
-from jobs.web.request import FetchRequest, Limits
-from jobs.web.urls import UrlError, parse_target
 from tests.conftest import PROJECT
 from tests.web.ssrf_cases import ADDRESSES, GOOD, Way
+from weir.web.addresses import parse_networks, refusal
+from weir.web.isolated import fetch_body
+from weir.web.outcomes import Failure
+from weir.web.request import FetchRequest, Limits
+from weir.web.urls import UrlError, parse_target
 
 REFUSED = {"url_refused", "address_refused"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
-from jobs.sparql.frontend.translate import translate
+from weir.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
+from weir.sparql.frontend.translate import translate
 
 _REFUSED = [
     ("SELECT * { SERVICE <u:x> { ?s ?p ?o SERVICE <u:y> { ?o ?q ?r } } }", 1, 37, "SERVICE"),

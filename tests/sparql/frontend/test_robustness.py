@@ -8,9 +8,9 @@ import pyoxigraph
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jobs.sparql.frontend.errors import QueryError
-from jobs.sparql.frontend.lexer import tokenize
-from jobs.sparql.frontend.translate import translate
+from weir.sparql.frontend.errors import QueryError
+from weir.sparql.frontend.lexer import tokenize
+from weir.sparql.frontend.translate import translate
 
 _TEXTS = [
     "PREFIX e: <u:e#> SELECT DISTINCT ?s $o WHERE { ?s e:p ?o ; a e:C , e:D . FILTER(?o > 1.5e3) }",

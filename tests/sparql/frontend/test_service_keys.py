@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.sparql.frontend.translate import translate
+from weir.sparql.frontend.translate import translate
 
 _BLOCK = "SERVICE <http://r/> { ?b <u:r> ?n }"
 

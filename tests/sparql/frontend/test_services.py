@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.sparql.algebra.patterns import Distinct, Project
-from jobs.sparql.algebra.services import Asked, pattern_id
-from jobs.sparql.frontend.translate import translate
+from weir.sparql.algebra.patterns import Distinct, Project
+from weir.sparql.algebra.services import Asked, pattern_id
+from weir.sparql.frontend.translate import translate
 
 _PREFIX = "PREFIX : <http://e.example/>\n"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.sparql.algebra.expressions import Call, Constant, Variable
-from jobs.sparql.algebra.patterns import (
+from weir.sparql.algebra.expressions import Call, Constant, Variable
+from weir.sparql.algebra.patterns import (
     Bgp,
     Distinct,
     Filter,
@@ -17,9 +17,9 @@ from jobs.sparql.algebra.patterns import (
     Project,
     TriplePattern,
 )
-from jobs.sparql.algebra.queries import Ask, Construct, Dataset, Select
-from jobs.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
-from jobs.sparql.frontend.translate import translate
+from weir.sparql.algebra.queries import Ask, Construct, Dataset, Select
+from weir.sparql.frontend.errors import QuerySyntaxError, UnsupportedQuery
+from weir.sparql.frontend.translate import translate
 
 _X = "http://www.w3.org/2001/XMLSchema#"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.sparql.algebra.expressions import Call, Constant, Exists, Variable
-from jobs.sparql.algebra.paths import (
+from weir.sparql.algebra.expressions import Call, Constant, Exists, Variable
+from weir.sparql.algebra.paths import (
     Alternative,
     Closure,
     Inverse,
@@ -14,7 +14,7 @@ from jobs.sparql.algebra.paths import (
     Sequence,
     ZeroOrOne,
 )
-from jobs.sparql.algebra.patterns import (
+from weir.sparql.algebra.patterns import (
     Aggregate,
     Bgp,
     Distinct,
@@ -35,8 +35,8 @@ from jobs.sparql.algebra.patterns import (
     Union,
     Values,
 )
-from jobs.sparql.algebra.queries import Ask, Dataset, Select
-from jobs.sparql.frontend.translate import translate
+from weir.sparql.algebra.queries import Ask, Dataset, Select
+from weir.sparql.frontend.translate import translate
 
 _A, _B, _C, _N = (Variable(name) for name in "abcn")
 _ONE = Constant('"1"^^<http://www.w3.org/2001/XMLSchema#integer>')

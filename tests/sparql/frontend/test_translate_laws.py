@@ -13,10 +13,6 @@ import pyoxigraph
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from jobs.sparql.algebra.expressions import Variable
-from jobs.sparql.algebra.patterns import Bgp, Distinct, Filter, Pattern, Project, TriplePattern
-from jobs.sparql.algebra.queries import Ask, Construct, Select
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Quad
 from tests.support.generators.small_queries import (
     ask_queries,
@@ -28,6 +24,10 @@ from tests.support.generators.small_queries import (
 from tests.support.oracles.reference import Solution, TooLargeError, answers, solutions
 from tests.support.oracles.reference_paths import Triple
 from tests.support.oracles.results import same
+from weir.sparql.algebra.expressions import Variable
+from weir.sparql.algebra.patterns import Bgp, Distinct, Filter, Pattern, Project, TriplePattern
+from weir.sparql.algebra.queries import Ask, Construct, Select
+from weir.sparql.frontend.translate import translate
 
 _PREFIXES = "PREFIX ex: <http://ex/> PREFIX : <http://ex/>\n"
 _IRIS = ("ex:a", "ex:b", ":c", "<http://ex/d>", "ex:p", ":q")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.rdf import terms
-from jobs.sparql.functions.aggregates import aggregate
-from jobs.sparql.functions.ordering import sort_key
-from jobs.sparql.functions.values import Number, parse
+from weir.rdf import terms
+from weir.sparql.functions.aggregates import aggregate
+from weir.sparql.functions.ordering import sort_key
+from weir.sparql.functions.values import Number, parse
 
 _X = "http://www.w3.org/2001/XMLSchema#"
 _NAMES = ("COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.sparql.algebra.expressions import Call, Constant, Exists, Variable
-from jobs.sparql.algebra.patterns import Bgp, Filter
-from jobs.sparql.algebra.queries import Ask
-from jobs.sparql.frontend.translate import translate
-from jobs.sparql.functions.comparisons import effective_boolean_value
-from jobs.sparql.functions.serialization import encode, evaluate_row
-from jobs.sparql.functions.values import parse
 from tests.support.evaluation import evaluate
+from weir.sparql.algebra.expressions import Call, Constant, Exists, Variable
+from weir.sparql.algebra.patterns import Bgp, Filter
+from weir.sparql.algebra.queries import Ask
+from weir.sparql.frontend.translate import translate
+from weir.sparql.functions.comparisons import effective_boolean_value
+from weir.sparql.functions.serialization import encode, evaluate_row
+from weir.sparql.functions.values import parse
 
 _X = "http://www.w3.org/2001/XMLSchema#"
 

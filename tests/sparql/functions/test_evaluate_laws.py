@@ -26,14 +26,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from jobs.sparql.algebra.patterns import Filter
-from jobs.sparql.algebra.queries import Ask
-from jobs.sparql.frontend.translate import translate
-from jobs.sparql.functions.serialization import decode, encode, evaluate_row
-from jobs.sparql.functions.values import Number, parse
 from tests.support.evaluation import evaluate
 from tests.support.oracles.rendering import pyoxigraph_value, to_sparql
+from weir.sparql.algebra.expressions import Call, Constant, Expression, Variable
+from weir.sparql.algebra.patterns import Filter
+from weir.sparql.algebra.queries import Ask
+from weir.sparql.frontend.translate import translate
+from weir.sparql.functions.serialization import decode, encode, evaluate_row
+from weir.sparql.functions.values import Number, parse
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
 

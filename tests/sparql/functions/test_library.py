@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jobs.sparql.algebra.casts import CASTS
-from jobs.sparql.functions.library import FUNCTIONS
-from jobs.sparql.functions.special_forms import SPECIAL_FORMS
+from weir.sparql.algebra.casts import CASTS
+from weir.sparql.functions.library import FUNCTIONS
+from weir.sparql.functions.special_forms import SPECIAL_FORMS
 
 
 def test_the_functions_named_by_an_iri_are_the_casts() -> None:

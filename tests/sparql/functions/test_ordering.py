@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.rdf import terms
-from jobs.sparql.functions import comparisons
-from jobs.sparql.functions.ordering import composable, sort_key
-from jobs.sparql.functions.values import Number, parse
+from weir.rdf import terms
+from weir.sparql.functions import comparisons
+from weir.sparql.functions.ordering import composable, sort_key
+from weir.sparql.functions.values import Number, parse
 
 _X = "http://www.w3.org/2001/XMLSchema#"
 _digits = st.text("0123456789", min_size=1, max_size=12)

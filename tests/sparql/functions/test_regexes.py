@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from jobs.sparql.algebra.expressions import Call, Constant, Expression
-from jobs.sparql.functions.regex_syntax import PatternError
-from jobs.sparql.functions.regexes import compile_pattern
 from tests.support.evaluation import evaluate
 from tests.support.oracles.rendering import pyoxigraph_value
+from weir.sparql.algebra.expressions import Call, Constant, Expression
+from weir.sparql.functions.regex_syntax import PatternError
+from weir.sparql.functions.regexes import compile_pattern
 
 
 def _matches(pattern: str, text: str, flags: str = "") -> bool:

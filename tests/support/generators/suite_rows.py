@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from expectations.suite import Suite
+from weir.expectations.suite import Suite
 
 BOOLEANS = (
     *("is_set", "is_total"),

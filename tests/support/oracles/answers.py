@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import lru_cache
 
-from jobs.sparql.functions.values import Number, parse
+from weir.sparql.functions.values import Number, parse
 
 Row = tuple[str | None, ...]
 """Terms in N-Triples form; None is unbound."""

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 import pyoxigraph as ox
 
-from jobs.plan.lower import CONSTRUCT_COLUMNS
 from tests.support.oracles.answers import FALSE, TRUE
 from tests.support.projects.project import Project, Solution, solution
+from weir.plan.lower import CONSTRUCT_COLUMNS
 
 _FROM = re.compile(r"FROM <([^>]*)>")
 

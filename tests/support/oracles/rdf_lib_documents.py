@@ -15,7 +15,7 @@ import pyoxigraph as ox
 import rdflib
 from rdflib.graph import DATASET_DEFAULT_GRAPH_ID
 
-from jobs.rdf.records import Format
+from weir.rdf.records import Format
 
 _PARSERS: Mapping[Format, str] = {
     "n-triples": "nt11",

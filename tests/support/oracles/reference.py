@@ -19,8 +19,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
-from jobs.sparql.algebra.patterns import (
+from tests.support.evaluation import evaluate
+from tests.support.generators.basic_cases import Quad
+from tests.support.oracles.answers import FALSE, TRUE, Row
+from tests.support.oracles.reference_dataset import Graphs
+from tests.support.oracles.reference_paths import Triple, pairs
+from weir.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from weir.sparql.algebra.patterns import (
     Aggregate,
     Bgp,
     Distinct,
@@ -42,16 +47,11 @@ from jobs.sparql.algebra.patterns import (
     Union,
     Values,
 )
-from jobs.sparql.algebra.queries import Ask, Construct, Query, Select
-from jobs.sparql.functions.aggregates import aggregate
-from jobs.sparql.functions.comparisons import effective_boolean_value
-from jobs.sparql.functions.ordering import composable, sort_key
-from jobs.sparql.functions.values import parse
-from tests.support.evaluation import evaluate
-from tests.support.generators.basic_cases import Quad
-from tests.support.oracles.answers import FALSE, TRUE, Row
-from tests.support.oracles.reference_dataset import Graphs
-from tests.support.oracles.reference_paths import Triple, pairs
+from weir.sparql.algebra.queries import Ask, Construct, Query, Select
+from weir.sparql.functions.aggregates import aggregate
+from weir.sparql.functions.comparisons import effective_boolean_value
+from weir.sparql.functions.ordering import composable, sort_key
+from weir.sparql.functions.values import parse
 
 Solution = dict[str, str]
 

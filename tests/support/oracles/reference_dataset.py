@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from jobs.sparql.algebra.queries import Dataset
 from tests.support.generators.basic_cases import Quad
 from tests.support.oracles.reference_paths import Triple
+from weir.sparql.algebra.queries import Dataset
 
 
 @dataclass(frozen=True)

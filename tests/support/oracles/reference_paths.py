@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from jobs.sparql.algebra.paths import (
+from weir.sparql.algebra.paths import (
     Alternative,
     Closure,
     Inverse,

@@ -6,7 +6,7 @@ from typing import assert_never
 
 import pyoxigraph
 
-from jobs.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from weir.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 
 _INFIX = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/"])
 _PREFIX = {"!": "!", "NEG": "-", "POS": "+"}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from jobs.sparql.functions.values import Number, Text, parse
 from tests.support.w3c import read_triples
+from weir.sparql.functions.values import Number, Text, parse
 
 Solution = Mapping[str, str]
 _RESULT_SET = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"

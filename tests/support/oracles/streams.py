@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from jobs.ingest.event_time import TWO_TIMES
-from jobs.ingest.instants import NO_TIME, NO_ZONE
-from jobs.ingest.lateness import BEFORE_START, TOO_EARLY, TOO_LATE
+from weir.ingest.event_time import TWO_TIMES
+from weir.ingest.instants import NO_TIME, NO_ZONE
+from weir.ingest.lateness import BEFORE_START, TOO_EARLY, TOO_LATE
 
 TIME = "<urn:t>"
 Row = tuple[object, ...]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jobs.cli import main
+from weir.cli import main
 
 _PROGRESS = re.compile(r"\w+ \.\.\.$|\w+: still at work, ")
 

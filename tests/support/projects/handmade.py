@@ -10,13 +10,22 @@ from typing import Any
 import pyarrow as pa
 from deltalake import CommitProperties, write_deltalake
 
-from jobs.catalog.catalog import Catalog
-from jobs.settings import Settings
-from lake.commit import arrow_schema, create_if_missing, write
-from lake.ledger import SUCCEEDED, LedgerRow, record
-from lake.metadata import Metadata
-from lake.tables import GRAPHS, QUADS, QUALITY, RUNS, TRANSACTIONS, TRIPLES, answers, embeddings
 from tests.support.projects.project import Project
+from weir.catalog.catalog import Catalog
+from weir.lake.commit import arrow_schema, create_if_missing, write
+from weir.lake.ledger import SUCCEEDED, LedgerRow, record
+from weir.lake.metadata import Metadata
+from weir.lake.tables import (
+    GRAPHS,
+    QUADS,
+    QUALITY,
+    RUNS,
+    TRANSACTIONS,
+    TRIPLES,
+    answers,
+    embeddings,
+)
+from weir.settings import Settings
 
 FIRST_EVENT = datetime(2026, 1, 1, tzinfo=UTC)
 

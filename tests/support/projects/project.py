@@ -13,15 +13,15 @@ from typing import Any, NoReturn, Self
 import duckdb
 import yaml
 
-from jobs.compute.session import Spark
-from jobs.ingest_changes import IngestResult, ingest_changes
-from jobs.maintain.outcome import MaintainResult
-from jobs.maintain_queries import maintain_queries
-from jobs.progress.completion import Completion
-from jobs.publish_answers import PublishResult, publish_answers
-from jobs.settings import CONFIG_FILE, Settings
-from jobs.validate_answers import ValidateResult, validate_answers
 from tests.support.stages import STAGES
+from weir.compute.session import Spark
+from weir.ingest.stage import IngestResult, ingest_changes
+from weir.maintain.outcome import MaintainResult
+from weir.maintain.stage import maintain_queries
+from weir.progress.completion import Completion
+from weir.publish.stage import PublishResult, publish_answers
+from weir.settings import CONFIG_FILE, Settings
+from weir.validate.stage import ValidateResult, validate_answers
 
 PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
 SNAPSHOTS = {"name": "s", "kind": "snapshots", "location": "versions"}

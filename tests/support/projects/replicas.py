@@ -11,14 +11,14 @@ from typing import Any
 import pyoxigraph as ox
 import yaml
 
-from jobs.refresh_remotes import RefreshResult, Surroundings, refresh_remotes
-from jobs.replicas.asking import Fetch, Fetched
-from jobs.replicas.budget import Amount
-from jobs.replicas.evaluation import Clock
-from jobs.replicas.remotes import Remote
-from jobs.web.outcomes import Failure
 from tests.support.oracles.projects import solutions
 from tests.support.projects.project import PATCHES, Project, Solution, no_spark
+from weir.remotes.stage import RefreshResult, Surroundings, refresh_remotes
+from weir.replicas.asking import Fetch, Fetched
+from weir.replicas.budget import Amount
+from weir.replicas.evaluation import Clock
+from weir.replicas.remotes import Remote
+from weir.web.outcomes import Failure
 
 IRI = "http://remote.example/sparql"
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,10 +7,10 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jobs.refresh.candidates import Candidate, Evaluation
-from jobs.refresh.policies import Policy
-from jobs.refresh.policy_text import policy_of
 from tests.support.oracles.elections import Instant, Key
+from weir.refresh.candidates import Candidate, Evaluation
+from weir.refresh.policies import Policy
+from weir.refresh.policy_text import policy_of
 
 Written = tuple[str, Mapping[str, object]]
 

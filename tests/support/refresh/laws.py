@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from jobs.refresh.aggregation import minmax
-from jobs.refresh.candidates import Candidate
-from jobs.refresh.election import elect
-from jobs.refresh.policies import (
+from tests.support.oracles import elections
+from tests.support.refresh.cases import ElectionCase
+from weir.refresh.aggregation import minmax
+from weir.refresh.candidates import Candidate
+from weir.refresh.election import elect
+from weir.refresh.policies import (
     Aggregated,
     Alone,
     FilterDistance,
@@ -23,9 +25,7 @@ from jobs.refresh.policies import (
     Wbm,
     needs_intervals,
 )
-from jobs.refresh.policy_text import policy_of
-from tests.support.oracles import elections
-from tests.support.refresh.cases import ElectionCase
+from weir.refresh.policy_text import policy_of
 
 
 def broken_laws(case: ElectionCase) -> list[str]:

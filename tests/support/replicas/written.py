@@ -14,13 +14,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from jobs.replicas.answers import content_of
-from jobs.settings import Settings
-from lake.commit import write
-from lake.instants import microseconds
-from lake.metadata import Metadata
-from lake.tables import FRESHNESS, REQUESTS, SERVICES, TRANSACTIONS, replica
 from tests.support.projects.project import Project
+from weir.lake.commit import write
+from weir.lake.instants import microseconds
+from weir.lake.metadata import Metadata
+from weir.lake.tables import FRESHNESS, REQUESTS, SERVICES, TRANSACTIONS, replica
+from weir.replicas.answers import content_of
+from weir.settings import Settings
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 EVERY = timedelta(minutes=10)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from jobs.lars import program as checked
-from jobs.lars.errors import ProgramError
-from jobs.rules.points import PointAxis
 from tests.support.generators.basic_cases import Triple
 from tests.support.lars.definitions import DataStream, output
 from tests.support.lars.programs import (
@@ -36,6 +33,9 @@ from tests.support.rules.vocabulary import (
     triples,
 )
 from tests.support.streams.histories import Arriving, Declared, Epochs, GraphChange, Tick, ingested
+from weir.lars import program as checked
+from weir.lars.errors import ProgramError
+from weir.rules.points import PointAxis
 
 VALUES: tuple[Value, ...] = ("a", 1, 2, 3)
 _X = tuple(Var(each) for each in ("X", "X", "Y", "Y", "Z"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from jobs.lars import program as checked
-from jobs.rules.points import PointAxis
 from tests.support.lars.notation import read_program
 from tests.support.lars.programs import GroundAtom
 from tests.support.rules.cases import RuleCase
 from tests.support.rules.vocabulary import NAMES, declared_for, triples
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
+from weir.lars import program as checked
+from weir.rules.points import PointAxis
 
 _PROGRAMS: dict[str, str] = {
     # At 2, the atom at 1 is known before the one at 2.

@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from jobs.engine.windows import SlidingWindow
-from jobs.rules.points import PointAxis
 from tests.support.generators.basic_cases import Triple
 from tests.support.lars.definitions import DataStream, output
 from tests.support.lars.programs import GroundAtom
@@ -17,6 +15,8 @@ from tests.support.rules.memory import Evaluated, LogRow, ProgramMemory, state
 from tests.support.rules.vocabulary import atoms_of, value
 from tests.support.streams.definitions import Meaning
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
+from weir.engine.windows import SlidingWindow
+from weir.rules.points import PointAxis
 
 Content = tuple[tuple[int, tuple[Triple, ...]], ...]
 """The tuples of each point that has any, in order."""

@@ -8,23 +8,23 @@ from functools import cache
 
 import pyarrow as pa
 
-from jobs.catalog.windowing import Grid
-from jobs.compute.protocol import SqlEngine
-from jobs.compute.relations import Statement
-from jobs.compute.sql import column, columns, number, rows_of, select
-from jobs.engine.fixpoint import make
-from jobs.engine.graph import QUADS, TRIPLES
-from jobs.engine.windows import SlidingWindow
-from jobs.lars.program import Program
-from jobs.rules.points import PointAxis
-from jobs.rules.program import ProgramInputs, program_delta
-from jobs.streams.graph_log import GraphLog
-from jobs.streams.legs import Leg
-from jobs.streams.timeline import Timeline
 from tests.support.duck import DuckOfTest
 from tests.support.lars.programs import GroundAtom, Value
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 from tests.support.streams.memory import graph_changes, recorded
+from weir.catalog.windowing import Grid
+from weir.compute.protocol import SqlEngine
+from weir.compute.relations import Statement
+from weir.compute.sql import column, columns, number, rows_of, select
+from weir.engine.fixpoint import make
+from weir.engine.graph import QUADS, TRIPLES
+from weir.engine.windows import SlidingWindow
+from weir.lars.program import Program
+from weir.rules.points import PointAxis
+from weir.rules.program import ProgramInputs, program_delta
+from weir.streams.graph_log import GraphLog
+from weir.streams.legs import Leg
+from weir.streams.timeline import Timeline
 
 LogRow = tuple[int, int, int, tuple[str, ...]]
 """Epoch, instant, weight, the atom: its predicate and its arguments."""

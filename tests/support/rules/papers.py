@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jobs.lars.program import Declarations, DeclaredAtom, Program, read_program
-from jobs.lars.syntax import Place
 from tests.support.generators.basic_cases import Triple
 from tests.support.streams.histories import Epochs, StreamBatch
+from weir.lars.program import Declarations, DeclaredAtom, Program, read_program
+from weir.lars.syntax import Place
 
 NAMES = "http://example.org/"
 _IT = f"<{NAMES}it>"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from jobs.lars.program import DeclaredAtom
-from jobs.lars.syntax import Place
 from tests.support.generators.basic_cases import Triple
 from tests.support.lars.programs import GroundAtom, Program, Value
+from weir.lars.program import DeclaredAtom
+from weir.lars.syntax import Place
 
 NAMES = "http://example.org/"
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"

@@ -13,15 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from jobs.replicas.rows import RowPattern
-from jobs.sparql.algebra.patterns import Service
-from jobs.sparql.algebra.services import pattern_id
-from jobs.sparql.frontend.errors import UnsupportedQuery
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import NODES, PREDICATES, Quad, Triple, iri
 from tests.support.generators.grammar import LITERALS, NAMES, Writer
 from tests.support.generators.grammar_cases import departure_of, random_quad
 from tests.support.oracles.histories import Change
+from weir.replicas.rows import RowPattern
+from weir.sparql.algebra.patterns import Service
+from weir.sparql.algebra.services import pattern_id
+from weir.sparql.frontend.errors import UnsupportedQuery
+from weir.sparql.frontend.translate import translate
 
 HISTORIES = 20
 REMOTES = ("<http://remote.example/a>", "<http://remote.example/b>")

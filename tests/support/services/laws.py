@@ -7,11 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from jobs.plan.lower import lower
-from jobs.plan.operators import PlanNode
-from jobs.plan.plan import Plan
-from jobs.sparql.algebra.services import pattern_id
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import Quad
 from tests.support.harness import WHOLE, LogRow, Memory, run_in_cuts, state
 from tests.support.oracles import reference
@@ -19,6 +14,11 @@ from tests.support.oracles.answers import Row, comparable
 from tests.support.oracles.histories import states
 from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.services.cases import Bag, ServiceCase
+from weir.plan.lower import lower
+from weir.plan.operators import PlanNode
+from weir.plan.plan import Plan
+from weir.sparql.algebra.services import pattern_id
+from weir.sparql.frontend.translate import translate
 
 
 def broken_laws(case: ServiceCase) -> list[str]:

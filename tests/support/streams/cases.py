@@ -12,11 +12,6 @@ from dataclasses import dataclass
 
 import pyoxigraph as ox
 
-from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
-from jobs.sparql.algebra.non_empty import where_windows_have_content
-from jobs.sparql.algebra.queries import Query
-from jobs.sparql.frontend.errors import QueryError
-from jobs.sparql.frontend.translate import translate
 from tests.support.generators.basic_cases import NODES, PREDICATES, Triple
 from tests.support.generators.grammar import GRAPHS, Writer
 from tests.support.generators.grammar_cases import (
@@ -34,6 +29,11 @@ from tests.support.streams.histories import (
     Tick,
     ingested,
 )
+from weir.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
+from weir.sparql.algebra.non_empty import where_windows_have_content
+from weir.sparql.algebra.queries import Query
+from weir.sparql.frontend.errors import QueryError
+from weir.sparql.frontend.translate import translate
 
 SECTIONS = 20
 """Of a history: each may have late events, and is a case of its own in kind."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 from tests.support.generators.basic_cases import Quad, Triple
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
+from weir.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 
 KnownEvent = tuple[int, int, int, Triple]
 """Instant, epoch, line, triple."""

@@ -9,12 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
-from jobs.engine.fixpoint import make
-from jobs.engine.windows import SteppedWindow, Window
-from jobs.plan.plan import ANSWER
-from jobs.sparql.algebra.windows import StreamOperator
-from jobs.streams.emission import Emission
 from tests.support.streams.memory import StreamMemory, StreamRow
+from weir.engine.fixpoint import make
+from weir.engine.windows import SteppedWindow, Window
+from weir.plan.plan import ANSWER
+from weir.sparql.algebra.windows import StreamOperator
+from weir.streams.emission import Emission
 
 OPERATORS: tuple[StreamOperator, ...] = get_args(StreamOperator)
 Emitted = dict[StreamOperator, list[StreamRow]]

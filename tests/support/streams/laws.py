@@ -12,9 +12,6 @@ from itertools import pairwise
 
 import pyoxigraph as ox
 
-from jobs.plan.lower import lower
-from jobs.plan.plan import Plan
-from jobs.sparql.algebra.queries import Ask, Dataset, Query
 from tests.support.generators.basic_cases import Quad
 from tests.support.oracles import reference
 from tests.support.oracles.answers import FALSE, TRUE, Row, comparable
@@ -23,6 +20,9 @@ from tests.support.streams.definitions import Meaning
 from tests.support.streams.emitted import Emitted, broken_streams, emit
 from tests.support.streams.memory import StreamMemory, StreamRow, state
 from tests.support.streams.retention import broken_by_retention
+from weir.plan.lower import lower
+from weir.plan.plan import Plan
+from weir.sparql.algebra.queries import Ask, Dataset, Query
 
 SPLITS = 3
 """Of a history into runs."""

@@ -9,20 +9,20 @@ from typing import Self
 
 import pyarrow as pa
 
-from jobs.compute.protocol import SqlEngine
-from jobs.compute.relations import Statement
-from jobs.engine.fixpoint import make
-from jobs.engine.graph import QUADS, TRIPLES
-from jobs.engine.windows import Window
-from jobs.plan.plan import ANSWER, Plan
-from jobs.streams.evaluation import LegInputs, leg_delta
-from jobs.streams.graph_log import GraphLog
-from jobs.streams.legs import Leg
-from jobs.streams.timeline import StreamHistory, Timeline
 from tests.support.duck import DuckOfTest
 from tests.support.harness import LOOKED_UP
 from tests.support.streams.cases import StreamCase
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
+from weir.compute.protocol import SqlEngine
+from weir.compute.relations import Statement
+from weir.engine.fixpoint import make
+from weir.engine.graph import QUADS, TRIPLES
+from weir.engine.windows import Window
+from weir.plan.plan import ANSWER, Plan
+from weir.streams.evaluation import LegInputs, leg_delta
+from weir.streams.graph_log import GraphLog
+from weir.streams.legs import Leg
+from weir.streams.timeline import StreamHistory, Timeline
 
 StreamRow = tuple[int, int, int, tuple[str | None, ...]]
 """Epoch, instant, weight, the published columns."""

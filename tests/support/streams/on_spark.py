@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from jobs.streams.legs import Leg
-from jobs.streams.timeline import Timeline
 from tests.support.spark_harness import spark_engine
 from tests.support.streams.memory import StreamMemory
+from weir.streams.legs import Leg
+from weir.streams.timeline import Timeline
 
 
 class SparkStreamMemory(StreamMemory):

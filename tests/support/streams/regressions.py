@@ -16,10 +16,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from jobs.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 from tests.support.generators.basic_cases import Triple
 from tests.support.streams.cases import StreamCase, stream_case
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
+from weir.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 
 FOLDER = Path(__file__).parents[2] / "streams" / "regressions"
 _KINDS = {each.__name__: each for each in (SlidingWindow, SteppedWindow, LastElements)}

@@ -7,11 +7,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from jobs.compute.duck import DIALECT
-from jobs.engine.windows import LastElements
-from jobs.plan.plan import Plan
-from jobs.streams.consolidation import ConsolidatedLog, consolidated
-from jobs.streams.retention import (
+from tests.support.streams.cases import StreamCase
+from tests.support.streams.definitions import Meaning, content
+from tests.support.streams.histories import Epochs, StreamBatch
+from tests.support.streams.memory import StreamMemory, StreamRow
+from weir.compute.duck import DIALECT
+from weir.engine.windows import LastElements
+from weir.plan.plan import Plan
+from weir.streams.consolidation import ConsolidatedLog, consolidated
+from weir.streams.retention import (
     begins_within,
     complete_from,
     elements_complete_from,
@@ -20,10 +24,6 @@ from jobs.streams.retention import (
     needed_from,
     settled,
 )
-from tests.support.streams.cases import StreamCase
-from tests.support.streams.definitions import Meaning, content
-from tests.support.streams.histories import Epochs, StreamBatch
-from tests.support.streams.memory import StreamMemory, StreamRow
 
 _CHECKED = 20
 """So many instants from the first one on are compared with the definitions."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.sparql.frontend.rspql.durations import CalendarDuration, parse_duration
+from weir.sparql.frontend.rspql.durations import CalendarDuration, parse_duration
 
 _SECOND = 1_000_000
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.sparql.algebra.queries import Construct
-from jobs.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
-from jobs.sparql.frontend.errors import QueryError, QuerySyntaxError, UnsupportedQuery
-from jobs.sparql.frontend.lexer import tokenize
-from jobs.sparql.frontend.rspql.stream_syntax import read_stream_syntax
-from jobs.sparql.frontend.translate import translate
+from weir.sparql.algebra.queries import Construct
+from weir.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
+from weir.sparql.frontend.errors import QueryError, QuerySyntaxError, UnsupportedQuery
+from weir.sparql.frontend.lexer import tokenize
+from weir.sparql.frontend.rspql.stream_syntax import read_stream_syntax
+from weir.sparql.frontend.translate import translate
 
 _MINUTE = 60_000_000
 _W = "FROM NAMED WINDOW W ON S [RANGE 10m]"

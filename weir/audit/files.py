@@ -1,0 +1,88 @@
+"""Whether logs and data files are what was written, and by whom the commits are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from weir.audit.checked import CheckOf
+from weir.expectations.suite import QualityResult
+from weir.expected_errors import as_user_error
+from weir.lake.commit_files import actions, commit_file
+from weir.lake.damaged_files import damaged_files
+from weir.lake.integrity import damaged_commits
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.step_back import step_back_text
+from weir.lake.tables import LEDGER_SUMMARY, RUNS
+
+LOG = CheckOf("log_is_whole", "The commits that a reader needs are there and can be read.")
+FILES = CheckOf("files_are_whole", "Every data file is there, and its content is what was written.")
+COMMITS = CheckOf(
+    "commits_are_ours", "Every commit that changes rows says which run of Weir made it."
+)
+WATERMARKS = CheckOf("watermarks_grow", "No commit of a job goes back behind the one before it.")
+_WITHOUT_METADATA = (RUNS.name, LEDGER_SUMMARY.name)
+
+
+def file_results(lake: Lake, folder: Path, table: str) -> Iterator[QualityResult]:
+    """The results for the log, the files and the commits of a local table, as far as it is read.
+
+    Args:
+        lake: which holds it.
+        folder: of the table.
+        table: its name.
+    """
+    damages = [f"{each.file}: {each.what}" for each in damaged_commits(folder)]
+    yield LOG.result(table, damages)
+    if damages:
+        return
+    try:
+        damaged = damaged_files(folder, lake.existing(table))
+        yield FILES.result(table, [str(each) for each in damaged])
+        yield COMMITS.result(table, [*_foreign_commits(lake, folder, table)])
+        yield WATERMARKS.result(table, [*_steps_back(lake, table)])
+    except Exception as error:
+        expected = as_user_error(error)
+        if expected is None:
+            raise
+        yield LOG.result(table, [f"{expected.where}: {expected.what}"])
+
+
+def is_damage(result: QualityResult) -> bool:
+    """Whether a result says that rows of its table cannot be read."""
+    return not result.success and result.expectation in (LOG.name, FILES.name)
+
+
+def _foreign_commits(lake: Lake, folder: Path, table: str) -> Iterator[str]:
+    """Commits of other programs that added or removed rows, as far as the log has them."""
+    if table in _WITHOUT_METADATA:
+        return
+    for commit in lake.commits(table):
+        if Metadata.from_json(commit.get("userMetadata")) is not None:
+            continue
+        file = folder / commit_file(commit["version"])
+        try:
+            with file.open("rb") as lines:
+                changed = any(
+                    kind in ("add", "remove") and value.get("dataChange", True)
+                    for kind, value in actions(lines)
+                )
+        except FileNotFoundError:
+            # Before the last checkpoint, and deleted.
+            continue
+        if changed:
+            yield f"version {commit['version']} ({commit.get('operation')}) is of another program"
+
+
+def _steps_back(lake: Lake, table: str) -> Iterator[str]:
+    """Commits whose watermark is lower than that of the same job before."""
+    newer: dict[tuple[str, object], tuple[int, Metadata]] = {}
+    for commit in lake.commits(table):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is None:
+            continue
+        key = metadata.job, metadata.extra.get("remote")
+        if key in newer and (what := step_back_text(newer[key], commit["version"], metadata)):
+            yield what
+        newer[key] = commit["version"], metadata

@@ -1,0 +1,114 @@
+"""Whether an answer at an epoch is what the whole graph of that epoch gives.
+
+The stored rows are the sum of deltas; here nothing of them is used, and no neighbourhood: the plan
+is computed once over all triples that held.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from weir.audit.checked import CheckOf
+from weir.audit.unexpected import unexpected
+from weir.catalog.queries import RegisteredQuery
+from weir.compute.engine import Engine
+from weir.compute.relations import LakeQuery, StoredTable
+from weir.compute.sql import (
+    alias,
+    all_of,
+    bigint,
+    column,
+    columns,
+    number,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+    text,
+    union_all,
+)
+from weir.engine.fixpoint import make
+from weir.engine.plan_delta import plan_delta
+from weir.engine.read_graph import read_whole
+from weir.engine.relations import EpochRange, Inputs
+from weir.expectations.suite import QualityResult
+from weir.lake.consolidated import consolidated_until
+from weir.lake.lake import Lake
+from weir.lake.tables import QUADS, TRIPLES
+from weir.plan.plan import ANSWER
+from weir.progress.backlog import Backlog
+
+RECOMPUTED = CheckOf(
+    "is_the_answer_of_the_graph", "At sampled epochs the stored answer is that of the whole graph."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A query and an epoch at which it is computed again."""
+
+    item: Backlog
+    query: RegisteredQuery
+    epoch: int
+
+
+def sampled(
+    lake: Lake,
+    work: Sequence[tuple[Backlog, RegisteredQuery]],
+    queries: int,
+    epochs: int,
+    seed: str,
+) -> list[Sample]:
+    """Some queries, each at some epochs and at its newest one.
+
+    Only epochs of which the logs have the changes can be computed.
+    """
+    chance = random.Random(seed)
+    since = max(consolidated_until(lake, name) for name in (QUADS.name, TRIPLES.name))
+    chosen = chance.sample([*work], min(queries, len(work)))
+    found = []
+    for item, query in sorted(chosen, key=lambda each: each[0].query):
+        first, last = max(since, item.maintained.metadata.base, 1), item.maintained.epoch
+        others = range(first, last)
+        picked = {last, *chance.sample(others, min(epochs - 1, len(others)))}
+        found += [Sample(item, query, epoch) for epoch in sorted(picked)]
+    return found
+
+
+def recomputed_results(engine: Engine, sample: Sample) -> Iterator[QualityResult]:
+    """Whether the stored answer of a query at an epoch is that of the graph."""
+    plan, epoch, name = sample.query.plan, sample.epoch, sample.item.query
+    epochs = EpochRange(epoch - 1, epoch, from_nothing=True)
+    for table in (QUADS, TRIPLES):
+        engine.open(table.name, table.name)
+    prefix = f"again_{name}_{epoch}"
+    graphs = {}
+    for number_, scope in enumerate(dict.fromkeys(each.scope for each in plan.components)):
+        read = read_whole(engine, scope, epochs, f"{prefix}_{number_}", reason="audit")
+        graphs[scope] = read.relation
+    delta = plan_delta(plan, epochs, Inputs(graphs, ""), prefix, "cache")
+    for statement in (*delta.statements, delta.result):
+        make(engine, statement)
+    values = [f"v{i}" for i in range(plan.width)]
+    is_answer = column("node").eq(text(ANSWER))
+    known = all_of([is_answer, column("epoch") <= number(epoch)])
+    stored = StoredTable(f"{prefix}_stored", f"embeddings/{name}", sample.item.snapshot, known)
+    again = select(
+        *columns((*values, "weight")), from_=rows_of(delta.result.name), where=[is_answer]
+    )
+    taken = alias(exp.Neg(this=column("weight")), "weight")
+    before = select(*columns(values), taken, from_=rows_of(stored.name))
+    wrong = select(
+        alias(bigint(sum_of(column("weight"))), "missing"),
+        *columns(values),
+        from_=subquery(union_all([again, before]), "both"),
+        group_by=columns(values),
+        having=sum_of(column("weight")).neq(number(0)),
+    )
+    found, examples = unexpected(engine, f"{prefix}_wrong", LakeQuery(wrong, (stored,)))
+    shown = [f"epoch {epoch}: {each}" for each in examples]
+    yield RECOMPUTED.result(f"embeddings/{name}", shown, found)

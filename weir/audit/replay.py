@@ -1,0 +1,268 @@
+"""What is read again of each source to rebuild the log of the graph, and in which order.
+
+A source is read from its beginning, by the code of ingest and without guards, as each of its change
+sets was accepted once. Where change sets are gone, the rows of their epochs are taken over that can
+still be read of the damaged log, before the change sets that come after them are read.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Self
+
+from weir.audit.damaged_log import DamagedLog
+from weir.compute.engine import Engine
+from weir.errors import WeirError
+from weir.ingest import clock
+from weir.ingest.batch import BatchResult, ingest_batch
+from weir.ingest.changesets import ChangeSet, SourcePosition
+from weir.ingest.endings import is_ending, renamed
+from weir.ingest.journal import Journal, Transaction
+from weir.ingest.pending import next_batch, positions_after, source_positions
+from weir.ingest.sources.all_sources import all_sources
+from weir.ingest.sources.source import Source
+from weir.ingest.stopped_sources import StoppedSource
+from weir.lake.counted import counted
+from weir.lake.lake import Lake
+from weir.lake.tables import TRANSACTIONS
+from weir.progress.streams import stream_names
+from weir.settings import Settings
+from weir.stage import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class _Ingested:
+    """A change set that `transactions` names: its epoch, and its id."""
+
+    epoch: int
+    change_id: str | None
+
+
+@dataclass(slots=True)
+class Replay:
+    """How far the change sets of a source are read again.
+
+    Attributes:
+        known: how far the source was ingested.
+        ingested: all its positions, in order.
+        left: the positions that are not read yet, in order.
+        there: the change sets that can be read, by position.
+        why: what could not be read again; empty if all could.
+        until: up to this epoch the damaged log has all or nothing of the source.
+        lost: the epochs that were taken over from the damaged log since its last whole state.
+    """
+
+    known: SourcePosition
+    ingested: Mapping[str, _Ingested]
+    left: deque[str]
+    there: dict[str, ChangeSet]
+    why: str
+    until: int
+    lost: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        known: SourcePosition,
+        ingested: Mapping[str, _Ingested],
+        declared: Source | None,
+        settings: Settings,
+        consolidated: int,
+    ) -> Self:
+        """What of a source is read, and what is taken over.
+
+        Args:
+            known: how far it was ingested.
+            ingested: all its positions, in order.
+            declared: the source, None if it is no longer declared.
+            settings: the project.
+            consolidated: the epoch up to which the damaged log mixes changes of several epochs.
+        """
+        there, why = _readable(known, declared, settings)
+        missing = [position for position in known.positions if position not in there]
+        if missing and not why:
+            names = ", ".join(missing[:3])
+            others = f" and {len(missing) - 3:,} more" if len(missing) > 3 else ""
+            why = f"{names}{others} cannot be read again"
+        is_mixed = any(ingested[position].epoch <= consolidated for position in missing)
+        until = consolidated if is_mixed else 0
+        there = {
+            position: change_set
+            for position, change_set in there.items()
+            if position in ingested and ingested[position].epoch > until
+        }
+        return cls(known, ingested, deque(known.positions), there, why, until)
+
+    @property
+    def epochs(self) -> list[int]:
+        """Those of all its change sets."""
+        return [change_set.epoch for change_set in self.ingested.values()]
+
+    def missing(self) -> list[str]:
+        """Take the next positions that cannot be read."""
+        missing = []
+        while self.left and self.left[0] not in self.there:
+            missing.append(self.left.popleft())
+        self.lost += [self.ingested[position].epoch for position in missing]
+        return missing
+
+    def taken_over(self, missing: Sequence[str]) -> set[int]:
+        """The epochs that are taken over from the damaged log in the place of positions."""
+        epochs = {self.ingested[position].epoch for position in missing}
+        return epochs | {*range(1, self.until + 1)} if min(epochs) <= self.until else epochs
+
+    def readable(self) -> list[ChangeSet]:
+        """The next change sets up to one that cannot be read."""
+        return [self.there[position] for position in takewhile(self.there.__contains__, self.left)]
+
+    def read(self, position: str, *, is_state: bool) -> None:
+        """Note that a change set was read, perhaps as a state in place of those before it."""
+        while self.left and self.left.popleft() != position:
+            pass
+        state = self.there[position].state
+        if is_state or (state is not None and state.graphs is None):
+            self.lost.clear()
+
+    def leave_out(self, why: str, *, all_left: bool) -> None:
+        """Read the next change set no more, or none of those that are left."""
+        self.why = why
+        for position in self.left if all_left else [*self.left][:1]:
+            self.there.pop(position, None)
+
+
+def replays_of(settings: Settings, lake: Lake, consolidated: int) -> dict[str, Replay]:
+    """The sources that the log of the graph is rebuilt from, by name.
+
+    Args:
+        settings: the project.
+        lake: that has `transactions`.
+        consolidated: the epoch up to which the damaged log mixes changes of several epochs.
+    """
+    ingested, streams = _ingested(lake), stream_names(lake)
+    declared = {source.name: source for source in all_sources(settings)}
+    return {
+        name: Replay.of(known, ingested[name], declared.get(name), settings, consolidated)
+        for name, known in source_positions(lake).items()
+        if known.ended is None and name not in streams
+    }
+
+
+def _readable(
+    known: SourcePosition, declared: Source | None, settings: Settings
+) -> tuple[dict[str, ChangeSet], str]:
+    """The change sets of a source that are there, by position; why not all of them are."""
+    if declared is None:
+        return {}, "it is no longer declared"
+    source = declared.called_first(known.first_name)
+    if known.positions:
+        source = source.as_first_read(known.positions)
+    try:
+        pending = source.pending(SourcePosition(first_name=known.first_name), settings)
+    except (WeirError, OSError) as error:
+        return {}, str(error)
+    return {change_set.position: change_set for change_set in pending if not change_set.waits}, ""
+
+
+def _ingested(lake: Lake) -> Mapping[str, Mapping[str, _Ingested]]:
+    """The change sets by position, by the name that their source has now."""
+    sources: dict[str, dict[str, _Ingested]] = defaultdict(dict)
+    names = ["epoch", "source", "position", "change_id"]
+    for row in lake.rows(TRANSACTIONS.name, names).sort_by("epoch").to_pylist():
+        source, position = row["source"], row["position"]
+        if is_ending(position):
+            old = renamed(position)
+            sources[source] = {} if old is None else sources.pop(old, {})
+        elif position is not None:
+            sources[source][position] = _Ingested(row["epoch"], row["change_id"])
+    return sources
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The reading of all sources again, into the lake of a rebuild.
+
+    Attributes:
+        settings: the project.
+        new_engine: gives an engine of that lake.
+        journal: of that lake.
+        damaged: what is left of the damaged log.
+        progress: receives lines.
+    """
+
+    settings: Settings
+    new_engine: Callable[[], Engine]
+    journal: Journal
+    damaged: DamagedLog
+    progress: Progress
+
+    def read(self, replays: Mapping[str, Replay]) -> dict[int, int]:
+        """Read them; the epoch that was known, by the epoch at which it was read."""
+        positions = positions_after(
+            {
+                name: replace(replay.known, positions=(), last_id=None)
+                for name, replay in replays.items()
+            },
+            (),
+        )
+        epochs: dict[int, int] = {}
+        while any(replay.left for replay in replays.values()):
+            queue: list[ChangeSet] = []
+            for name, replay in replays.items():
+                missing = replay.missing()
+                if missing:
+                    at = replay.taken_over(missing)
+                    self.damaged.take_over(self.new_engine, self.journal, name, at)
+                    passed = [self._passed(name, replay, position) for position in missing]
+                    positions = positions_after(positions, passed)
+                queue += replay.readable()
+            while queue:
+                batch, queue = next_batch(queue, self.settings.limits)
+                result = self._ingest(batch, positions)
+                positions = positions_after(positions, result.transactions)
+                for done in result.transactions:
+                    replay, position = replays[done.source], str(done.position)
+                    # Nothing is read that was not ingested: a source that is `as_first_read` ends
+                    # with the last of its positions, also where its newest content is read.
+                    epochs[done.epoch] = replay.ingested[position].epoch
+                    replay.read(position, is_state=done.source in result.caught_up)
+                _leave_out(result, replays)
+                queue = [later for later in queue if later.source.name not in result.ended]
+        return epochs
+
+    def _ingest(
+        self, batch: Sequence[ChangeSet], positions: Mapping[str, SourcePosition]
+    ) -> BatchResult:
+        """Read change sets as an ingest does."""
+        names = [*dict.fromkeys(change_set.source.name for change_set in batch)]
+        permits = {
+            name: _Everything(name, "stopped", None, "", None, clock.now(), self.journal.run_id)
+            for name in names
+        }
+        number = counted(len(batch), "change set")
+        self.progress(f"reading {number} of {', '.join(names)} again")
+        with self.new_engine() as engine:
+            return ingest_batch(engine, self.settings, self.journal, batch, positions, permits)
+
+    def _passed(self, name: str, replay: Replay, position: str) -> Transaction:
+        """What the position of a source is after a change set that was not read."""
+        known, now, run_id = replay.ingested[position], clock.now(), self.journal.run_id
+        return Transaction(known.epoch, name, position, known.change_id, None, now, 0, 0, 0, run_id)
+
+
+class _Everything(StoppedSource):
+    """Change sets that were accepted once are accepted again."""
+
+    def accepts(self, position: str, excess: str) -> bool:
+        del position, excess
+        return True
+
+
+def _leave_out(result: BatchResult, replays: Mapping[str, Replay]) -> None:
+    """Go on without the change sets at which sources stopped."""
+    for name, error in result.stopped.items():
+        replays[name].leave_out(error.what, all_left=error.position is None)
+    for name, waiting in result.waiting.items():
+        replays[name].leave_out(waiting.reason, all_left=False)

@@ -1,0 +1,116 @@
+"""Whether the graph still is what its sources say, where they still have what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.audit.checked import CheckOf
+from weir.audit.unexpected import unexpected
+from weir.compute.engine import Engine
+from weir.compute.relations import LakeQuery, StoredTable
+from weir.compute.sql import (
+    alias,
+    all_of,
+    bigint,
+    column,
+    columns,
+    number,
+    one_of,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+    union_all,
+)
+from weir.expectations.suite import QualityResult
+from weir.ingest.changesets import AcceptedChangeSets, ChangeSet
+from weir.ingest.netting import QUAD, present_in
+from weir.ingest.pending import source_positions
+from weir.ingest.reading import Reader, parser_of
+from weir.ingest.sources.declared import load_sources
+from weir.ingest.sources.snapshots import Snapshots
+from weir.lake.lake import Lake
+from weir.lake.tables import GRAPHS, QUADS
+from weir.settings import Settings
+
+SOURCES = CheckOf(
+    "is_what_sources_say",
+    "The graphs of a snapshot source are the version that was ingested last, as it is now.",
+)
+
+
+def source_results(
+    engine: Engine, settings: Settings, lake: Lake, head: int
+) -> Iterator[QualityResult]:
+    """Whether the graphs of each snapshot source are its version that was ingested last.
+
+    A version that is gone, or of which something was rejected, is not compared.
+    """
+    positions = source_positions(lake)
+    graphs = lake.rows(GRAPHS.name, ["graph", "source"]).to_pylist()
+    wrong: list[str] = []
+    total = 0
+    for declared in load_sources(settings.sources):
+        source = declared.called_first(positions[declared.name].first_name)
+        last = positions[source.name].last
+        if not isinstance(source, Snapshots) or source.stream is not None or last is None:
+            continue
+        newest = next(iter(source.versions_until(last)), None)
+        if newest is None or newest.position != last:
+            continue
+        owned = [row["graph"] for row in graphs if row["source"] == source.name]
+        if not _load(engine, settings, newest, f"said_{source.name}"):
+            continue
+        query = _difference(f"said_{source.name}", owned, head)
+        found, examples = unexpected(engine, f"wrong_{source.name}", query)
+        total += found
+        wrong += [f"source {source.name}, {last}: {each}" for each in examples]
+    yield SOURCES.result(QUADS.name, wrong, total)
+
+
+def _load(engine: Engine, settings: Settings, version: ChangeSet, relation: str) -> bool:
+    """Make the relation of the rows of a version; false if some of it cannot be used."""
+    name = version.source.name
+    accepted = AcceptedChangeSets({0: version})
+    with parser_of(settings) as parser:
+        parsed = Reader(engine, settings, parser).parse(accepted, name)
+    results = [each.result for each in parsed.documents.get(0, ())]
+    if accepted.stopped or accepted.waiting or any(each.rejections for each in results):
+        return False
+    engine.load(relation, parsed.rows.changes)
+    return True
+
+
+def _difference(said: str, owned: list[str], head: int) -> LakeQuery:
+    """The quads that only one of the two has: QUAD, and `missing`, 1 or -1."""
+    stored = StoredTable(
+        f"stored_{said}",
+        QUADS.name,
+        where=all_of([column("epoch") <= number(head), one_of(column("graph"), owned)])
+        if owned
+        else column("epoch") < number(0),
+    )
+    log = select(*columns((*QUAD, "weight")), from_=rows_of(stored.name))
+    in_version = select(*columns(QUAD), from_=rows_of(said), distinct=True)
+    both = union_all(
+        [
+            select(
+                *columns(QUAD),
+                alias(bigint(number(1)), "weight"),
+                from_=subquery(in_version, "version"),
+            ),
+            select(
+                *columns(QUAD),
+                alias(bigint(number(-1)), "weight"),
+                from_=subquery(present_in(log), "present"),
+            ),
+        ]
+    )
+    rows = select(
+        *columns(QUAD),
+        alias(bigint(sum_of(column("weight"))), "missing"),
+        from_=subquery(both, "both"),
+        group_by=columns(QUAD),
+        having=sum_of(column("weight")).neq(number(0)),
+    )
+    return LakeQuery(rows, (stored,))

@@ -1,0 +1,265 @@
+"""The published log of a query, read by DuckDB: its answer at an epoch, its changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from weir.cli.moments import Moment
+from weir.cli.plain_values import connect_with_plain_values
+from weir.compute.sql import (
+    alias,
+    ascending,
+    bigint,
+    column,
+    columns,
+    number,
+    over,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+    time_of,
+)
+from weir.errors import WeirError
+from weir.lake.bindings import Bindings
+from weir.lake.lake import Lake
+from weir.lake.metadata import Metadata
+from weir.lake.tables import ANSWER_COLUMNS
+from weir.progress.backlog import answered_since
+from weir.settings import Settings
+
+Rows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+"""Names of columns, and rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLog:
+    """The answer table of a query, registered with a DuckDB connection.
+
+    Attributes:
+        relation: its name in DuckDB.
+        variables: the columns of the variables of all texts that the query has had.
+    """
+
+    query: str
+    relation: str
+    variables: tuple[str, ...]
+
+    def state(self, *values: exp.Expr, after_weight: Iterable[exp.Expr] = ()) -> exp.Select:
+        """`values`, `weight`, `after_weight` of the rows whose weights do not sum to 0.
+
+        Rows are distinguished by the columns of all texts that the query has had.
+        """
+        weight = exp.Sum(this=column("weight"))
+        return (
+            select(*values, exp.cast(weight, "BIGINT").as_("weight"), *after_weight)
+            .from_(rows_of(self.relation))
+            .group_by(*columns(self.variables))
+            .having(weight.neq(0))
+        )
+
+    def intervals(
+        self,
+        variables: Sequence[str],
+        values: Iterable[exp.Expr],
+        *,
+        epoch: int | None = None,
+        after_weight: Iterable[exp.Expr] = (),
+    ) -> exp.Select:
+        """`values`, since, until, weight, `after_weight`: when rows held by their event times.
+
+        Of a query over streams. A row has one interval for each time in which its weight did not
+        change; until is null where it still holds.
+
+        Args:
+            variables: the columns that distinguish rows.
+            values: what is selected of them.
+            epoch: at which the answer was known, by default the newest.
+            after_weight: what is selected of them besides.
+        """
+        weight, time = column("weight"), column("event_time")
+        net = select(
+            *columns(variables),
+            time,
+            alias(sum_of(weight), "weight"),
+            from_=rows_of(self.relation),
+            where=[] if epoch is None else [column("epoch") <= number(epoch)],
+            group_by=columns((*variables, "event_time")),
+            having=sum_of(weight).neq(0),
+        )
+        rows, order = columns(variables), [ascending(time)]
+        spans = select(
+            *columns(variables),
+            alias(time, "since"),
+            alias(over(exp.Lead(this=time), rows, order), "until"),
+            alias(bigint(over(sum_of(weight), rows, order)), "weight"),
+            from_=subquery(net, "net"),
+        )
+        return select(
+            *values,
+            *columns(("since", "until", "weight")),
+            *after_weight,
+            from_=subquery(spans, "spans"),
+            where=[weight.neq(0)],
+        )
+
+    def variables_at(self, lake: Lake, epoch: int | None) -> tuple[str, ...]:
+        """The columns of the text that the query had at an epoch, by default the newest.
+
+        The columns of its other texts are null in all rows of that state. All variables if the
+        commit that made the text valid is no longer in the history.
+        """
+        for commit in lake.commits(f"answers/{self.query}"):
+            metadata = Metadata.from_json(commit.get("userMetadata"))
+            if metadata is None or metadata.job != "publish":
+                continue
+            if epoch is None or answered_since(metadata) <= epoch:
+                return tuple(name for name, _ in metadata.extra["columns"])
+        return self.variables
+
+
+def register_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog | None:
+    """Make the published log of a query readable for DuckDB; None if the query has none."""
+    relation = f"{query} log"
+    names = register_table(bindings, lake, f"answers/{query}", relation)
+    if not names:
+        return None
+    variables = tuple(name for name in names if name not in ANSWER_COLUMNS)
+    return AnswerLog(query, relation, variables)
+
+
+def register_table(bindings: Bindings, lake: Lake, table_name: str, relation: str) -> list[str]:
+    """Make a table of the lake readable for DuckDB; its columns, or none if there is no table.
+
+    It is so already if another view reads it.
+    """
+    table = lake.open(table_name)
+    if table is None:
+        return []
+    dataset = table.to_pyarrow_dataset()
+    if relation not in bindings:
+        bindings.rows(relation, dataset)
+    return list(dataset.schema.names)
+
+
+def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, limit: int) -> Rows:
+    """The published answer of a query at a moment.
+
+    Args:
+        settings: of the project.
+        query: its name.
+        moment: which state.
+        terms: exact terms instead of plain values.
+        limit: maximum number of rows; 0 = all.
+
+    Raises:
+        WeirError: the query has no published answer.
+    """
+    lake, bindings = settings.open_lake(), Bindings(connect_with_plain_values(settings))
+    log = _existing_log(bindings, lake, query)
+    variables = _variables(log, lake, moment)
+    answer = log.state(*_values(variables, terms=terms))
+    if moment.epoch is not None:
+        answer = answer.where(column("epoch") <= number(moment.epoch))
+    if moment.instant is not None:
+        answer = answer.where(column("event_time") <= time_of(number(moment.instant)))
+    with lake.using(f"answers/{query}"):
+        return fetch(bindings.connection, answer, limit, order=variables)
+
+
+def intervals_at(
+    settings: Settings, query: str, moment: Moment, *, terms: bool, limit: int
+) -> Rows:
+    """Since and until when each row of a query over streams held, as known at a moment's epoch.
+
+    Args:
+        settings: of the project.
+        query: its name.
+        moment: which state.
+        terms: exact terms instead of plain values.
+        limit: maximum number of rows; 0 = all.
+
+    Raises:
+        WeirError: the query has no published answer.
+    """
+    lake, bindings = settings.open_lake(), Bindings(connect_with_plain_values(settings))
+    log = _existing_log(bindings, lake, query)
+    variables = _variables(log, lake, moment)
+    found = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
+    with lake.using(f"answers/{query}"):
+        return fetch(bindings.connection, found, limit, order=(*variables, "since"))
+
+
+def changes_between(
+    settings: Settings, query: str, first: int, last: int | None, *, terms: bool, limit: int
+) -> Rows:
+    """The published changes of a query from epoch `first` to `last`, both included.
+
+    Args:
+        terms: exact terms instead of plain values.
+        limit: maximum number of rows; 0 = all.
+
+    Raises:
+        WeirError: the query has no published answer.
+    """
+    lake, bindings = settings.open_lake(), Bindings(connect_with_plain_values(settings))
+    log = _existing_log(bindings, lake, query)
+    changes = (
+        select(
+            *columns(("epoch", "weight")),
+            *_values(log.variables, terms=terms),
+            column("event_time"),
+        )
+        .from_(rows_of(log.relation))
+        .where(column("epoch") >= first)
+    )
+    if last is not None:
+        changes = changes.where(column("epoch") <= last)
+    with lake.using(f"answers/{query}"):
+        return fetch(
+            bindings.connection, changes, limit, order=("epoch", "event_time", *log.variables)
+        )
+
+
+def plain_value(name: str, shown: str | None = None) -> exp.Expr:
+    """A column of terms as plain values, under its own name or another one."""
+    return exp.alias_(exp.func("plain_value", column(name)), shown or name, quoted=True)
+
+
+def _existing_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog:
+    log = register_log(bindings, lake, query)
+    if log is None:
+        raise WeirError(f"{query} has no published answer", lake.root, "`weir run` creates one.")
+    return log
+
+
+def _variables(log: AnswerLog, lake: Lake, moment: Moment) -> tuple[str, ...]:
+    """The columns of the text that the query had then.
+
+    Of a query over streams, whose rows do not begin at the base of a text, those of all texts.
+    """
+    if moment.over_streams and moment.epoch is not None:
+        return log.variables
+    return log.variables_at(lake, moment.epoch)
+
+
+def _values(variables: tuple[str, ...], *, terms: bool) -> list[exp.Expr]:
+    return [*columns(variables)] if terms else [plain_value(name) for name in variables]
+
+
+def fetch(
+    connection: duckdb.DuckDBPyConnection, query: exp.Select, limit: int, *, order: Sequence[str]
+) -> Rows:
+    """Columns and rows of a query, at most `limit` of them; 0 = all.
+
+    Ordered by columns of what it reads; there may be none.
+    """
+    ordered = query.order_by(*columns(order)) if order else query
+    limited = ordered.limit(limit) if limit else ordered
+    result = connection.execute(limited.sql(dialect="duckdb"))
+    return tuple(name for name, *_ in result.description), result.fetchall()

@@ -1,0 +1,237 @@
+"""`weir show`, `weir log`, `weir sql`: read published answers without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weir.cli.options import Options, Output, QueryName
+from weir.cli.output import print_rows
+
+if TYPE_CHECKING:
+    from weir.settings import Settings
+
+Terms = Annotated[
+    bool, typer.Option("--terms", help="Exact terms in N-Triples form instead of plain values.")
+]
+Limit = Annotated[int, typer.Option(min=0, help="Maximum number of rows; 0 = all.")]
+
+
+def show(
+    context: typer.Context,
+    query: QueryName,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="Answer at this epoch instead of the newest; of a query over streams, at this time"
+            " with its zone."
+        ),
+    ] = None,
+    epoch: Annotated[
+        int | None, typer.Option("--as-of", min=0, help="Answer as it was known at this epoch.")
+    ] = None,
+    intervals: Annotated[
+        bool,
+        typer.Option("--intervals", help="Of a query over streams: since and until each row held."),
+    ] = False,
+    held: Annotated[
+        bool, typer.Option("--held", help="The answer that is held back, and why.")
+    ] = False,
+    limit: Limit = 100,
+    terms: Terms = False,
+) -> None:
+    """Print the published answer of a query.
+
+    `weight` is the multiplicity of a row: SPARQL answers are bags unless the query says DISTINCT.
+    """
+    from weir.cli.answer_logs import answer_at, intervals_at
+    from weir.cli.moments import moment_of
+    from weir.cli.views import CURRENT, INTERVALS
+
+    options = Options.of(context)
+    settings = options.settings()
+    if held:
+        _show_held(options, settings, query, (at, epoch, intervals or None), limit, terms=terms)
+        return
+    _require_published(settings, query)
+    moment = moment_of(settings, query, at, epoch)
+    if intervals:
+        _require_intervals(query, at, over_streams=moment.over_streams)
+        columns, rows = intervals_at(settings, query, moment, terms=terms, limit=_one_more(limit))
+        title = f"{query}{INTERVALS}" + ("" if epoch is None else f", as of epoch {epoch}")
+        _print(options, columns, rows, limit, title=title, times=("since", "until"))
+        return
+    columns, rows = answer_at(settings, query, moment, terms=terms, limit=_one_more(limit))
+    _print(options, columns, rows, limit, title=moment.title or f"{query}{CURRENT}")
+
+
+def log(
+    context: typer.Context,
+    query: QueryName,
+    from_epoch: Annotated[int, typer.Option("--from", min=0, help="First epoch.")] = 0,
+    to_epoch: Annotated[int | None, typer.Option("--to", min=0, help="Last epoch.")] = None,
+    limit: Limit = 100,
+    terms: Terms = False,
+) -> None:
+    """Print the published changes of a query: rows that appeared (+) or vanished (-), by epoch.
+
+    `changed by` is the change set of the epoch, or an edit of the query: its rows are no change of
+    the data, and have no `event_time`. Of a query over streams, `event_time` is the instant of the
+    change, and `correction` says whether the answer at that instant was final before the epoch.
+    """
+    from weir.cli.answer_logs import changes_between
+    from weir.cli.causes import CAUSE, Causes
+    from weir.cli.moments import published_over_streams
+    from weir.cli.views import CHANGES
+    from weir.progress.completion import Completion
+
+    options = Options.of(context)
+    settings = options.settings()
+    _require_published(settings, query)
+    columns, rows = changes_between(
+        settings, query, from_epoch, to_epoch, terms=terms, limit=_one_more(limit)
+    )
+    title = f"{query}{CHANGES}"
+    lake = settings.open_lake()
+    answer = published_over_streams(settings, Completion.read(lake), query)
+    epoch, time = columns.index("epoch"), columns.index("event_time")
+    epochs = {row[epoch] for row in rows}
+    causes = Causes.of(lake, query, epochs, over_streams=answer is not None)
+    rows = [(*row, causes.of_row(row[epoch], row[time])) for row in rows]
+    columns = (*columns, CAUSE)
+    if answer is None:
+        _print(options, columns, rows, limit, title=title)
+        return
+    marked = [(*row, answer.is_correction(row[epoch], row[time])) for row in rows]
+    times = ("event_time",)
+    _print(options, (*columns, "correction"), marked, limit, title=title, times=times)
+
+
+def sql(
+    context: typer.Context,
+    statement: Annotated[str, typer.Argument(help="A SELECT over the views.", show_default=False)],
+) -> None:
+    """Run SQL over the answers (DuckDB, no Spark).
+
+    Views: <query>_current, <query>_changes, <query>_intervals, <stream>_events, quads_current,
+    triples_current, transactions, stream_epochs, late, runs, quality, rejected. A variable is a
+    plain value; <variable>_term is the exact term.
+    """
+    from weir.cli.sql import query_lake
+
+    options = Options.of(context)
+    columns, rows = query_lake(options.settings(), statement)
+    found = [dict(zip(columns, row, strict=True)) for row in rows]
+    print_rows(options.output, columns, found, title="")
+
+
+def _show_held(
+    options: Options,
+    settings: Settings,
+    query: str,
+    others: tuple[object, ...],
+    limit: int,
+    *,
+    terms: bool,
+) -> None:
+    from weir.cli.held_rows import held_answer
+    from weir.errors import ConfigurationError
+
+    if any(option is not None for option in others):
+        raise ConfigurationError(
+            "--held prints the newest state alone", "", "Leave --at, --as-of and --intervals out."
+        )
+    (columns, rows), reason = held_answer(settings, query, terms=terms, limit=_one_more(limit))
+    _print(options, columns, rows, limit, title=f"{query}, held back: {reason}")
+
+
+def _require_published(settings: Settings, query: str) -> None:
+    from weir.catalog.catalog import Catalog
+    from weir.catalog.names import declared_names, folders_of, is_declared
+    from weir.cli.query_status import beyond_limits, held_reasons, not_ready
+    from weir.cli.views import published_queries
+    from weir.errors import ConfigurationError, QualityError
+    from weir.progress.completion import Completion
+    from weir.text.near import meant
+
+    published = published_queries(settings)
+    if query in published:
+        return
+    if is_declared(folders_of(settings), query):
+        # If its file cannot be used, this says why.
+        member = Catalog.of(settings).member(query)
+        completion = Completion.read(settings.open_lake())
+        backlog = completion.backlog([query])
+        held = held_reasons(completion, backlog)
+        if query in held:
+            raise QualityError(
+                f"{query} has no published answer: it is held back: {held[query]}",
+                "",
+                f"`weir show --held {query}` prints its rows.",
+            )
+        why = not_ready(completion, backlog[0], member) if backlog else None
+        if why is not None:
+            raise ConfigurationError(
+                f"{query} has no published answer yet: {why.reason}",
+                settings.lake,
+                f"`weir show --held {query}` prints its rows so far.",
+            )
+        beyond = beyond_limits(completion, [member], settings.limits).get(query)
+        if beyond is not None:
+            raise ConfigurationError(
+                f"{query} has no published answer yet: {beyond}", settings.lake
+            )
+        raise ConfigurationError(
+            f"{query} has no published answer yet", settings.lake, "`weir run` creates one."
+        )
+    known = ", ".join(published) or "none yet"
+    declared = declared_names(folders_of(settings)) if settings.queries.is_dir() else ()
+    raise ConfigurationError(
+        f"there is no query {query}",
+        str(settings.queries),
+        f"{meant(query, {**dict.fromkeys((*published, *declared))})}Published: {known}.",
+    )
+
+
+def _require_intervals(query: str, at: str | None, *, over_streams: bool) -> None:
+    from weir.errors import ConfigurationError
+
+    if not over_streams:
+        raise ConfigurationError(
+            f"{query} reads no stream, so its rows have epochs, not times",
+            "",
+            f"`weir log {query}` prints at which epochs rows appeared and vanished.",
+        )
+    if at is not None:
+        raise ConfigurationError(
+            "--intervals prints all times, and --at one of them", "", "Give one of the two."
+        )
+
+
+def _one_more(limit: int) -> int:
+    """The limit of the query: one row more, to know whether rows are left out."""
+    return limit + 1 if limit else 0
+
+
+def _print(
+    options: Options,
+    columns: tuple[str, ...],
+    rows: list[tuple[Any, ...]],
+    limit: int,
+    *,
+    title: str,
+    times: Collection[str] = (),
+) -> None:
+    """Print rows; in a table the columns `times` have all digits and the zone."""
+    from weir.lake.instants import time_text
+
+    shown = rows[:limit] if limit else rows
+    if len(shown) < len(rows):
+        title += f", the first {limit} rows (--limit 0 for all)"
+    found = [dict(zip(columns, row, strict=True)) for row in shown]
+    if options.output is Output.table:
+        for row in found:
+            row |= {name: time_text(row[name]) for name in times if row[name] is not None}
+    print_rows(options.output, columns, found, title=title)

@@ -1,0 +1,66 @@
+"""The commands of `weir`: a file per group; heavy imports are deferred to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weir.cli.answers import log, show, sql
+from weir.cli.audit import audit, repair
+from weir.cli.freshness import freshness
+from weir.cli.options import Options, Output
+from weir.cli.progress import still_at_work
+from weir.cli.project import doctor, drop, init, rename
+from weir.cli.queries import explain, report
+from weir.cli.refresh import refresh
+from weir.cli.remotes import remotes
+from weir.cli.stages import ingest, run
+from weir.cli.status import status
+
+app = typer.Typer(
+    name="weir",
+    help="Keep the answers of SPARQL queries over a changing RDF graph up to date.",
+    epilog="Exit codes: 0 done, 1 failed, 2 usage or configuration, 3 a data-quality check failed, "
+    "4 another run is in progress.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Project": (init, doctor),
+    "Run": (ingest, run, refresh),
+    "Inspect": (status, show, log, sql, explain, freshness, report),
+    "Check": (audit, repair),
+    "Change": (drop, rename),
+}
+
+_WITH_STAGES = ("ingest", "run", "refresh")
+"""Commands whose stages report their progress."""
+
+for panel, commands in _COMMANDS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(command)
+app.add_typer(remotes, name="remotes", rich_help_panel="Inspect")
+
+
+@app.callback()
+def weir(
+    context: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration file; default: weir.toml in this folder.")
+    ] = None,
+    output: Annotated[Output, typer.Option(help="How results are printed.")] = Output.table,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+) -> None:
+    """Keep the answers of SPARQL queries over a changing RDF graph up to date.
+
+    The options below can also be given after the command.
+    """
+    context.obj = Options(config, output, debug)
+    command = context.invoked_subcommand
+    if command is not None and command not in _WITH_STAGES:
+        context.with_resource(still_at_work(command))

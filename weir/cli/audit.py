@@ -1,0 +1,127 @@
+"""`weir audit`, `weir repair`: whether the lake is right, and rebuilding what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weir.cli.options import Options, Output
+from weir.cli.output import print_json, print_line, print_rows
+from weir.cli.progress import progress
+from weir.compute.session import late_session
+
+if TYPE_CHECKING:
+    from weir.audit.repairs import Repair
+    from weir.audit.stage import AuditResult
+
+Full = Annotated[
+    bool,
+    typer.Option(
+        "--full",
+        help="Also compute the union of all graphs, and the answers of some queries, again.",
+    ),
+]
+
+
+def audit(
+    context: typer.Context,
+    full: Full = False,
+    queries: Annotated[
+        int, typer.Option(min=0, help="With --full: how many queries are computed again.")
+    ] = 5,
+) -> None:
+    """Examine all that the lake holds: files, logs, answers. Nothing is changed.
+
+    The results go to the table `quality` and to the page `reports/audit.html`. Exit code 3 if
+    something is not what it should be.
+    """
+    options = Options.of(context)
+    settings = options.settings()
+    from weir.audit.stage import examined, failure
+    from weir.stage import new_run_id
+
+    run_id = new_run_id("audit")
+    with progress("audit") as report:
+        result = examined(
+            late_session(settings), settings, run_id, report, full=full, queries=queries
+        )
+    _print(options, run_id, result)
+    if result.failed:
+        raise failure(result, settings)
+
+
+def _print(options: Options, run_id: str, result: AuditResult) -> None:
+    from weir.audit.checked import table_of
+
+    rows: list[dict[str, Any]] = [
+        {
+            "table": table_of(each),
+            "check": each.expectation,
+            "success": each.success,
+            "found": each.found or None,
+        }
+        for each in result.results
+    ]
+    if options.output is Output.json:
+        print_json({"run_id": run_id, "checks": rows})
+        return
+    tables: dict[str, list[bool]] = {}
+    for row in rows:
+        tables.setdefault(row["table"], []).append(row["success"])
+    shown = [
+        {"table": table, "checks": len(passed), "failed": passed.count(False)}
+        for table, passed in sorted(tables.items())
+    ]
+    print_rows(options.output, ("table", "checks", "failed"), shown, title=f"Audit {run_id}")
+
+
+def repair(
+    context: typer.Context,
+    full: Full = False,
+    from_sources: Annotated[
+        bool,
+        typer.Option(
+            "--from-sources",
+            help="Rebuild a damaged log of the graph from what the sources still have.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Audit the lake, and rebuild what is wrong and follows from other tables.
+
+    The next `weir run` publishes corrections of answers as signed rows. Exit code 3 if something
+    cannot be rebuilt.
+    """
+    options = Options.of(context)
+    settings = options.settings()
+    from weir.audit.repair import repair_lake
+    from weir.stage import new_run_id
+
+    def confirm(planned: Sequence[Repair]) -> bool:
+        if not yes:
+            rows = [{"table": each.table, "what": each.what} for each in planned]
+            print_rows(Output.table, ("table", "what"), rows, title="To be done")
+            typer.confirm("Go on?", abort=True)
+        return True
+
+    run_id = new_run_id("repair")
+    with progress("repair") as report:
+        result = repair_lake(
+            late_session(settings),
+            settings,
+            run_id,
+            report,
+            full=full,
+            from_sources=from_sources,
+            confirm=confirm,
+        )
+    rows = [{"table": each.table, "done": each.what} for each in result.done]
+    if options.output is Output.json:
+        print_json({"run_id": run_id, "done": rows})
+    elif rows:
+        print_rows(options.output, ("table", "done"), rows, title=f"Repair {run_id}")
+        print_line("`weir run` computes and publishes the corrections.")
+    else:
+        print_line("Nothing is to be repaired.")

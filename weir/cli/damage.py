@@ -1,0 +1,81 @@
+"""What `weir status` says of failed runs, and of a damaged graph."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+from weir.audit.files import FILES, LOG
+from weir.lake.integrity import missing_files
+from weir.lake.lake import Lake, local_folder
+from weir.lake.storage_errors import RESTORE, DamagedTable, StorageError
+from weir.lake.tables import GRAPHS, QUADS, QUALITY, TRANSACTIONS, TRIPLES
+from weir.progress.completion import Completion, FailedRun
+from weir.progress.watermarks import require_graph
+
+_GRAPH = (QUADS.name, TRIPLES.name, GRAPHS.name, TRANSACTIONS.name)
+
+
+def graph_damage(completion: Completion) -> str | None:
+    """How a table of the graph is damaged, where, and what to do; None if nothing is known.
+
+    It is the first damage; `weir audit` lists all. Logs, and whether each file is there with its
+    size, are looked at. Of the content of files it is said what the last run or the last audit
+    found: it is not read, which takes long.
+    """
+    try:
+        require_graph(completion.lake)
+    except DamagedTable as error:
+        return str(error)
+    seen = (str(error) for table in _GRAPH for error in _damages(completion.lake, table))
+    recorded = filter(None, (_recorded(completion, table) for table in _GRAPH))
+    return next(chain(seen, recorded), None)
+
+
+def _damages(lake: Lake, table: str) -> Iterator[StorageError]:
+    folder = local_folder(lake.location(table))
+    try:
+        stored = lake.open(table)
+        for damage in missing_files(folder, stored) if folder and stored else ():
+            yield DamagedTable(f"{damage.what} (table {table})", str(damage.file), RESTORE)
+    except StorageError as error:
+        yield error
+
+
+def _recorded(completion: Completion, table: str) -> str | None:
+    """What the last audit, or a run that failed after it, found of the files of a table."""
+    lake, audited = completion.lake, datetime.min.replace(tzinfo=UTC)
+    if lake.exists(QUALITY.name):
+        filters = [("table", "=", table), ("expectation", "in", [FILES.name, LOG.name])]
+        names = ["expectation", "success", "observed", "recorded_at"]
+        rows = lake.rows(QUALITY.name, names, filters).to_pylist()
+        audited = max((row["recorded_at"] for row in rows), default=audited)
+        for row in rows:
+            if row["recorded_at"] == audited and not row["success"]:
+                return f"{_what(row)} (table {table}). {RESTORE}"
+    for run in completion.failed_runs:
+        if run.at > audited and f"(table {table})" in run.reason:
+            return run.reason
+    return None
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    """The first file that is damaged; of the log it is said how."""
+    examples = json.loads(row["observed"])["examples"]
+    first = str(json.loads(examples[0])["found"]) if examples else row["expectation"]
+    return (
+        f"{first}: the file is not what was written" if row["expectation"] == FILES.name else first
+    )
+
+
+def failed_run_text(run: FailedRun) -> str:
+    """A failed run in a sentence: what failed, when, why and what to do."""
+    reason = " ".join(str(run.reason).split())
+    return f"the last run of {run.job} failed at {_time(run.at)}: {reason}"
+
+
+def _time(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S}"

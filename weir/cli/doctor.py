@@ -1,0 +1,331 @@
+"""The checks of `weir doctor`: this machine, the project and the lake."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from weir.cli.options import Options
+from weir.errors import WeirError
+from weir.lake.counted import counted
+from weir.settings import Settings
+
+PACKAGES = (
+    "pyspark",
+    "delta-spark",
+    "great-expectations",
+    "rdflib",
+    "pyoxigraph",
+    "deltalake",
+    "duckdb",
+)
+JARS = (
+    "delta-spark",
+    "delta-storage",
+    "delta-kernel-api",
+    "delta-kernel-defaults",
+    "delta-kernel-unitycatalog",
+    "unitycatalog-client",
+    "unitycatalog-hadoop",
+)
+_SET_UP = "Run `make setup` in Weir's folder."
+_ASK_AGAIN = (
+    "Correct `url`, `ports`, `allow` or `connection` in remotes.yml if the reason names them; else"
+    ' see that the remote answers. `weir sql "SELECT * FROM requests WHERE reason IS NOT NULL"` has'
+    " every failure."
+)
+_ENOUGH_BYTES = 100 * 2**20
+"""Free bytes below which a run is likely to fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check; `fix` says what to do if it is not `ok`."""
+
+    check: str
+    ok: bool
+    found: str
+    fix: str = ""
+
+
+def examine(options: Options) -> list[Finding]:
+    """Run all checks; those of the project are left out if its configuration cannot be read."""
+    findings = [_python(), *_packages(), _java(), _jars()]
+    try:
+        settings = options.settings()
+    except WeirError as error:
+        return [
+            *findings,
+            Finding("configuration", False, f"{error.where}: {error.what}", error.hint),
+        ]
+    findings.append(Finding("configuration", True, str(settings.project)))
+    return [
+        *findings,
+        *_queries(settings),
+        *_sources(settings),
+        *_remotes(settings),
+        *_lake(settings),
+    ]
+
+
+def _python() -> Finding:
+    version_ = ".".join(map(str, sys.version_info[:3]))
+    return Finding("Python", sys.version_info[:2] == (3, 11), version_, "Weir runs on Python 3.11.")
+
+
+def _packages() -> Iterator[Finding]:
+    for name in PACKAGES:
+        try:
+            yield Finding(name, True, version(name))
+        except PackageNotFoundError:
+            yield Finding(name, False, "not installed", _SET_UP)
+    try:
+        client, server = version("pyspark-client"), version("pyspark")
+    except PackageNotFoundError:
+        return
+    yield Finding(
+        "pyspark-client",
+        client == server,
+        client,
+        f"It contains the same files as pyspark and must have the same version, {server}.",
+    )
+
+
+def _java() -> Finding:
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    fix = f"Spark needs Java 17 or 21. {_SET_UP}"
+    if program is None or not Path(program).is_file():
+        return Finding("Java", False, f"none at {program}" if program else "none", fix)
+    ran = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    release = re.search(r'version "(\d+)', ran.stderr)
+    if release is None:
+        return Finding("Java", False, f"{program} does not report its version", fix)
+    return Finding("Java", int(release[1]) in (17, 21), f"{release[1]} ({program})", fix)
+
+
+def _jars() -> Finding:
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        return Finding("Delta jars", False, "no pyspark", _SET_UP)
+    folder = Path(spec.origin).parent / "jars"
+    missing = [name for name in JARS if not any(folder.glob(f"{name}[-_]*.jar"))]
+    jars = f"missing: {', '.join(missing)}" if missing else f"{len(JARS)} in {folder}"
+    return Finding("Delta jars", not missing, jars, _SET_UP)
+
+
+def _queries(settings: Settings) -> Iterator[Finding]:
+    from weir.catalog.catalog import Catalog
+    from weir.ingest.undeclared import undeclared
+
+    try:
+        catalog = Catalog.of(settings)
+    except WeirError as error:
+        yield Finding("queries", False, error.what, error.hint)
+        return
+    number = len(catalog.members)
+    yield Finding(
+        "queries",
+        number > 0,
+        f"{number} in {settings.queries}",
+        "Write a query: <name>.rq.",
+    )
+    errors = {**catalog.errors, **undeclared(catalog.members, settings)}
+    for wrong in errors.values():
+        yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.hint)
+
+
+def _sources(settings: Settings) -> Iterator[Finding]:
+    from weir.ingest.sources.declared import load_sources
+    from weir.lake.lake import local_folder
+
+    try:
+        sources = load_sources(settings.sources)
+    except (WeirError, OSError) as error:
+        yield Finding("sources", False, str(error), "Correct it; `weir init` writes an example.")
+        return
+    names = ", ".join(source.name for source in sources)
+    yield Finding("sources", bool(sources), names or "none", f"Declare one in {settings.sources}.")
+    for source in sources:
+        place = local_folder(source.location)
+        if place is not None and not place.exists():
+            yield Finding(
+                f"source {source.name}",
+                False,
+                f"{place} does not exist",
+                f"Create it, or correct `location` in {settings.sources}.",
+            )
+
+    yield from _undeclared(settings)
+
+
+def _undeclared(settings: Settings) -> Iterator[Finding]:
+    """The sources that are declared no longer, and whose quads are in the graph."""
+    from weir.expected_errors import as_user_error
+    from weir.ingest.endings import stays, undeclared_sources, what_to_do
+    from weir.ingest.pending import source_positions
+    from weir.ingest.sources.all_sources import all_sources
+
+    try:
+        declared = [source.name for source in all_sources(settings)]
+        lake = settings.open_lake()
+        known = undeclared_sources(lake, source_positions(lake), declared)
+    except Exception as error:
+        # Others report what is wrong with declarations and tables.
+        if as_user_error(error) is None:
+            raise
+        return
+    for name, quads in known.items():
+        yield Finding(f"source {name}", False, stays(quads), what_to_do(name))
+
+
+def _remotes(settings: Settings) -> Iterator[Finding]:
+    from weir.ingest.sources.all_sources import check_names
+    from weir.replicas.connections import credentials_of
+    from weir.replicas.remotes import load_remotes
+
+    try:
+        check_names(settings)
+        remotes = load_remotes(settings.remotes).values()
+    except (WeirError, OSError) as error:
+        yield Finding("remotes", False, str(error), "Correct it.")
+        return
+    if remotes:
+        yield Finding("remotes", True, ", ".join(remote.name for remote in remotes))
+    yield from _evaluations(settings)
+    for remote in remotes:
+        if remote.connection is None:
+            continue
+        check = f"connection {remote.connection}"
+        try:
+            credentials_of(remote.connection, os.environ)
+            yield Finding(check, True, "in the environment")
+        except WeirError as error:
+            yield Finding(check, False, f"{error.where}: {error.what}", error.hint)
+
+
+def _evaluations(settings: Settings) -> Iterator[Finding]:
+    """What came of the last evaluation of each remote, and why one has none where that is wrong."""
+    from weir.expected_errors import as_user_error
+    from weir.freshness.current import current_states
+
+    try:
+        states = current_states(settings, datetime.now(UTC))
+    except Exception as error:
+        if as_user_error(error) is None:
+            raise
+        # The checks of the lake say which table cannot be read.
+        return
+    for state in states:
+        if state.evaluation is None and state.state != "error":
+            continue
+        is_wrong = state.state in ("backing_off", "error") or state.was_asked_in_vain
+        what = f"{state.state}: {state.reason}" if state.reason else state.state
+        yield Finding(f"remote {state.remote.name}", not is_wrong, what, _ASK_AGAIN)
+
+
+def _lake(settings: Settings) -> Iterator[Finding]:
+    from weir.lake.lake import local_folder
+
+    folder = local_folder(settings.lake)
+    if folder is None:
+        yield _newest_epoch(settings)
+        return
+    yield _can_be_written(folder)
+    if not folder.is_dir():
+        return
+    free = shutil.disk_usage(folder).free
+    yield Finding(
+        "space for the lake",
+        free >= _ENOUGH_BYTES,
+        f"{free / 2**20:,.0f} MiB free",
+        "Free some space: a full disk stops every run.",
+    )
+    yield from _tables(settings, folder)
+    yield _newest_epoch(settings)
+
+
+def _can_be_written(lake: Path) -> Finding:
+    """Whether a file can be made in the lake, or where it will be."""
+    check = "lake can be written"
+    place = next(path for path in (lake, *lake.absolute().parents) if path.exists())
+    if not place.is_dir():
+        fix = "Remove the file, or correct `lake` in the configuration."
+        return Finding(check, False, f"{place} is a file, not a folder", fix)
+    try:
+        with TemporaryFile(dir=place) as file:
+            file.write(b"x")
+            file.flush()
+    except OSError as error:
+        fix = f"Make it possible to write into {place}."
+        return Finding(check, False, f"{place}: {error.strerror}", fix)
+    return Finding(check, True, str(lake))
+
+
+def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
+    """Whether the commits of the tables can be read, and their data files are there."""
+    from weir.expected_errors import as_user_error
+    from weir.lake.integrity import Damage, damaged_commits, missing_files, tables_in
+
+    lake, names = settings.open_lake(), tables_in(folder)
+    are_there = True
+    for name in names:
+        damages = [*damaged_commits(folder / name)]
+        has_log = not damages
+        if has_log:
+            try:
+                damages = [*missing_files(folder / name, lake.existing(name))]
+            except Exception as error:
+                expected = as_user_error(error)
+                if expected is None:
+                    raise
+                damages, has_log = [Damage(Path(expected.where), expected.what)], False
+        for damage in damages:
+            are_there = False
+            what = f"{damage.file}: {damage.what}"
+            yield Finding(f"table {name}", False, what, _restore(name, has_log=has_log))
+    if are_there:
+        tables = counted(len(names), "table")
+        yield Finding(
+            "files of tables", True, f"those of {tables} are there; `weir audit` reads them"
+        )
+
+
+def _restore(table: str, *, has_log: bool) -> str:
+    """What to do about a damaged table; `has_log`: only data files are missing."""
+    kind, _, query = table.partition("/")
+    if kind == "embeddings" or (has_log and kind in ("triples", "answers")):
+        return "`weir repair` rebuilds the table from others; or restore the file from a backup."
+    if kind in ("answers", "output_streams"):
+        return (
+            f"Restore the file from a backup; or `weir drop {query}`, and its published history"
+            " starts again."
+        )
+    if table == "ledger_summary":
+        return "Delete the folder of the table; the next run writes it again."
+    return "Restore the file from a backup."
+
+
+def _newest_epoch(settings: Settings) -> Finding:
+    from weir.expected_errors import as_user_error
+    from weir.progress.watermarks import head
+
+    try:
+        newest = head(settings.open_lake())
+    except Exception as error:
+        expected = as_user_error(error)
+        if expected is None:
+            raise
+        what = f"{expected.where}: {expected.what}"
+        return Finding("lake can be read", False, what, expected.hint)
+    return Finding("lake can be read", True, counted(newest, "epoch"))

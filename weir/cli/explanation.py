@@ -1,0 +1,267 @@
+"""How a query is maintained, as text: plan, stored nodes, classes of its parts, SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import assert_never
+
+from weir.catalog.queries import RegisteredQuery
+from weir.catalog.windowing import Windowing
+from weir.cli.service_explanation import explain_services
+from weir.cli.window_explanation import explain_windows
+from weir.compute.relations import Loaded, Statement
+from weir.engine.fixpoint import Fixpoint, Step
+from weir.engine.graph import log_columns
+from weir.engine.neighbourhood import hops
+from weir.engine.plan_delta import plan_delta
+from weir.engine.read_graph import neighbourhood_graph
+from weir.engine.relations import EpochRange, Inputs
+from weir.engine.windows import window_content
+from weir.lake.counted import counted
+from weir.plan.leaves import Component, Values
+from weir.plan.lookups import lookups
+from weir.plan.operators import (
+    Aggregate,
+    AntiJoin,
+    Ask,
+    Closure,
+    Distinct,
+    Extend,
+    Filter,
+    Group,
+    Instantiate,
+    Join,
+    LeftJoin,
+    MarkJoin,
+    PlanNode,
+    Product,
+    Project,
+    SemiJoin,
+    Slice,
+    Union,
+)
+from weir.plan.plan import Plan
+from weir.plan.structure import children, shared
+from weir.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from weir.sparql.algebra.patterns import TriplePattern
+from weir.sparql.recursion import deep_recursion
+from weir.streams.windows import windows_of
+
+DIALECT = "spark"
+# The SQL of a run over three epochs; only the numbers differ from run to run.
+EXAMPLE = EpochRange(after=4, last=7)
+
+
+@deep_recursion()
+def explain_query(
+    query: RegisteredQuery,
+    *,
+    sql: bool = False,
+    starts: Mapping[str, int | None] | None = None,
+    kept_from: Mapping[str, int] | None = None,
+) -> str:
+    """The explanation of a query as text; with `sql` also the statements of an example run.
+
+    Args:
+        query: what is explained.
+        sql: whether the statements are part of it.
+        starts: of a query over streams, the first instant of each; None before its first event.
+        kept_from: of each with deleted events, the first instant whose events are kept.
+    """
+    plan = query.plan
+    lines = [
+        f"{query.name}: {query.description or query.file.name}",
+        f"answer: a {'set' if plan.is_set else 'bag'} of "
+        + (", ".join(name for name, _ in plan.columns) or "empty solutions"),
+        *(f"without effect on the stored answer: {part}" for part in query.presentation),
+        "",
+        *explain_windows(query.windowing, starts or {}, kept_from),
+        *explain_services(query.services.blocks),
+        "plan (* = stored in embeddings/" + query.name + "):",
+        *_trees(plan),
+        "",
+        "parts:",
+        *_parts(plan),
+    ]
+    if sql:
+        range_ = f"{EXAMPLE.start}..{EXAMPLE.last}"
+        if query.windowing is None:
+            lines += ["", f"SQL of a run over the epochs {range_}:"]
+        else:
+            lines += ["", f"SQL of a run over the instants {range_}, in columns named epoch:"]
+        for statement in _statements(plan, query.windowing):
+            lines += ["", *_sql(statement)]
+    return "\n".join(lines)
+
+
+def _trees(plan: Plan) -> Iterator[str]:
+    """The nodes of the answer, then those of the keys that remotes are asked for."""
+    shown: set[str] = set()
+    for root in dict.fromkeys((plan.root, *(keys for _, keys in plan.asked))):
+        yield from _tree(plan, root, 1, shown)
+
+
+def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[str]:
+    """The node and those below it; "(as above)" below a node that has been shown already."""
+    stored = "*" if node in plan.stored else " "
+    whole = " [looks at all rows below]" if node in plan.whole_reads else ""
+    yield f"{'  ' * depth}{stored}{plan.ids[node]}: {_described(plan, node)}{whole}"
+    if plan.ids[node] in shown:
+        if children(node):
+            yield f"{'  ' * (depth + 1)} (as above)"
+        return
+    shown.add(plan.ids[node])
+    for child in children(node):
+        yield from _tree(plan, child, depth + 1, shown)
+
+
+def _described(plan: Plan, node: PlanNode) -> str:
+    match node:
+        case Component():
+            count = len(node.patterns)
+            return f"{node.kind}, {count} pattern{'s' if count > 1 else ''}"
+        case Product(parts, ()):
+            return f"product of {len(parts)} parts (they share no variable)"
+        case Product(parts, correlated):
+            names = _variables(plan, correlated)
+            return f"product of {len(parts)} parts (an EXISTS evaluates one for each {names})"
+        case Values(variables, rows):
+            return f"values {_variables(plan, variables)}: {counted(len(rows), 'row')}, constant"
+        case Join():
+            return f"join on {_variables(plan, shared(node.left, node.right))}"
+        case LeftJoin():
+            return f"left join {_on(plan, node)}"
+        case SemiJoin():
+            return f"left solutions with a match, {_on(plan, node)}"
+        case AntiJoin():
+            return f"left solutions without a match, {_on(plan, node)}"
+        case MarkJoin():
+            flag = _variable(plan, node.flag)
+            return f"all left solutions, and in {flag} whether they match, {_on(plan, node)}"
+        case Union(parts):
+            return f"union of {len(parts)} parts"
+        case Extend(variable, expression):
+            return f"extend {_variable(plan, variable)} := {_expression(plan, expression)}"
+        case Group():
+            aggregates = ", ".join(
+                f"{_variable(plan, name)} := {_aggregate(plan, each)}"
+                for name, each in node.aggregates
+            )
+            by = f" by {_variables(plan, node.keys)}" if node.keys else ", one group"
+            return f"group{by}: {aggregates or 'no aggregates'}"
+        case Slice():
+            order = ", ".join(
+                f"{_variable(plan, key.column)}{' descending' if key.descending else ''}"
+                for key in node.keys
+            )
+            limit = "all" if node.limit is None else str(node.limit)
+            return (
+                f"slice: {limit} after the first {node.offset}, ordered by {order or 'the terms'}"
+            )
+        case Closure():
+            ends = _variables(plan, (node.source, node.target))
+            return f"closure of steps {ends}" + (f" from {node.start}" if node.start else "")
+        case Filter(condition):
+            return f"filter {_expression(plan, condition)}"
+        case Project(variables):
+            return f"project {_variables(plan, variables)}"
+        case Distinct():
+            return "distinct"
+        case Ask():
+            return "exists: true or false"
+        case Instantiate(template):
+            return f"instantiate {len(template)} template triples"
+        case _:
+            assert_never(node)
+
+
+def _parts(plan: Plan) -> Iterator[str]:
+    for component in plan.components:
+        yield f"  {plan.ids[component]}: {component.kind}, over the {component.scope.name}"
+        for pattern in component.patterns:
+            yield f"      {_pattern(plan, pattern)}"
+        for condition in component.conditions:
+            yield f"      FILTER {_expression(plan, condition)}"
+
+
+def _pattern(plan: Plan, pattern: TriplePattern) -> str:
+    return " ".join(_expression(plan, node) for node in pattern.nodes)
+
+
+def _on(plan: Plan, node: LeftJoin | SemiJoin | AntiJoin | MarkJoin) -> str:
+    condition = f" where {_expression(plan, node.condition)}" if node.condition else ""
+    return f"on {_variables(plan, shared(node.left, node.right))}{condition}"
+
+
+def _aggregate(plan: Plan, aggregate: Aggregate) -> str:
+    argument = "*" if aggregate.argument is None else _variable(plan, aggregate.argument)
+    return f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{argument})"
+
+
+def _variables(plan: Plan, columns: tuple[str, ...]) -> str:
+    return " ".join(_variable(plan, name) for name in columns) or "nothing"
+
+
+def _variable(plan: Plan, column: str) -> str:
+    name = plan.names[int(column[1:])]
+    return name if name.startswith("_:") else f"?{name}"
+
+
+def _expression(plan: Plan, expression: Expression) -> str:
+    match expression:
+        case Variable(name):
+            return _variable(plan, name)
+        case Constant(term):
+            return term
+        case Call(function, arguments):
+            return f"{function}({', '.join(_expression(plan, part) for part in arguments)})"
+        case Exists():
+            raise ValueError("a plan has joins where a query has EXISTS")
+        case _:
+            assert_never(expression)
+
+
+def _sql(step: Loaded | Step) -> Iterator[str]:
+    match step:
+        case Loaded():
+            yield f"-- {step.name} (loaded): {', '.join(step.rows.column_names)}"
+            for row in step.rows.to_pylist():
+                yield f"-- {', '.join('' if cell is None else cell for cell in row.values())}"
+        case Statement():
+            yield f"-- {step.name} ({step.keep})"
+            yield step.select.sql(dialect=DIALECT, pretty=True)
+        case Fixpoint():
+            yield f"-- {step.name}: starts with"
+            yield step.seed.sql(dialect=DIALECT, pretty=True)
+            yield f"-- {step.name}: repeated over the new rows until there are none"
+            following = step.follow(f"{step.name}_new", step.steps.relation)
+            yield following.sql(dialect=DIALECT, pretty=True)
+        case _:
+            assert_never(step)
+
+
+def _statements(plan: Plan, windowing: Windowing | None) -> Iterator[Loaded | Step]:
+    graphs = {}
+    windows = {} if windowing is None else windows_of(windowing)
+    for i, scope in enumerate(dict.fromkeys(part.scope for part in plan.components)):
+        parts = [part for part in plan.components if part.scope == scope]
+        prefix, changes = f"g{i}", f"changes{i}"
+        if scope.window is not None:
+            window, events = windows[scope.window], f"events{i}"
+            content = window_content(events, window, EXAMPLE.after, EXAMPLE.last)
+            yield Statement(f"{prefix}_window", content, "cache")
+            graphs[scope] = f"{prefix}_window"
+            continue
+        found = hops(prefix, f"{prefix}_log", changes, lookups(parts), log_columns(scope))
+        for hop in found:
+            yield hop.lookups
+            yield hop.keys
+            yield hop.rows
+        graph = neighbourhood_graph(
+            scope, prefix, [hop.rows.name for hop in found], changes, EXAMPLE
+        )
+        yield graph
+        graphs[scope] = graph.name
+    delta = plan_delta(plan, EXAMPLE, Inputs(graphs, "stored"), "q")
+    yield from delta.statements
+    yield delta.result

@@ -1,0 +1,42 @@
+"""Errors as the command line reports them: what, where, what to do next."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+from weir.errors import EXIT_FAILED, WeirError
+from weir.lake.spark_errors import messages_of
+from weir.process.address_space import limit, suspicion_text
+from weir.text.printable import printable_lines
+
+
+def report_failure(error: Exception, *, debug: bool) -> int:
+    """Print an error to standard error and return its exit code; `debug`: with the traceback."""
+    from weir.expected_errors import as_user_error
+
+    if debug:
+        print(printable_lines("".join(traceback.format_exception(error))), file=sys.stderr, end="")
+    match as_user_error(error) or error:
+        case WeirError() as expected:
+            print_error(expected)
+            return expected.exit_code
+        case _:
+            # An error of Spark is often no more than its cause.
+            said = "\n".join(messages_of(error)) or "no message"
+            _print("error", f"{type(error).__name__}: {said}")
+            if limit() is not None:
+                what, hint = suspicion_text()
+                print_error(WeirError(what, "", hint))
+            elif not debug:
+                _print("next", "Unexpected error. Re-run with --debug for the traceback.")
+            return EXIT_FAILED
+
+
+def print_error(error: WeirError) -> None:
+    """Print to standard error what went wrong, where, and what to do next."""
+    print(printable_lines("\n".join(error.lines())), file=sys.stderr)
+
+
+def _print(label: str, text: str) -> None:
+    print(f"{label}: {printable_lines(text)}", file=sys.stderr)

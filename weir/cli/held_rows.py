@@ -1,0 +1,68 @@
+"""The answer of a query as it was computed and is held back, read by DuckDB."""
+
+from __future__ import annotations
+
+from weir.catalog.catalog import Catalog
+from weir.catalog.names import folders_of, is_declared
+from weir.cli.answer_logs import Rows, fetch, plain_value
+from weir.cli.plain_values import connect_with_plain_values
+from weir.cli.query_status import held_reasons, not_ready
+from weir.compute.sql import (
+    alias,
+    bigint,
+    column,
+    columns,
+    number,
+    rows_of,
+    select,
+    sum_of,
+    text,
+)
+from weir.errors import ConfigurationError
+from weir.lake.bindings import Bindings
+from weir.plan.plan import ANSWER
+from weir.progress.completion import Completion
+from weir.settings import Settings
+
+
+def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> tuple[Rows, str]:
+    """The rows that publishing would leave, and why they are held back.
+
+    Args:
+        settings: of the project.
+        query: its name.
+        terms: exact terms instead of plain values.
+        limit: maximum number of rows; 0 = all.
+
+    Raises:
+        ConfigurationError: nothing of it is held back.
+    """
+    completion = Completion.read(settings.open_lake())
+    backlog = completion.backlog([query])
+    reason = held_reasons(completion, backlog).get(query)
+    is_known = is_declared(folders_of(settings), query)
+    if reason is None and backlog and is_known:
+        why = not_ready(completion, backlog[0], Catalog.of(settings).member(query))
+        reason = None if why is None else why.reason
+    if reason is None:
+        hint = f"`weir show {query}` prints its answer." if is_known else "`weir status` lists all."
+        raise ConfigurationError(f"no rows of {query} are held back", settings.lake, hint)
+    (held,) = backlog
+    table = completion.lake.open(f"embeddings/{query}", held.snapshot)
+    assert table is not None, "its rows were checked"
+    bindings = Bindings(connect_with_plain_values(settings))
+    bindings.rows("held", table.to_pyarrow_dataset())
+    shown = [
+        alias(column(own), name) if terms else plain_value(own, name)
+        for own, (name, _) in zip(held.variables, held.columns, strict=True)
+    ]
+    rows = select(
+        *shown,
+        alias(bigint(sum_of(column("weight"))), "weight"),
+        from_=rows_of("held"),
+        where=[column("node").eq(text(ANSWER)), column("epoch") <= number(held.to_epoch)],
+        group_by=columns(held.variables),
+        having=sum_of(column("weight")).neq(0),
+    )
+    with completion.lake.using(f"embeddings/{query}"):
+        return fetch(bindings.connection, rows, limit, order=held.variables), reason

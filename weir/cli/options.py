@@ -1,0 +1,99 @@
+"""The options that all commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weir.lake.names import InvalidNameError, Name
+
+if TYPE_CHECKING:
+    from weir.settings import Settings
+
+
+class Output(StrEnum):
+    """How results are printed."""
+
+    table = "table"
+    json = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The global options of one call."""
+
+    config: Path | None
+    output: Output
+    debug: bool
+
+    @classmethod
+    def of(cls, context: typer.Context) -> Options:
+        """The options of the call that `context` belongs to."""
+        found = context.find_object(cls)
+        assert found is not None, "set by the callback of the application"
+        return found
+
+    def settings(self) -> Settings:
+        """The configuration.
+
+        Raises:
+            ConfigurationError: the folder is not a project, or its configuration is invalid.
+        """
+        from weir.errors import ConfigurationError
+        from weir.settings import CONFIG_FILE, Settings
+
+        settings = Settings.load(self.config)
+        has_any = (settings.project / CONFIG_FILE, settings.sources, settings.queries)
+        if self.config is None and not any(path.exists() for path in has_any):
+            raise ConfigurationError(
+                f"this folder is not a project: it has no {CONFIG_FILE}, no sources and no queries",
+                str(settings.project),
+                "Change to a project, name its configuration by --config, or run `weir init`.",
+            )
+        return settings
+
+
+def named(text: str) -> Name:
+    """A name that is given on the command line, before anything is looked up by it.
+
+    Raises:
+        ConfigurationError: it cannot be one.
+    """
+    from weir.errors import ConfigurationError
+
+    try:
+        return Name(text)
+    except InvalidNameError as error:
+        hint = "`weir status` lists the queries and sources, `weir remotes` the remotes."
+        raise ConfigurationError(str(error), "", hint) from None
+
+
+QueryName = Annotated[
+    Name, typer.Argument(parser=named, help="Name of a query.", show_default=False)
+]
+"""The query that a command is about."""
+
+
+_WITH_VALUE = ("--config", "--output")
+
+
+def global_options_first(arguments: Sequence[str]) -> list[str]:
+    """`arguments` with the global options moved before the command."""
+    first: list[str] = []
+    rest: list[str] = []
+    remaining = iter(arguments)
+    for argument in remaining:
+        if argument == "--":
+            return [*first, *rest, argument, *remaining]
+        if argument in _WITH_VALUE:
+            first += [argument, *([value] if (value := next(remaining, None)) is not None else [])]
+        elif argument == "--debug" or argument.startswith(tuple(f"{o}=" for o in _WITH_VALUE)):
+            first.append(argument)
+        else:
+            rest.append(argument)
+    return [*first, *rest]

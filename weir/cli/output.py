@@ -1,0 +1,101 @@
+"""Rows on standard output, as a table for people or as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from weir.cli.options import Output
+from weir.text.printable import printable, printable_json, printable_lines
+
+Row = Mapping[str, Any]
+
+
+def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, title: str) -> None:
+    """Print rows as a JSON list of objects, or as a table below its `title`."""
+    if output is Output.json:
+        print_json([{column: row[column] for column in columns} for row in rows])
+        return
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        numbers = all(isinstance(row[column], int | float | None) for row in rows)
+        table.add_column(
+            Text(printable(column)),
+            justify="right" if rows and numbers else "left",
+            overflow="fold",
+        )
+    for row in rows:
+        # Text, so that brackets in the data are not read as markup.
+        table.add_row(*(Text(printable(cell_text(row[column]))) for column in columns))
+    if title:
+        # rich would wrap the table's own title to the width of the table.
+        print_line(title)
+    _console().print(table)
+
+
+def print_json(value: Any) -> None:
+    """Print a value as one JSON document."""
+    print(json_text(value, indent=2))
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """A value as a JSON document; characters that the output cannot have are escaped."""
+    text = printable_json(json.dumps(value, default=_plain, ensure_ascii=False, indent=indent))
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return printable_json(json.dumps(value, default=_plain, indent=indent))
+    return text
+
+
+def print_line(text: str) -> None:
+    """Print a line of text: what is called with a line feed does not make two of it."""
+    print_text(printable(text))
+
+
+def print_text(text: str) -> None:
+    """Print text of several lines, none of which is what a user or a source has named."""
+    from rich.text import Text
+
+    _console().print(Text(printable_lines(text)))
+
+
+def cell_text(value: Any) -> str:
+    """A value as the cell of a table."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return f"{value:%Y-%m-%d %H:%M:%S}"
+        case timedelta():
+            return str(timedelta(seconds=round(value.total_seconds())))
+        case float():
+            return f"{value:.1f}"
+        case _:
+            return str(value)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case datetime():
+            return value.isoformat()
+        case timedelta():
+            return value.total_seconds()
+        case _:
+            return str(value)
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    # A pipe has no width; lines must not be wrapped there.
+    return Console(width=None if sys.stdout.isatty() else 10_000, highlight=False)

@@ -1,0 +1,96 @@
+"""How a program is maintained, as text: points, streams, what it looks back at, strata, windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from weir.catalog.programs import RegisteredProgram
+from weir.cli.instants import duration_text
+from weir.cli.window_explanation import explain_streams
+from weir.lake.instants import instant_text
+from weir.lars.program import Program
+from weir.lars.reads import LookBack
+from weir.sparql.algebra.expressions import Constant, Variable
+
+
+def explain_program(
+    registered: RegisteredProgram,
+    *,
+    starts: Mapping[str, int | None] | None = None,
+    kept_from: Mapping[str, int] | None = None,
+) -> str:
+    """The explanation of a program as text.
+
+    Args:
+        registered: what is explained.
+        starts: the first instant of each stream; None before its first event.
+        kept_from: of each stream with deleted events, the first instant whose events are kept.
+    """
+    program, windowing = registered.program, registered.windowing
+    unit = duration_text(windowing.grid.unit)
+    lines = [
+        f"{registered.name}: {registered.description or registered.file.name}",
+        "answer: at each point the atoms of "
+        + ", ".join(_signature(name, names) for name, names in registered.predicates.items()),
+        f"points: of {unit}; the point 0 begins at {instant_text(windowing.grid.origin)}",
+        "",
+        *explain_streams(windowing, starts or {}, kept_from),
+        f"look-back: {_look_back(program.look_back, windowing.grid.unit)}",
+        f"corrects back: {duration_text(windowing.corrects_back)}, after changes of the graph",
+        f"stored: the answer alone, in embeddings/{registered.name}",
+        "",
+        "strata, in order of evaluation:",
+        *_strata(program),
+        "",
+        *_windows(program),
+        *_atoms(registered),
+    ]
+    if program.written_stream is not None:
+        written = ", ".join(dict.fromkeys(each.predicate for each in program.written))
+        lines.append(f"stream out of the program: {program.written_stream}, with {written}")
+    return "\n".join(lines).rstrip()
+
+
+def _signature(name: str, arguments: tuple[str, ...]) -> str:
+    return f"{name}({', '.join(arguments)})" if arguments else name
+
+
+def _look_back(back: LookBack, unit: int) -> str:
+    if back.points is None:
+        return "all events: `@T` stands without a window"
+    if back.tuples:
+        points = f", and {back.points} points" if back.points else ""
+        return f"the last {back.tuples} tuples{points}; all events are read to count them"
+    return f"{back.points} points, {duration_text(back.points * unit)}" if back.points else "none"
+
+
+def _strata(program: Program) -> Iterator[str]:
+    for number, stratum in enumerate(program.rules.strata, start=1):
+        how = "together, until there is nothing new" if stratum.recursive else "once"
+        count = len(stratum.rules)
+        rules = "1 rule" if count == 1 else f"{count} rules"
+        yield f"  {number}: {', '.join(stratum.predicates)}: {rules}, evaluated {how}"
+
+
+def _windows(program: Program) -> Iterator[str]:
+    if not program.window_reads:
+        return
+    yield "windows, each evaluated once:"
+    for read in program.window_reads:
+        yield f"  {read}: {', '.join(f'line {place.line}' for place in read.places)}"
+    yield ""
+
+
+def _atoms(registered: RegisteredProgram) -> Iterator[str]:
+    """The triples of each atom that is read, so that a misspelt name is seen."""
+    declared = {each.partition("(")[0].strip() for each in registered.front_matter.atoms}
+    yield "atoms that are read:"
+    for each in registered.program.read_patterns:
+        where = "of the graph, as of the point" if each.origin == "graph" else "of the stream"
+        default = "" if each.predicate in declared else ", by default"
+        triples = " . ".join(" ".join(map(_node, triple.nodes)) for triple in each.triples)
+        yield f"  {_signature(each.predicate, each.arguments)} {where}{default}: {triples}"
+
+
+def _node(node: Variable | Constant) -> str:
+    return f"?{node.name}" if isinstance(node, Variable) else node.term

@@ -1,0 +1,215 @@
+"""`weir init`, `weir doctor`, `weir drop`, `weir rename`: create, check, remove and rename."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weir.cli.options import Options, Output, named
+from weir.cli.output import print_json, print_line
+from weir.cli.progress import progress
+from weir.lake.counted import counted
+from weir.lake.names import Name
+from weir.lake.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from weir.settings import Settings
+
+FILES = {
+    "weir.toml": """\
+# Paths are relative to this folder. Environment variables override settings: WEIR_LAKE,
+# WEIR_SPARK__MASTER, ...
+lake = "lake"
+queries = "queries"
+sources = "sources.yml"
+
+[spark]
+master = "local[2]"
+driver_memory = "2g"
+""",
+    "sources.yml": """\
+# Every file in data/versions is a version of the graph, in the order of file names.
+sources:
+  - name: museum
+    kind: snapshots
+    location: data/versions
+""",
+    "queries/exhibits.rq": """\
+#+ description: What is on show, and where.
+PREFIX : <http://example.org/>
+SELECT ?title ?room WHERE {
+  ?exhibit :title ?title ; :room ?room .
+}
+""",
+    "data/versions/001.ttl": """\
+@prefix : <http://example.org/> .
+:vase  :title "Greek vase"@en ; :room "1" .
+:coin  :title "Roman coin"@en ; :room "2" .
+:mask  :title "Bronze mask"@en .
+""",
+    "README.md": """\
+# A Weir project
+
+    weir run                  # ingests data/versions and updates the answers of queries/*.rq
+    weir show exhibits        # the answer
+    cp data/versions/001.ttl data/versions/002.ttl
+    # now edit data/versions/002.ttl: move the vase to room 2, give the mask a room
+    weir run
+    weir log exhibits         # rows that vanished (-) or appeared (+), by epoch
+    weir sql "SELECT room, count(*) FROM exhibits_current GROUP BY room"
+
+A query is a file in `queries/`; add, edit or remove files as you like. `weir status` shows how
+up to date every answer is. A version is read once: a change or a correction is a new file with a
+later name.
+""",
+    ".gitignore": "/lake/\n/weir.html\n",
+}
+
+
+def init(
+    folder: Annotated[
+        Path, typer.Argument(help="An empty folder, or one that does not exist yet.")
+    ] = Path(),
+) -> None:
+    """Write a sample project: configuration, a small graph, a query."""
+    from weir.errors import ConfigurationError
+
+    present = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    if [name for name in present if name != ".git"]:
+        raise ConfigurationError(
+            f"the folder is not empty: it has {present[0]}",
+            str(folder.absolute()),
+            "Choose another folder.",
+        )
+    for name, text in FILES.items():
+        write_whole(folder / name, text)
+    where = "" if folder == Path() else f"cd {folder} && "
+    print_line(f"Wrote {len(FILES)} files. Next: {where}weir run && weir show exhibits")
+
+
+def doctor(context: typer.Context) -> None:
+    """Check versions, Java, the Delta jars, the project and the lake; print how to fix problems."""
+    from weir.cli.doctor import examine
+
+    options = Options.of(context)
+    findings = examine(options)
+    if options.output is Output.json:
+        print_json(
+            [
+                {"check": f.check, "ok": f.ok, "found": f.found, "fix": "" if f.ok else f.fix}
+                for f in findings
+            ]
+        )
+    else:
+        # Not a table: a sentence of what is wrong, beside another, is wider than any screen.
+        for f in findings:
+            print_line(f"{'ok' if f.ok else 'WRONG':<7}{f.check}: {f.found}")
+            if not f.ok and f.fix:
+                print_line(f"       {f.fix}")
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+def drop(
+    context: typer.Context,
+    query: Annotated[
+        Name | None,
+        typer.Argument(parser=named, help="Name of a query.", show_default=False),
+    ] = None,
+    source: Annotated[
+        Name | None,
+        typer.Option(parser=named, metavar="NAME", help="Retract the quads of this source."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+) -> None:
+    """Delete the tables of a query, or retract what was ingested of a source.
+
+    Removing the file of a query stops its maintenance and keeps its tables: its answers, their
+    history, its embeddings, its stream; this deletes them. A source that is declared no longer
+    leaves its quads in the graph; `--source NAME` retracts them as an epoch.
+    """
+    from weir.errors import ConfigurationError
+
+    if (query is None) == (source is None):
+        raise ConfigurationError(
+            "it drops a query or a source", "", "`weir drop QUERY`, or `weir drop --source NAME`."
+        )
+    settings = Options.of(context).settings()
+    if query is not None:
+        _drop_query(settings, query, yes=yes)
+    if source is not None:
+        _drop_source(settings, source, yes=yes)
+
+
+def _drop_source(settings: Settings, source: Name, *, yes: bool) -> None:
+    from weir.compute.session import late_session
+    from weir.ingest.source_names import drop_source, quads_to_retract
+    from weir.stage import new_run_id
+
+    quads = quads_to_retract(settings, source)
+    if not yes:
+        typer.confirm(f"Retract {counted(quads, 'quad')} of {source}?", abort=True)
+    run_id = new_run_id("drop")
+    with progress("drop") as report:
+        done = drop_source(late_session(settings), settings, run_id, report, name=source)
+    print_line(
+        f"Retracted {counted(done.deleted, 'quad')} of {source} as epoch {done.epoch}."
+        " `weir run` brings the answers up to date."
+    )
+
+
+def rename(
+    context: typer.Context,
+    new: Annotated[
+        Name,
+        typer.Argument(parser=named, help="Its name in the file of sources.", show_default=False),
+    ],
+    source: Annotated[
+        Name,
+        typer.Option(parser=named, metavar="OLD", help="The name under which it was ingested."),
+    ],
+) -> None:
+    """Go on with what was ingested of a source under the new name that it is declared with.
+
+    Its quads stay in the graph in which they are, and later ones come there.
+    """
+    from weir.compute.session import late_session
+    from weir.ingest.source_names import rename_source
+    from weir.stage import new_run_id
+
+    settings = Options.of(context).settings()
+    run_id = new_run_id("rename")
+    with progress("rename") as report:
+        done = rename_source(late_session(settings), settings, run_id, report, old=source, new=new)
+    print_line(f"{source} goes on as {new} from epoch {done.epoch}.")
+
+
+def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
+    from weir.catalog.names import folders_of, is_declared
+    from weir.cli.views import published_queries
+    from weir.errors import ConfigurationError
+    from weir.lake.ledger import DROPPED, SUCCEEDED, LedgerRow, record
+    from weir.lake.removal import remove_table
+    from weir.stage import claimed, new_run_id
+    from weir.text.near import meant
+
+    lake, lease = settings.open_lake(), settings.limits.lease_seconds
+    names = (f"answers/{query}", f"embeddings/{query}", f"output_streams/{query}")
+    tables = [name for name in names if lake.exists(name)]
+    if not tables:
+        known = meant(query, published_queries(settings))
+        raise ConfigurationError(
+            f"{query} has no tables", settings.lake, f"{known}`weir status` lists the queries."
+        )
+    if is_declared(folders_of(settings), query):
+        print_line(f"{query} is still registered: the next run will compute it again from scratch.")
+    if not yes:
+        typer.confirm(f"Delete {' and '.join(tables)}, with their history?", abort=True)
+    run_id = new_run_id("drop")
+    # A run in progress would create a table again, with the rows of its own range only.
+    with claimed(lake, "maintain", run_id, lease) as run, claimed(lake, "publish", run_id, lease):
+        record(lake, [LedgerRow(run_id, run.job, run.number, SUCCEEDED, query, DROPPED)])
+        for name in tables:
+            remove_table(lake.location(name))
+            print_line(f"Deleted {name}.")

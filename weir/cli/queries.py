@@ -1,0 +1,148 @@
+"""`weir explain`, `weir report`: the plan of queries, and the state of all on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weir.cli.options import Options, Output, QueryName
+from weir.cli.output import print_json, print_line, print_text
+from weir.lake.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from weir.catalog.maintained import Maintained
+    from weir.settings import Settings
+
+
+def explain(
+    context: typer.Context,
+    query: QueryName,
+    with_sql: Annotated[bool, typer.Option("--sql", help="Print the SQL of one run, too.")] = False,
+) -> None:
+    """Print how a query is maintained: the class of each part, the plan, which nodes are stored."""
+    from weir.catalog.catalog import Catalog
+    from weir.errors import ConfigurationError
+    from weir.text.near import meant
+
+    options = Options.of(context)
+    settings = options.settings()
+    catalog = Catalog.of(settings)
+    try:
+        found = catalog.member(query)
+    except KeyError:
+        known = ", ".join(catalog.names) or "none yet"
+        raise ConfigurationError(
+            f"there is no query {query}",
+            str(settings.queries),
+            f"{meant(query, catalog.names)}Registered: {known}.",
+        ) from None
+    _check_remotes(settings, found)
+    starts = _first_instants(settings, found)
+    kept_from = _kept_from(settings, starts)
+    explanation = _explanation(found, starts, kept_from, with_sql=with_sql)
+    if options.output is Output.json:
+        print_json({"query": query, "explanation": explanation})
+    else:
+        print_text(explanation)
+
+
+def _explanation(
+    found: Maintained,
+    starts: dict[str, int | None],
+    kept_from: dict[str, int],
+    *,
+    with_sql: bool,
+) -> str:
+    """The explanation of a definition of any kind.
+
+    Raises:
+        ConfigurationError: the SQL of a program, whose statements depend on what rules derive.
+    """
+    from weir.catalog.queries import RegisteredQuery
+    from weir.errors import ConfigurationError
+
+    if isinstance(found, RegisteredQuery):
+        from weir.cli.explanation import explain_query
+
+        return explain_query(found, sql=with_sql, starts=starts, kept_from=kept_from)
+    from weir.catalog.programs import RegisteredProgram
+    from weir.cli.program_explanation import explain_program
+
+    assert isinstance(found, RegisteredProgram), "there is no other kind"
+    if with_sql:
+        raise ConfigurationError(
+            "the SQL of a program is not printed: which statements run depends on what is derived",
+            str(found.file),
+            "Leave --sql out.",
+        )
+    return explain_program(found, starts=starts, kept_from=kept_from)
+
+
+def _first_instants(settings: Settings, query: Maintained) -> dict[str, int | None]:
+    """The first instants of the streams that a query reads.
+
+    Raises:
+        ConfigurationError: a stream that no source gives.
+    """
+    if query.windowing is None:
+        return {}
+    from weir.ingest.sources.declared import load_sources
+    from weir.ingest.stream_readers import undeclared_stream
+    from weir.progress.streams import first_instant
+    from weir.streams.stream_names import streams_of
+
+    error = undeclared_stream(query, load_sources(settings.sources))
+    if error is not None:
+        raise error
+    lake = settings.open_lake()
+    return {name: first_instant(lake, name) for name in streams_of(query.windowing)}
+
+
+def _check_remotes(settings: Settings, query: Maintained) -> None:
+    """Check that the remotes of a query are declared.
+
+    Raises:
+        ConfigurationError: one is not.
+    """
+    if not query.services.remotes:
+        return
+    from weir.ingest.undeclared import undeclared_remote
+    from weir.replicas.remotes import load_remotes
+
+    error = undeclared_remote(query, load_remotes(settings.remotes))
+    if error is not None:
+        raise error
+
+
+def _kept_from(settings: Settings, streams: Iterable[str]) -> dict[str, int]:
+    """The first instant whose events are kept, of those streams of which others were deleted."""
+    from weir.progress.streams import deleted_events
+
+    lake = settings.open_lake()
+    deleted = {name: deleted_events(lake, name) for name in streams}
+    return {name: each.before for name, each in deleted.items() if each is not None}
+
+
+def report(
+    context: typer.Context,
+    file: Annotated[Path, typer.Option("--to", help="The page to write.")] = Path("weir.html"),
+) -> None:
+    """Write one HTML page, which works offline: queries, changes per epoch, runs, checks.
+
+    If remotes are declared, their freshness is written to another page, in the lake.
+    """
+    from weir.cli.report_page import report_page
+    from weir.freshness.current import current_states
+    from weir.freshness.written_page import write_page
+
+    settings = Options.of(context).settings()
+    write_whole(file, report_page(settings))
+    print_line(f"Wrote {file}.")
+    now = datetime.now(UTC)
+    page = write_page(settings, current_states(settings, now), now)
+    if page is not None:
+        print_line(f"Wrote {page}.")

@@ -1,0 +1,236 @@
+"""The rounds of a resident process: each is a run, or a look that finds nothing to do."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from weir.cli.stages import Done, run_stages
+from weir.cli.stopping import StopRequest
+from weir.cli.surroundings import Surroundings, declared_sources, stamp
+from weir.compute.resources import Resources
+from weir.compute.session import Session, late_session
+from weir.errors import BusyError, WeirError
+from weir.expected_errors import as_user_error
+from weir.ingest.stage import is_anything_pending
+from weir.lake.claims import has_open_claim
+from weir.pending import has_pending_work
+from weir.replicas.schedule import schedule
+from weir.settings import Settings
+from weir.stage import new_run_id
+
+if TYPE_CHECKING:
+    from weir.remotes import stage as refreshing
+
+_LOOK_AFTER = 60.0
+"""Seconds after which the tables are looked at though no file is another."""
+_RETRY_AFTER = 600.0
+"""Most seconds until what failed is tried again though no file is another."""
+_BEFORE_STAGES = "round"
+"""What fails where no stage runs: the configuration, a table that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A round that has something to report.
+
+    Attributes:
+        run_id: of the run, as in the ledger.
+        seconds: how long it took.
+        done: the stages that ran.
+        began: failures that the round before did not have.
+        ended: failures that the round before had.
+    """
+
+    run_id: str
+    seconds: float
+    done: Sequence[Done] = ()
+    began: Sequence[WeirError] = ()
+    ended: Sequence[WeirError] = ()
+
+
+@dataclass(slots=True)
+class _Failures:
+    """The failures that last, by stage."""
+
+    found: dict[str, tuple[WeirError, ...]] = field(default_factory=dict)
+
+    def replace(
+        self, now: dict[str, tuple[WeirError, ...]], *, complete: bool
+    ) -> tuple[list[WeirError], list[WeirError]]:
+        """Those that began and those that ended; of an incomplete round, other stages' last."""
+        kept = {} if complete else {s: e for s, e in self.found.items() if s not in now}
+        before, self.found = self.found, {s: e for s, e in (kept | now).items() if e}
+        return _others(self.found, before), _others(before, self.found)
+
+
+def _others(
+    some: dict[str, tuple[WeirError, ...]], known: dict[str, tuple[WeirError, ...]]
+) -> list[WeirError]:
+    texts = {str(error) for errors in known.values() for error in errors}
+    return [error for errors in some.values() for error in errors if str(error) not in texts]
+
+
+class Rounds:
+    """Runs of one project that share what they open.
+
+    What is declared may change at any time: queries and sources are read again by the next round,
+    and so is the configuration, but for Spark's, which holds as long as the process.
+
+    Args:
+        load: reads the configuration.
+        config: the file that it reads.
+        every: seconds from the start of a round to that of the next one.
+        clock: monotonic seconds.
+        refresh: what remotes are asked with when they are due; None asks none.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], Settings],
+        config: Path,
+        every: float,
+        clock: Callable[[], float] = time.monotonic,
+        refresh: refreshing.Surroundings | None = None,
+    ) -> None:
+        self._refresh = refresh
+        self._load, self._file, self._every, self._clock = load, config, every, clock
+        self._failures = _Failures()
+        self._read: Settings | None = None
+        self._config: object = None
+        self._resources: Resources | None = None
+        self._session: Session | None = None
+        self._at_rest: Surroundings | None = None
+        self._until = 0.0
+        self._delay = every
+        self._renew()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def settings(self) -> Settings:
+        """The configuration of the next round, with what is kept open."""
+        assert self._read is not None, "read at the start"
+        assert self._resources is not None, "made with it"
+        return self._read.keeping(self._resources)
+
+    def next(self, stop: StopRequest | None = None) -> Round | None:
+        """Run once if there may be anything to do; None if there is nothing to report.
+
+        Args:
+            stop: ends the round after the stage that is going on.
+
+        Raises:
+            Exception: an unexpected error; those that a user can act on are reported.
+        """
+        started, run_id = self._clock(), new_run_id("run")
+        done: list[Done] = []
+        before: Surroundings | None = None
+        failed: dict[str, tuple[WeirError, ...]] = {_BEFORE_STAGES: ()}
+        try:
+            self._renew()
+            before = self._surroundings()
+            if before == self._at_rest and before.is_known and started < self._until:
+                return None
+            complete = True
+            if self._is_anything_to_do():
+                for each in self._stages(run_id):
+                    done.append(each)
+                    if stop is not None and stop.is_made:
+                        break
+                is_busy = any(each.is_busy for each in done)
+                complete = not is_busy and (stop is None or not stop.is_made)
+            self._rest(before, done)
+        except Exception as error:
+            expected = as_user_error(error)
+            if expected is None:
+                raise
+            complete, failed = False, {_BEFORE_STAGES: (expected,)}
+            self._rest_for_longer(before)
+        failed |= {each.stage: each.errors for each in done}
+        began, ended = self._failures.replace(failed, complete=complete)
+        if not (began or ended or any(each.is_worth_reporting for each in done)):
+            return None
+        return Round(run_id, self._clock() - started, done, began, ended)
+
+    def close(self) -> None:
+        """Give back what is open."""
+        if self._resources is not None:
+            self._resources.close()
+
+    def _renew(self) -> None:
+        """Read the configuration if it is another, and then open everything again."""
+        config = stamp(self._file)
+        if self._read is not None and config == self._config:
+            return
+        read = self._load()
+        self._config = config
+        if read == self._read:
+            return
+        self.close()
+        self._read, self._resources, self._at_rest = read, Resources(read), None
+        self._session = self._session or late_session(read)
+
+    def _surroundings(self) -> Surroundings:
+        settings = self.settings
+        assert settings.kept is not None
+        sources = declared_sources(settings)
+        return Surroundings.of(settings, sources, settings.kept.lake)
+
+    def _is_anything_to_do(self) -> bool:
+        settings = self.settings
+        if is_anything_pending(settings) or has_pending_work(settings):
+            return True
+        if self._refresh is None:
+            return False
+        now = self._refresh.clock.now()
+        return any(each.is_due(now) for each in schedule(settings, settings.open_lake(), now))
+
+    def _stages(self, run_id: str) -> Iterator[Done]:
+        return run_stages(self._session, self.settings, run_id, self._refresh, announce=False)
+
+    def _rest(self, before: Surroundings, done: Sequence[Done]) -> None:
+        """Decide until when the next rounds have nothing to do unless something changes."""
+        errors = [error for each in done for error in each.errors]
+        now = self._clock()
+        if not done and not has_open_claim(self.settings.open_lake()):
+            self._at_rest, self._delay = before, self._every
+            self._until = now + min(_LOOK_AFTER, self._seconds_to_refresh())
+        elif errors and not any(isinstance(error, BusyError) for error in errors):
+            self._rest_for_longer(before)
+        elif not errors and done and done[-1].only_waits:
+            # Nothing but an answer of a remote helps, whose round changes what is stored.
+            self._rest_for_longer(before)
+        else:
+            # What a run leaves to do, and what came meanwhile, the next round sees.
+            self._at_rest, self._delay = None, self._every
+
+    def _rest_for_longer(self, before: Surroundings | None) -> None:
+        # The run itself has changed what is stored.
+        self._at_rest = before and replace(before, stored=self._surroundings().stored)
+        # A remote that failed is due; the others are asked when their time has come.
+        self._until = self._clock() + min(self._delay, self._seconds_to_refresh())
+        self._delay = min(2 * self._delay, _RETRY_AFTER)
+
+    def _seconds_to_refresh(self) -> float:
+        """Until the next remote becomes due that is not due yet."""
+        if self._refresh is None:
+            return math.inf
+        settings, now = self.settings, self._refresh.clock.now()
+        try:
+            listed = schedule(settings, settings.open_lake(), now)
+        except Exception as error:
+            if as_user_error(error) is None:
+                raise
+            # It is why the round failed.
+            return math.inf
+        waits = [each.next_at - now for each in listed if each.askers and each.next_at > now]
+        return min((wait.total_seconds() for wait in waits), default=math.inf)

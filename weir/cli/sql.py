@@ -1,0 +1,106 @@
+"""What `weir sql` runs: one statement that reads the views."""
+
+from __future__ import annotations
+
+import re
+
+import duckdb
+from duckdb import StatementType
+
+from weir.cli.answer_logs import Rows
+from weir.cli.views import connect_to_views, view_names
+from weir.errors import ConfigurationError, WeirError
+from weir.lake.damaged_files import damage_is_named
+from weir.lake.lake import local_folder
+from weir.settings import Settings
+
+_EXAMPLE = "`weir sql 'SELECT * FROM runs'` prints a view."
+_READING = "SELECT, WITH, FROM, VALUES, PIVOT, SHOW, DESCRIBE, SUMMARIZE and EXPLAIN"
+_SPACE = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"
+_FIRST_WORD = re.compile(rf"(?:{_SPACE}\()*{_SPACE}(\w+)", re.DOTALL)
+_EXPLAIN = re.compile(
+    rf"{_SPACE}EXPLAIN\b{_SPACE}(?:ANALYZE\b)?{_SPACE}(?:\(\s*(?:ANALYZE|FORMAT)\b[^)]*\))?",
+    re.DOTALL | re.IGNORECASE,
+)
+_SHOW_VIEWS = re.compile(
+    rf"{_SPACE}SHOW\b{_SPACE}(?:ALL\b{_SPACE})?(?:TABLES|VIEWS)\b{_SPACE};?{_SPACE}",
+    re.DOTALL | re.IGNORECASE,
+)
+_WITHIN_SEVERAL = {"PIVOT", "WITH", "FROM", "SELECT"}
+"""How a query with a pivot may begin, which DuckDB executes as several statements."""
+_UNKNOWN_VIEW = re.compile(r"Catalog Error: Table with name ")
+
+
+def query_lake(settings: Settings, statement: str) -> Rows:
+    """The result of a statement over the views, which reads and writes nothing else.
+
+    Raises:
+        ConfigurationError: it is not one statement that reads.
+        DamagedTable: a file of a table that it reads is damaged.
+        WeirError: the statement names a view that does not exist, or DuckDB cannot run it.
+    """
+    _require_one_reading(statement)
+    if _SHOW_VIEWS.fullmatch(statement):
+        # Views are made as they are named, for opening all tables takes time.
+        return ("name",), [(name,) for name in sorted(view_names(settings))]
+    lake = settings.open_lake()
+    connection = connect_to_views(settings, re.findall(r"\w+", statement), lake)
+    try:
+        # The views alone say which tables are read; these are open.
+        with damage_is_named(*(local_folder(lake.location(each)) for each in lake.opened)):
+            result = connection.execute(statement)
+            return tuple(name for name, *_ in result.description or ()), result.fetchall()
+    except duckdb.CatalogException as error:
+        is_about_views = _UNKNOWN_VIEW.match(str(error))
+        hint = f"There are {', '.join(view_names(settings))}." if is_about_views else ""
+        shown = str(error).splitlines()[: 1 if is_about_views else 2]
+        raise WeirError(shown[0], "", hint, parts=shown[1:]) from error
+    except duckdb.PermissionException as error:
+        raise WeirError(
+            str(error).splitlines()[0],
+            "",
+            "`weir sql` reads the views, and neither reads nor writes files.",
+        ) from error
+    except duckdb.Error as error:
+        first, *others = str(error).splitlines() or [type(error).__name__]
+        what = f"DuckDB cannot run the statement: {first}"
+        raise WeirError(what, parts=others) from error
+
+
+def _require_one_reading(statement: str) -> None:
+    """Refuse what DuckDB would execute in its memory, where nobody sees it.
+
+    Raises:
+        ConfigurationError: there is no statement, or more than one, or it does not only read.
+    """
+    try:
+        found = duckdb.extract_statements(statement)
+    except duckdb.ParserException:
+        # DuckDB says what is wrong with it when it is executed.
+        return
+    if not found:
+        raise ConfigurationError("the statement is empty", "", _EXAMPLE)
+    if len(found) > 1:
+        raise ConfigurationError(
+            f"these are {len(found)} statements, and `weir sql` runs one", "", _EXAMPLE
+        )
+    if not _reads(found[0].type, found[0].query):
+        raise ConfigurationError(
+            "`weir sql` only reads", "", f"A statement begins with {_READING}. {_EXAMPLE}"
+        )
+
+
+def _reads(kind: StatementType, text: str) -> bool:
+    if kind == StatementType.SELECT:
+        return True
+    if kind == StatementType.MULTI:
+        first = _FIRST_WORD.match(text)
+        return first is not None and first[1].upper() in _WITHIN_SEVERAL
+    if kind != StatementType.EXPLAIN:
+        return False
+    # EXPLAIN ANALYZE executes what it explains.
+    try:
+        explained = duckdb.extract_statements(_EXPLAIN.sub("", text, count=1))
+    except duckdb.ParserException:
+        return False
+    return all(_reads(each.type, each.query) for each in explained)

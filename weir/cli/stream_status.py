@@ -1,0 +1,154 @@
+"""How far every stream is, and up to which instant published answers over streams are final."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from weir.catalog.maintained import Maintained
+from weir.errors import ConfigurationError
+from weir.ingest.sources.declared import load_sources
+from weir.lake.instants import time_at
+from weir.lake.metadata import Metadata
+from weir.progress.backlog import HORIZON, unknown_instants
+from weir.progress.completion import Completion
+from weir.progress.streams import (
+    DeletedEvents,
+    Frontiers,
+    StreamRows,
+    deleted_events,
+    stream_names,
+    stream_rows,
+)
+from weir.settings import Settings
+from weir.streams.horizons import Horizons, slowest_stream
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStatus:
+    """How far a stream is.
+
+    Attributes:
+        epoch: its newest epoch; None before the first.
+        frontier: before this time no event is expected; None before the first event.
+        age: how long ago the frontier was.
+        rows: events that are stored.
+        late: events that are not, because they came too late, or too early.
+        early: those of them that were dated too far ahead.
+        deleted_before: events before this time have been deleted; None if none have.
+    """
+
+    stream: str
+    epoch: int | None
+    frontier: datetime | None
+    age: timedelta | None
+    rows: int
+    late: int
+    early: int
+    deleted_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamAnswer:
+    """What is known of the published answer of a query over streams.
+
+    Attributes:
+        horizons: the last instant that is final, by epoch.
+        published: the epoch up to which the answer is published.
+        decided_by: the stream whose frontier decides on it; None if the query is not registered
+            as it was published.
+        unknown: the instants [since, until) that it says nothing about, because events had been
+            deleted before it was evaluated there.
+    """
+
+    horizons: Horizons
+    published: int
+    decided_by: str | None
+    unknown: Sequence[Sequence[int]]
+
+    @property
+    def final_to(self) -> datetime | None:
+        """The last instant that is final."""
+        horizon = self.horizons.at(self.published)
+        return None if horizon is None else time_at(horizon)
+
+    def is_correction(self, epoch: int, time: datetime | None) -> bool:
+        """Whether the answer at a time was final before an epoch."""
+        before = self.horizons.at(epoch - 1)
+        return before is not None and time is not None and time <= time_at(before)
+
+
+def stream_answer(
+    completion: Completion, frontiers: Frontiers, query: str, registered: Maintained | None
+) -> StreamAnswer | None:
+    """What is known of a published answer; None of a query that reads no stream.
+
+    Args:
+        completion: of the lake.
+        frontiers: of its streams.
+        query: the name.
+        registered: what the name declares now; None if it is unusable, or removed.
+    """
+    published, source = completion.published(query), _published_from(completion, query)
+    if published is None or source is None or HORIZON not in source.extra:
+        return None
+    lake, epoch, unknown = completion.lake, published.epoch, unknown_instants(published.metadata)
+    windowing = None if registered is None else registered.windowing
+    if registered is None or windowing is None or registered.fingerprint != source.fingerprint:
+        return StreamAnswer(Horizons.recorded(lake, query), epoch, None, unknown)
+    horizons = Horizons.read(lake, windowing, frontiers)
+    return StreamAnswer(horizons, epoch, slowest_stream(windowing, frontiers, epoch), unknown)
+
+
+def is_over_streams(completion: Completion, query: str) -> bool:
+    """Whether the published answer of a query has instants: the query reads streams."""
+    source = _published_from(completion, query)
+    return source is not None and HORIZON in source.extra
+
+
+def stream_statuses(settings: Settings) -> list[StreamStatus]:
+    """Every stream that is declared or has a table, by name."""
+    lake = settings.open_lake()
+    frontiers, rows = Frontiers.read(lake), stream_rows(lake)
+    names = {*_declared(settings), *stream_names(lake), *frontiers.streams}
+    return [_status(name, frontiers, rows, deleted_events(lake, name)) for name in sorted(names)]
+
+
+def _status(
+    name: str,
+    frontiers: Frontiers,
+    rows: Mapping[str, StreamRows],
+    deleted: DeletedEvents | None,
+) -> StreamStatus:
+    epoch, frontier = frontiers.streams.get(name, ((None, None),))[-1]
+    counted = rows.get(name, StreamRows(0, 0, 0))
+    time = None if frontier is None else time_at(frontier)
+    age = None if time is None else datetime.now(UTC) - time
+    stored, before = counted.rows, None
+    if deleted is not None:
+        stored, before = stored - deleted.rows, time_at(deleted.before)
+    return StreamStatus(name, epoch, time, age, stored, counted.late, counted.early, before)
+
+
+def _declared(settings: Settings) -> list[str]:
+    """The declared streams; none if the file of sources is wrong, which is an error of ingest."""
+    try:
+        sources = load_sources(settings.sources)
+    except ConfigurationError:
+        return []
+    return [source.name for source in sources if source.stream is not None]
+
+
+def _published_from(completion: Completion, query: str) -> Metadata | None:
+    """The metadata of the commit of maintain whose rows are published."""
+    published, maintained = completion.published(query), completion.maintained(query)
+    if published is None or maintained is None:
+        return None
+    version = published.metadata.extra["embeddings_version"]
+    if maintained.version == version:
+        return maintained.metadata
+    for commit in completion.lake.commits(f"embeddings/{query}"):
+        if commit["version"] == version:
+            return Metadata.from_json(commit.get("userMetadata"))
+    return None

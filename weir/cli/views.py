@@ -1,0 +1,253 @@
+"""The lake as SQL views of DuckDB, read with delta-rs; no Spark.
+
+* `quads_current`, `triples_current`: the graph, terms in N-Triples form.
+* `<query>_current`: the published answer: each variable as a plain value, `weight` (the
+  multiplicity of the row), and `<variable>_term`, the exact term in N-Triples form.
+* `<query>_changes`: the published log: `epoch`, `weight`, `event_time`, and the same columns of the
+  variables.
+* `<query>_intervals`, of a query over streams: `since` and `until` when each row held, as known at
+  the newest epoch; `until` is null where it still holds at the last instant that is final.
+* `<program>_<predicate>`, of a program: `since` and `until` when each atom held, its arguments by
+  name, as plain values and as terms.
+* `<query>_stream`, of a query with a stream operator: its elements as a log: `event_time`, `epoch`,
+  `weight` (+1 emitted, -1 taken back), and the columns of the variables.
+* `<stream>_events`: the events of a stream, terms in N-Triples form, with `event_time`.
+* `replica_<remote>`: what a remote said when it was asked last: the mappings of each key.
+* `freshness_current`: how fresh each pattern of a remote was at its last evaluation.
+* `quads`, `triples`, `transactions`, `graphs`, `rejected`, `source_files`, `stopped_sources`,
+  `stream_epochs`, `late`, `runs`, `quality`, `requests`, `services`, `freshness`: the tables.
+
+No two views have the same name: the endings differ, no table has one of them, and no query or
+program is named like a view of a remote. A view is created
+only if the statement names it: opening a table takes time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import duckdb
+from sqlglot import exp
+
+from weir.catalog.names import declared_names, folders_of
+from weir.cli.answer_logs import AnswerLog, plain_value, register_log, register_table
+from weir.cli.plain_values import connect_with_plain_values
+from weir.cli.remote_views import create_remote_view, remote_views
+from weir.cli.stream_status import is_over_streams
+from weir.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
+from weir.lake.bindings import Bindings
+from weir.lake.commit_files import LOG
+from weir.lake.lake import Lake, local_folder
+from weir.lake.tables import (
+    ANSWER_COLUMNS,
+    QUADS,
+    SHARED_TABLES,
+    TRIPLES,
+    Table,
+    output_stream,
+    stream,
+)
+from weir.lars.columns import PREDICATE, argument_columns, predicate_term
+from weir.progress.backlog import PREDICATES
+from weir.progress.completion import Completion
+from weir.progress.streams import stream_names
+from weir.progress.watermarks import head
+from weir.settings import Settings
+
+CURRENT, CHANGES, INTERVALS = "_current", "_changes", "_intervals"
+EVENTS, ELEMENTS = "_events", "_stream"
+_GRAPHS = {f"{table.name}{CURRENT}": table for table in (QUADS, TRIPLES)}
+_TABLES = tuple(table.name for table in SHARED_TABLES)
+_LOCKED = """
+SET python_enable_replacements = false;
+SET enable_external_access = false;
+SET lock_configuration = true;
+"""
+
+
+def connect_to_views(
+    settings: Settings, names: Iterable[str], lake: Lake
+) -> duckdb.DuckDBPyConnection:
+    """A DuckDB connection with the views among `names`; other names are ignored.
+
+    It has no access to files, addresses, extensions or variables of Python: the views read through
+    what is registered already.
+
+    Args:
+        settings: of the project.
+        names: of views, and others.
+        lake: of the project; it has the tables that the views read open afterwards.
+    """
+    bindings = Bindings(connect_with_plain_values(settings))
+    for name in dict.fromkeys(name.lower() for name in names):
+        _create_view(bindings, lake, name)
+    bindings.connection.execute(_LOCKED)
+    return bindings.connection
+
+
+def view_names(settings: Settings) -> list[str]:
+    """The views that a statement can name."""
+    lake = settings.open_lake()
+    completion = Completion.read(lake)
+    answers = []
+    for query in published_queries(settings):
+        intervals = [INTERVALS] if is_over_streams(completion, query) else []
+        elements = [ELEMENTS] if lake.exists(output_stream(query, ()).name) else []
+        answers += [f"{query}{view}" for view in (CURRENT, CHANGES, *intervals, *elements)]
+        answers += [f"{query}_{name.lower()}" for name in _predicates(lake, query)]
+    events = [f"{name}{EVENTS}" for name in stream_names(lake)]
+    return [*_GRAPHS, *answers, *events, *remote_views(settings), *_TABLES]
+
+
+def published_queries(settings: Settings) -> list[str]:
+    """The queries that have an answer table; if the lake is a folder, removed ones too."""
+    folder = local_folder(settings.lake)
+    if folder is not None:
+        return sorted(log.parent.name for log in folder.glob(f"answers/*/{LOG}"))
+    lake = settings.open_lake()
+    registered = declared_names(folders_of(settings))
+    return sorted(name for name in registered if lake.exists(f"answers/{name}"))
+
+
+def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
+    """Create the view `name`; nothing happens if there is no such view."""
+    if name in _TABLES:
+        register_table(bindings, lake, name, name)
+        return
+    if create_remote_view(bindings, lake, name):
+        return
+    if graph := _GRAPHS.get(name):
+        relation, newest = f"{graph.name} log", head(lake)
+        # Opened after the newest epoch was read, so that it has all of that epoch.
+        if register_table(bindings, lake, graph.name, relation):
+            _create(bindings, name, _graph(graph, relation, newest))
+        return
+    if name.endswith(EVENTS):
+        events = stream(name.removesuffix(EVENTS))
+        relation, newest = f"{events.name} log", head(lake)
+        if register_table(bindings, lake, events.name, relation):
+            _create(bindings, name, _events(relation, newest))
+        return
+    if name.endswith(ELEMENTS):
+        query = name.removesuffix(ELEMENTS)
+        table = output_stream(query, ()).name
+        relation, published = f"{table} log", Completion.read(lake).published(query)
+        if names := register_table(bindings, lake, table, relation):
+            last = published.epoch if published else 0
+            _create(bindings, name, _elements(relation, names, last))
+        return
+    for ending, answer in _ANSWERS.items():
+        query = name.removesuffix(ending)
+        if query != name and (log := register_log(bindings, lake, query)):
+            if ending != INTERVALS or is_over_streams(Completion.read(lake), query):
+                _create(bindings, name, answer(log, lake))
+            return
+    for at in (match.start() for match in re.finditer("_", name)):
+        program, wanted = name[:at], name[at + 1 :]
+        for predicate, arguments in _predicates(lake, program).items():
+            if predicate.lower() == wanted and (log := register_log(bindings, lake, program)):
+                _create(bindings, name, _atoms(log, predicate, arguments))
+                return
+
+
+def _predicates(lake: Lake, program: str) -> Mapping[str, Sequence[str]]:
+    """The published predicates of a program, with the names of their arguments; of a query none."""
+    table = f"answers/{program}"
+    published = lake.last_metadata(table, job="publish") if lake.exists(table) else None
+    return {} if published is None else published[1].extra.get(PREDICATES, {})
+
+
+def _graph(table: Table, relation: str, last: int) -> exp.Select:
+    """The graph at the epoch `last`; an ingest that died may have written later rows."""
+    names = tuple(name for name in table.column_names if name not in ANSWER_COLUMNS)
+    return (
+        select(*columns(names))
+        .from_(rows_of(relation))
+        .where(column("epoch") <= last)
+        .group_by(*columns(names))
+        .having(exp.Sum(this=column("weight")) > 0)
+    )
+
+
+def _answer(log: AnswerLog, lake: Lake) -> exp.Select:
+    """The newest answer: plain values, weight, terms."""
+    variables = log.variables_at(lake, None)
+    return log.state(*map(plain_value, variables), after_weight=_terms(variables))
+
+
+def _changes(log: AnswerLog, lake: Lake) -> exp.Select:
+    """The log with plain values and terms."""
+    del lake
+    return select(
+        *columns(ANSWER_COLUMNS), *map(plain_value, log.variables), *_terms(log.variables)
+    ).from_(rows_of(log.relation))
+
+
+def _intervals(log: AnswerLog, lake: Lake) -> exp.Select:
+    """When rows held: plain values, since, until, weight, terms."""
+    variables = log.variables_at(lake, None)
+    values = map(plain_value, variables)
+    return log.intervals(variables, values, after_weight=_terms(variables))
+
+
+def _atoms(log: AnswerLog, predicate: str, arguments: Sequence[str]) -> exp.Select:
+    """When the atoms of a predicate held: arguments, since, until, terms."""
+    stored = argument_columns(len(arguments))
+    named = [*zip(stored, arguments, strict=True)]
+    values = [plain_value(own, name) for own, name in named]
+    terms = [exp.alias_(column(own), f"{name}_term", quoted=True) for own, name in named]
+    of_predicate = column(PREDICATE).eq(text(predicate_term(predicate)))
+    return log.intervals((PREDICATE, *stored), values, after_weight=terms).where(of_predicate)
+
+
+_ANSWERS: Mapping[str, Callable[[AnswerLog, Lake], exp.Select]] = {
+    CURRENT: _answer,
+    CHANGES: _changes,
+    INTERVALS: _intervals,
+}
+"""The views of a query by the endings of their names."""
+
+
+def _events(relation: str, last: int) -> exp.Select:
+    """The events of the epochs up to `last`; an ingest that died may have written later ones."""
+    time = cast(time_of(column("instant")), exp.DType.TIMESTAMPTZ)
+    return select(
+        *columns(("graph", "subject", "predicate", "object")),
+        alias(time, "event_time"),
+        *columns(("epoch", "line")),
+        from_=rows_of(relation),
+        where=[column("epoch") <= number(last)],
+    )
+
+
+def _elements(relation: str, names: Sequence[str], last: int) -> exp.Select:
+    """The log of a stream out of a query: plain values, time, epoch, weight, terms.
+
+    Only of the epochs up to `last`: later ones are not published, or held back by a check.
+    """
+    variables = [name for name in names if name not in ("instant", "epoch", "weight")]
+    time = cast(time_of(column("instant")), exp.DType.TIMESTAMPTZ)
+    return select(
+        *columns(("epoch", "weight")),
+        alias(time, "event_time"),
+        *map(plain_value, variables),
+        *_terms(variables),
+        from_=rows_of(relation),
+        where=[column("epoch") <= number(last)],
+    )
+
+
+def _terms(variables: Sequence[str]) -> list[exp.Expr]:
+    """The exact terms as `<variable>_term`.
+
+    Not of a variable x if a column x_term exists already: an earlier text of the query may have had
+    a variable of that name, which keeps its plain value.
+    """
+    taken = {name.lower() for name in variables}
+    free = [name for name in variables if f"{name}_term".lower() not in taken]
+    return [exp.alias_(column(name), f"{name}_term", quoted=True) for name in free]
+
+
+def _create(bindings: Bindings, name: str, query: exp.Select) -> None:
+    bindings.view(name, query.sql(dialect="duckdb"))

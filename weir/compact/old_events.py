@@ -1,0 +1,214 @@
+"""Delete the events of streams that are older than `keep` and that no query needs.
+
+Of a stream whose source declares `keep`, the events before `frontier - keep` go, but none that
+could still matter:
+
+* within `lateness` of the frontier, so that no event is taken that is older than what is kept;
+* of epochs that are not validated, which are counted when they are;
+* that a registered query reads in a leg that is due or may come: those within the look-back of its
+  windows before the earliest instant that a leg may begin at. Legs of rows that are not published
+  count as due, for if their check fails they are computed again.
+
+A query that is computed from nothing next (it is new, was edited, is to be rebuilt) needs all
+events. So does, for all that is known, a file with an error, and a query that was removed and not
+dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from weir.catalog.catalog import Catalog
+from weir.catalog.maintained import Maintained
+from weir.compute.engine import Engine
+from weir.compute.sql import column, number, rows_of, select
+from weir.engine.relations import BEFORE_ALL
+from weir.engine.windows import LastElements
+from weir.lake.earlier_rows import may_have_earlier_rows
+from weir.lake.tables import stream
+from weir.progress.backlog import HORIZON, LaterStart
+from weir.progress.completion import Completion
+from weir.progress.streams import Frontiers, accepted_lateness
+from weir.progress.watermarks import Watermark
+from weir.streams.completeness import settled_until
+from weir.streams.reading import open_events, read_timeline
+from weir.streams.retention import needed_elements, needed_from
+from weir.streams.stream_names import stream_name, streams_of
+from weir.streams.windows import windows_of
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRule:
+    """What a declared stream says of its events; durations in microseconds.
+
+    keep: how long they are needed; None for no end. lateness: how late they may come.
+    """
+
+    keep: int | None
+    lateness: int
+
+
+@dataclass(frozen=True, slots=True)
+class OldEvents:
+    """The events of a stream that are older than `keep`.
+
+    Attributes:
+        stream: its name.
+        older_than: `frontier - keep`; an instant.
+        before: those before this instant may be deleted.
+        held_by: what needs the others; None if all may go.
+    """
+
+    stream: str
+    older_than: int
+    before: int
+    held_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A registered query over streams, and the state that its next run continues from.
+
+    stored: None if it is computed from nothing.
+    """
+
+    query: Maintained
+    stored: Watermark | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Hold:
+    """The events since `instant` stay, because of `by`."""
+
+    instant: int
+    by: str
+
+
+def old_events(
+    engine: Engine,
+    completion: Completion,
+    catalog: Catalog,
+    readers: Iterable[Reader],
+    rules: Mapping[str, StreamRule],
+) -> list[OldEvents]:
+    """Which events of each stream with `keep` may be deleted; none for streams without old ones.
+
+    Args:
+        engine: reads the first instants of epochs.
+        completion: of the lake.
+        catalog: what is registered.
+        readers: its queries over streams.
+        rules: by the name of the stream.
+    """
+    lake, frontiers = completion.lake, Frontiers.read(completion.lake)
+    older_than: dict[str, int] = {}
+    for name, rule in rules.items():
+        frontier = frontiers.at(name, completion.head)
+        if rule.keep is None or frontier is None:
+            continue
+        oldest = frontier - rule.keep
+        if may_have_earlier_rows(lake, stream(name).name, "instant", oldest):
+            older_than[name] = oldest
+    if not older_than:
+        return []
+    lateness = {name: rule.lateness for name, rule in rules.items()}
+    unreadable = [*_unreadable(completion, catalog)]
+    by_readers: dict[str, list[_Hold]] = {name: [] for name in older_than}
+    for each in readers:
+        with engine.scope() as own:
+            needed = _needed(own, completion, each, lateness)
+        for name, instant in needed.items():
+            if name in by_readers:
+                by_readers[name].append(_Hold(instant, f"the {each.query.kind} {each.query.name}"))
+    found = []
+    for name, oldest in older_than.items():
+        frontier = frontiers.at(name, completion.head)
+        assert frontier is not None, "it has old events"
+        longest = max(lateness[name], accepted_lateness(lake, name))
+        holds = [
+            _Hold(frontier - longest, "its `lateness`"),
+            *_not_validated(engine, completion, name),
+            *by_readers[name],
+            *unreadable,
+        ]
+        first = min(holds, key=lambda hold: hold.instant)
+        held_by = first.by if first.instant < oldest else None
+        found.append(OldEvents(name, oldest, min(first.instant, oldest), held_by))
+    return found
+
+
+def _unreadable(completion: Completion, catalog: Catalog) -> Iterator[_Hold]:
+    """The queries of which nobody knows which events they need."""
+    for name in catalog.errors:
+        yield _Hold(BEFORE_ALL, f"the file of {name}, which has an error")
+    for name in stored_over_streams_without_file(completion, catalog):
+        if name not in catalog.errors:
+            yield _Hold(BEFORE_ALL, f"{name}, whose file is gone (`weir drop {name}` ends this)")
+
+
+def stored_over_streams_without_file(completion: Completion, catalog: Catalog) -> Iterator[str]:
+    """The names of stored queries over streams whose file has an error, or is gone."""
+    usable = {query.name for query in catalog.members}
+    for name in sorted(completion.last_maintenance.keys() - usable):
+        stored = completion.maintained(name)
+        if stored is not None and HORIZON in stored.metadata.extra:
+            yield name
+
+
+def _not_validated(engine: Engine, completion: Completion, name: str) -> Iterator[_Hold]:
+    """The events of epochs whose checks have yet to succeed."""
+    validated, lake = completion.graph_validated_to, completion.lake
+    if validated >= completion.head:
+        return
+    later = column("epoch") > number(validated)
+    events = open_events(engine, lake, f"new_{name}", name, completion.head, later)
+    first = select(exp.Min(this=column("instant")), from_=rows_of(events))
+    ((instant,),) = engine.rows(first)
+    if instant is not None:
+        by = f"the epochs after {validated}, which are not validated"
+        yield _Hold(int(str(instant)), by)
+
+
+def _needed(
+    engine: Engine, completion: Completion, reader: Reader, lateness: Mapping[str, int]
+) -> Mapping[str, int]:
+    """The first instant whose events a query needs, of each of its streams."""
+    lake, last, query = completion.lake, completion.head, reader.query
+    windowing, published = query.windowing, completion.published(query.name)
+    assert windowing is not None, "a query over streams"
+    everything = dict.fromkeys(streams_of(windowing), BEFORE_ALL)
+    if reader.stored is None or published is None:
+        return everything
+    after = min(reader.stored.epoch, published.epoch)
+    start = LaterStart.from_json(reader.stored.metadata.extra)
+    timeline = read_timeline(
+        engine,
+        lake,
+        windowing,
+        reads_graph=bool(query.reads),
+        after=after,
+        last=last,
+        begins=None if start is None else start.begins,
+    )
+    low = settled_until(lake, windowing, last, lateness)
+    if low is None:
+        return everything
+    low = min([low, *(leg.low for leg in timeline.legs(after, last))])
+    found: dict[str, int] = {}
+    windows = windows_of(windowing)
+    for clause in windowing.windows:
+        if windowing.upstream(clause.stream) is not None:
+            continue
+        name, window = stream_name(clause.stream), windows[clause.name]
+        if isinstance(window, LastElements):
+            with engine.scope() as own:
+                events = open_events(own, lake, f"elements_{name}", name, last)
+                rows = own.rows(needed_elements(events, window, low, after))
+            instant = next((int(str(each)) for (each,) in rows), BEFORE_ALL)
+        else:
+            instant = needed_from(window, low)
+        found[name] = min(instant, found.get(name, instant))
+    return found

@@ -1,0 +1,300 @@
+"""Maintenance: merge small files, consolidate the graph, delete old events, files and commits.
+
+A log is consolidated up to the slowest watermark of all embedding tables, but never within the
+newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
+registry or its file broken for a while. `weir drop` ends this for a query that is gone. The same
+is true of the events of a stream that are older than its `keep` (`weir.compact.old_events`).
+
+No other stage is kept from its work: the claim of ingest is held for single commits only. A
+consolidation that lost against a merge of small files is tried once more, alone with the logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+
+from weir.catalog.catalog import Catalog
+from weir.compact.old_events import (
+    OldEvents,
+    Reader,
+    StreamRule,
+    old_events,
+    stored_over_streams_without_file,
+)
+from weir.compute.engine import Engine
+from weir.compute.session import Session, Spark, session_of
+from weir.engine.relations import BEFORE_ALL
+from weir.errors import BusyError, ConfigurationError
+from weir.freshness.old_rounds import delete_old_rounds
+from weir.ingest.older_tables import refuse_older_tables
+from weir.ingest.pending import source_positions
+from weir.ingest.sources.declared import load_sources
+from weir.lake.counted import counted
+from weir.lake.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
+from weir.lake.file_commits import Overtaken
+from weir.lake.instants import instant_text
+from weir.lake.lake import Lake
+from weir.lake.maintenance import (
+    Consolidated,
+    compact_files,
+    consolidate,
+    keep_feed,
+    keeps_feed,
+    vacuum,
+)
+from weir.lake.metadata import Metadata
+from weir.lake.old_commits import delete_old_commits
+from weir.lake.tables import (
+    LEDGER_SUMMARY,
+    QUADS,
+    SHARED_TABLES,
+    TRIPLES,
+    Table,
+    replica,
+    replica_summary,
+    stream,
+)
+from weir.maintain.emitted_streams import OutputStream
+from weir.maintain.tasks import tasks_behind
+from weir.progress.completion import Completion
+from weir.progress.streams import DeletedEvents, deleted_events, stream_names
+from weir.progress.watermarks import head
+from weir.replicas.inbox import inbox_names
+from weir.settings import Settings
+from weir.stage import Progress, claimed, run_stage, silent
+
+_PATIENCE = 60.0
+"""Seconds to wait for an ingest to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedOfStream:
+    """What was done about the old events of a stream.
+
+    deleted: how many were deleted, all before the instant `old.before`; 0 for none.
+    """
+
+    old: OldEvents
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompactResult:
+    """What was consolidated: the rows of each log before and after; and which events were deleted.
+
+    consolidated_until: the epoch up to which the logs are states; 0 if no log was looked at.
+    """
+
+    consolidated: dict[str, Consolidated]
+    consolidated_until: int
+    events: tuple[DeletedOfStream, ...]
+
+
+def compact_lake(
+    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
+) -> CompactResult:
+    """Do the upkeep of every table of the lake.
+
+    Raises:
+        BusyError: another compaction is in progress.
+        DamagedTable: a table is older than the others.
+    """
+    lake, limits = settings.open_lake(), settings.limits
+    session = session_of(spark)
+    with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
+        # Its commits would give an older table the number of a newer one.
+        refuse_older_tables(lake)
+        until, consolidated = _consolidate(session, settings, lake, run_id, progress)
+        events = tuple(_delete_events(session, settings, lake, run_id, progress))
+        # Merging takes long: queries may have been maintained or dropped meanwhile.
+        lake.refresh()
+        names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
+        names += [stream(name).name for name in stream_names(lake)]
+        for name in inbox_names(lake):
+            names += [replica(name).name, replica_summary(name).name]
+        for query in Catalog.of(settings).members:
+            names += [f"embeddings/{query.name}", f"answers/{query.name}"]
+            output = OutputStream.of(query)
+            names += [output.table.name] if output is not None else []
+        _keep_feeds(settings, lake, run_id, progress)
+        progress(f"merging and deleting files of {counted(len(names), 'table')}")
+        fewer = {name: compact_files(lake, name, limits.file_bytes) for name in names}
+        deleted = {name: vacuum(lake, name) for name in names}
+        delete_commits(lake)
+        for name in names:
+            if fewer[name] or deleted[name]:
+                progress(f"{name}: {counted(fewer[name], 'file')} fewer, {deleted[name]} deleted")
+        run.totals |= {
+            "to_epoch": until,
+            "rows_in": sum(each.before for each in consolidated.values()),
+            "rows_out": sum(each.after for each in consolidated.values()),
+        }
+        return CompactResult(consolidated, until, events)
+
+
+def needed_after(settings: Settings, lake: Lake) -> int:
+    """The epoch up to which single changes are no longer needed."""
+    completion, catalog = Completion.read(lake), Catalog.of(settings)
+    slowest, members = completion.graph_validated_to, catalog.members
+    if any(query.windowing is not None and query.reads for query in members):
+        # Beside windows, the graph is read as of instants: of every epoch its time is needed.
+        return 0
+    if any(stored_over_streams_without_file(completion, catalog)):
+        # Whether such a query reads the graph, its file would say.
+        return 0
+    wants_all = {query.name: query.history == "full" for query in members}
+    for name in {*wants_all, *completion.last_maintenance}:
+        known = completion.maintained(name)
+        if known is not None:
+            slowest = min(slowest, known.epoch)
+        elif wants_all.get(name):
+            slowest = 0
+    return max(0, min(slowest, completion.head - settings.limits.keep_epochs))
+
+
+def delete_commits(lake: Lake) -> None:
+    """Delete the commits that nobody reads any more, also where a log is not a local one."""
+    remotes = inbox_names(lake)
+    for table in (*SHARED_TABLES, LEDGER_SUMMARY, *map(replica_summary, remotes)):
+        version = lake.version(table.name)
+        if table.log_commits is not None and version is not None:
+            delete_old_commits(lake, table.name, version - table.log_commits)
+    positions = source_positions(lake)
+    for remote in remotes:
+        last = positions[remote].last
+        delete_old_rounds(lake, remote, 0 if last is None else int(last))
+
+
+@contextmanager
+def _alone(lake: Lake, settings: Settings, run_id: str, *, brief: bool = True) -> Iterator[None]:
+    """Hold the claim of ingest: for one commit, or for the rewriting of a log."""
+    lease = settings.limits.lease_seconds
+    with claimed(lake, "ingest", run_id, lease, brief=brief, patience=_PATIENCE) as run:
+        run.totals |= {"from_epoch": head(lake), "to_epoch": head(lake)}
+        yield
+
+
+def _consolidate(
+    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
+) -> tuple[int, dict[str, Consolidated]]:
+    """Consolidate the logs, unless an ingest goes on and on; also gives the epoch up to which."""
+    until = needed_after(settings, lake)
+    found: dict[str, Consolidated] = {}
+    for table in (QUADS, TRIPLES) if until else ():
+        progress(f"consolidating {table.name}")
+        try:
+            result = _consolidate_log(session, settings, lake, table, until, run_id)
+        except BusyError as busy:
+            progress(f"{table.name} is left as it is: {busy}")
+            break
+        found[table.name] = result
+        if result.after < result.before:
+            progress(f"{table.name}: {counted(result.before, 'row')} to {result.after:,}")
+    return until, found
+
+
+def _consolidate_log(
+    session: Session, settings: Settings, lake: Lake, table: Table, until: int, run_id: str
+) -> Consolidated:
+    limits = settings.limits
+    values = table, until, limits.consolidate_share, limits.rows_per_file
+    try:
+        alone = partial(_alone, lake, settings, run_id)
+        return consolidate(session(), lake, *values, noting=alone)
+    except Overtaken:
+        with _alone(lake, settings, run_id, brief=False):
+            return consolidate(session(), lake, *values, noting=nullcontext)
+
+
+def _keep_feeds(settings: Settings, lake: Lake, run_id: str, progress: Progress) -> None:
+    """Have the logs keep their commits as long as the limits say."""
+    days = settings.limits.feed_log_days, settings.limits.feed_file_days
+    changed = [table for table in (QUADS, TRIPLES) if not keeps_feed(lake, table, *days)]
+    if not changed:
+        return
+    try:
+        with _alone(lake, settings, run_id):
+            for table in changed:
+                keep_feed(lake, table, *days)
+                progress(f"{table.name}: commits are kept {days[0]} days, removed files {days[1]}")
+    except BusyError as busy:
+        progress(f"how long the logs are kept is left as it is: {busy}")
+
+
+def _delete_events(
+    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
+) -> Iterator[DeletedOfStream]:
+    """Delete the events of streams that are older than `keep` and that nothing needs."""
+    try:
+        sources = load_sources(settings.sources)
+    except ConfigurationError as error:
+        progress(f"events are left as they are: {error}")
+        return
+    rules = {
+        source.name: StreamRule(source.stream.keep, source.stream.lateness)
+        for source in sources
+        if source.stream is not None
+    }
+    progress("looking for events that nothing needs")
+    completion, catalog = Completion.read(lake), Catalog.of(settings)
+    over_streams = [query for query in catalog.members if query.windowing is not None]
+    due = {task.query.name: task.stored for task in tasks_behind(completion, over_streams)}
+    readers = [
+        Reader(query, due[query.name] if query.name in due else completion.maintained(query.name))
+        for query in over_streams
+    ]
+    with Engine.of(settings, lake, session, "compact") as engine:
+        found = old_events(engine, completion, catalog, readers, rules)
+    for old in found:
+        deleted = _delete_events_of(settings, lake, old, run_id, progress)
+        table = stream(old.stream).name
+        if deleted:
+            progress(
+                f"{table}: {counted(deleted, 'event')} before {instant_text(old.before)} deleted"
+            )
+        if old.held_by and may_have_earlier_rows(lake, table, "instant", old.older_than):
+            which = "all" if old.before == BEFORE_ALL else f"those since {instant_text(old.before)}"
+            progress(
+                f"{table}: of the events before {instant_text(old.older_than)}, which `keep` lets"
+                f" go, {which} stay for {old.held_by}"
+            )
+        yield DeletedOfStream(old, deleted)
+
+
+def _delete_events_of(
+    settings: Settings, lake: Lake, old: OldEvents, run_id: str, progress: Progress
+) -> int:
+    """Delete what may be deleted of a stream if it is worth the writing; gives how many."""
+    table, least_share = stream(old.stream).name, settings.limits.consolidate_share
+    found = earlier_rows(lake, table, "instant", old.before)
+    if not found.rows or found.share < least_share:
+        return 0
+    try:
+        # The metadata of the stream's newest commit goes into that of the deletion.
+        with _alone(lake, settings, run_id):
+            return _delete_events_before(lake, old, run_id)
+    except BusyError as busy:
+        progress(f"{table} is left as it is: {busy}")
+        return 0
+
+
+def _delete_events_before(lake: Lake, old: OldEvents, run_id: str) -> int:
+    table = stream(old.stream).name
+    last = lake.last_metadata(table)
+    assert last is not None, "there are events"
+    found = earlier_rows(lake, table, "instant", old.before)
+    # Not earlier than what was deleted before, for there are events.
+    earlier = deleted_events(lake, old.stream)
+    rows = found.rows + (0 if earlier is None else earlier.rows)
+    extra = DeletedEvents(old.before, rows).to_json()
+    metadata = Metadata(run_id, "compact", last[1].watermark, extra=extra)
+    delete_earlier_rows(lake, table, "instant", old.before, metadata)
+    return found.rows
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point under spark-submit."""
+    return run_stage(compact_lake, "compact", __doc__, argv)

@@ -1,0 +1,175 @@
+"""Run the engine's statements on DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from duckdb import list_type
+from duckdb.sqltypes import VARCHAR
+
+from weir.compute.functions import (
+    AGGREGATE,
+    EVALUATE,
+    SORT_KEY,
+    aggregate_batch,
+    evaluate_batch,
+    sort_keys,
+)
+from weir.compute.matching import MatchingProcess
+from weir.lake.bindings import Bindings, quoted
+from weir.sparql.functions.evaluation_limits import EvaluationLimits
+from weir.sparql.recursion import deep_recursion
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+    from sqlglot import exp
+
+    from weir.compute.relations import Statement
+
+DIALECT = "duckdb"
+_OUT_OF_MEMORY = "Out of Memory Error"
+_DEFAULT = EvaluationLimits()
+_BATCH = 100_000
+"""Rows of a streamed batch: a row group of the files that are written."""
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether DuckDB ran out of memory, also where Arrow or delta-rs report its error as theirs."""
+    return _OUT_OF_MEMORY in str(error)
+
+
+class DuckEngine:
+    """An engine over one DuckDB connection; relations are tables and views of it.
+
+    Args:
+        connection: is closed by `close`.
+        functions: of the engine, as they are registered in it, closed by `close`; registered here
+            if None.
+    """
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, functions: DriverFunctions | None = None
+    ) -> None:
+        self.connection = connection
+        self.bindings = Bindings(connection)
+        self.functions = functions or DriverFunctions(connection)
+
+    @contextmanager
+    def until(self, deadline: float | None) -> Iterator[None]:
+        """Evaluate what is evaluated meanwhile by a deadline, by `time.monotonic`."""
+        before = self.functions.limits
+        self.functions.limits = replace(before, deadline=deadline)
+        try:
+            yield
+        finally:
+            self.functions.limits = before
+
+    def interrupt(self) -> None:
+        """End the statement that runs, with an error; nothing happens if none runs."""
+        self.connection.interrupt()
+
+    @contextmanager
+    def scope(self) -> Iterator[Self]:
+        """This engine; the relations that are made meanwhile are forgotten at the end."""
+        with self.bindings.scope():
+            yield self
+
+    def make(self, statement: Statement) -> None:
+        """Make a relation; one whose rows are stored becomes a table."""
+        bind = self.bindings.view if statement.keep == "view" else self.bindings.table
+        bind(statement.name, _sql(statement.select))
+
+    def load(self, name: str, rows: pa.Table) -> None:
+        """Make a table of `rows`."""
+        given = f"{name}#given"
+        with self.bindings.whole(name):
+            self.bindings.rows(given, rows)
+            self.bindings.table(name, f"SELECT * FROM {quoted(given)}")
+        self.bindings.release(given)
+
+    def arrow(self, relation: str, limit: int | None = None) -> pa.Table:
+        """The rows of a relation, at most `limit` of them."""
+        cut = "" if limit is None else f" LIMIT {limit}"
+        query = f'SELECT * FROM "{relation}"{cut}'
+        rows: pa.Table = self.connection.sql(query).to_arrow_table()
+        return rows
+
+    def stream(self, query: exp.Query) -> pa.RecordBatchReader:
+        """The rows of `query`, computed while they are read; nothing else runs meanwhile."""
+        reader: pa.RecordBatchReader = self.connection.sql(_sql(query)).to_arrow_reader(_BATCH)
+        return reader
+
+    def columns(self, relation: str) -> list[str]:
+        """The columns of a relation."""
+        return list(self.connection.table(relation).columns)
+
+    def query_together(self, relations: Sequence[str], statement: str) -> list[tuple[Any, ...]]:
+        """The rows of a statement that reads the rows of all `relations` as `checked_rows`."""
+        rows = " UNION ALL BY NAME ".join(f'SELECT * FROM "{name}"' for name in relations)
+        with self.bindings.scope():
+            self.bindings.view("checked_rows", rows)
+            return self.connection.execute(statement).fetchall()
+
+    def count(self, relation: str) -> int:
+        """The number of rows of a relation."""
+        # All rows are fetched: an unfinished result would block the connection.
+        ((found,),) = self.connection.execute(f'SELECT COUNT(*) FROM "{relation}"').fetchall()
+        return int(found)
+
+    def is_on_driver(self, relation: str) -> bool:
+        """Always."""
+        del relation
+        return True
+
+    def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
+        """The rows of `query`."""
+        return self.connection.execute(_sql(query)).fetchall()
+
+    def close(self) -> None:
+        """Forget all relations, and give their memory back."""
+        self.connection.close()
+        self.functions.close()
+
+
+class DriverFunctions:
+    """The functions of the engine in a database of this process, for all its connections.
+
+    Args:
+        connection: to the database.
+        limits: of each call.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        limits: EvaluationLimits = _DEFAULT,
+    ) -> None:
+        self._matching = MatchingProcess(limits.values_length)
+        self.limits = replace(limits, matching=self._matching)
+
+        def register(
+            name: str, function: Callable[..., Any], arguments: list[duckdb.sqltypes.DuckDBPyType]
+        ) -> None:
+            connection.create_function(  # type: ignore[call-overload]
+                name, function, arguments, VARCHAR, type="arrow", null_handling="special"
+            )
+
+        texts = list_type(VARCHAR)
+        register(EVALUATE, lambda a, b: evaluate_batch(a, b, self.limits), [VARCHAR, texts])
+        register(AGGREGATE, lambda a, b: aggregate_batch(a, b, self.limits), [VARCHAR, texts])
+        register(SORT_KEY, lambda a: sort_keys(a), [VARCHAR])
+
+    def close(self) -> None:
+        """End the process that matches regular expressions, if there is one."""
+        self._matching.close()
+
+
+def _sql(query: exp.Query) -> str:
+    # Copying the tree takes as long as writing it. It is not needed: what the generator of this
+    # dialect rewrites in place means the same in every dialect (tests/compute/test_duck.py).
+    with deep_recursion():
+        return query.sql(dialect=DIALECT, copy=False)

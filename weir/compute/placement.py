@@ -1,0 +1,111 @@
+"""Where a relation is computed: by DuckDB in the driver's process, or by Spark.
+
+A run of some hundred changes works with some thousand rows. Spark needs about a second per query to
+plan and schedule joins of such relations, DuckDB some milliseconds, and both run the same
+statements with the same result. What does not fit into these limits is distributed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+
+from weir.lake.data_files import files_after
+from weir.rdf.worker import Volume
+from weir.settings import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much of a stored table may be read; `rows` is None where the table does not say."""
+
+    bytes: int
+    rows: int | None
+
+    @classmethod
+    def of(
+        cls, table: DeltaTable, after_epoch: int | None = None, after_instant: int | None = None
+    ) -> Self:
+        """The files of a table, or those that may have rows of a later epoch and instant."""
+        files = files_after(table, after_epoch, instant=after_instant)
+        size, rows = (pc.sum(files[name]).as_py() for name in ("size_bytes", "num_records"))
+        counted = pc.count(files["num_records"], mode="only_null").as_py() == 0
+        return cls(size or 0, (rows or 0) if counted else None)
+
+    @classmethod
+    def total(cls, extents: Sequence[Self]) -> Self:
+        """Of several tables."""
+        rows = [extent.rows for extent in extents]
+        known = [count for count in rows if count is not None]
+        size = sum(extent.bytes for extent in extents)
+        return cls(size, sum(known) if len(known) == len(rows) else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Decides for every relation whether the driver computes it.
+
+    Attributes:
+        driver_rows: most rows of a relation that the driver computes with; 0 leaves all to Spark.
+        driver_table_bytes: size of a stored table up to which the driver reads it.
+        driver_scan_rows: rows of such a table up to which the driver also computes over all of
+            it, or over all of some epochs; beyond, it only looks rows up.
+        driver_parse_bytes: input bytes that the driver parses.
+        driver_parsed_bytes: bytes of the rows that it gets by it.
+    """
+
+    driver_rows: int
+    driver_table_bytes: int
+    driver_scan_rows: int
+    driver_parse_bytes: int
+    driver_parsed_bytes: int = sys.maxsize
+
+    @classmethod
+    def of(cls, limits: Limits) -> Self:
+        """The placement that the configuration asks for."""
+        return cls(
+            limits.driver_rows,
+            limits.driver_table_bytes,
+            limits.driver_scan_rows,
+            limits.driver_parse_bytes,
+            limits.driver_parsed_bytes,
+        )
+
+    def parses(self, size: int) -> bool:
+        """Whether the driver parses `size` bytes of input."""
+        return size <= self.driver_parse_bytes
+
+    @property
+    def room_of_parsed(self) -> Volume:
+        """How many rows the driver takes of what it parses; not decisive where it holds none."""
+        return Volume(self.driver_rows or sys.maxsize, self.driver_parsed_bytes)
+
+    def holds(self, rows: int) -> bool:
+        """Whether the driver takes a relation of `rows` rows."""
+        return 0 < self.driver_rows >= rows
+
+    def reads(self, extent: Extent, *, is_slice: bool) -> bool:
+        """Whether the driver reads a stored table.
+
+        Args:
+            extent: of the files that are read.
+            is_slice: whether these are the rows of some epochs, all of which are computed with; of
+                a whole table, a statement may take a few rows only.
+        """
+        if not self.driver_rows or extent.rows is None or extent.bytes > self.driver_table_bytes:
+            return False
+        return not is_slice or extent.rows <= max(self.driver_rows, self.driver_scan_rows)
+
+    def reads_all(self, extents: Sequence[Extent]) -> bool:
+        """Whether the driver takes all rows of several stored tables into its memory."""
+        total = Extent.total(extents)
+        return self.reads(total, is_slice=False) and self.holds(total.rows or 0)
+
+    def only_looks_up(self, extent: Extent) -> bool:
+        """Whether the driver only looks rows up in such a table; Spark computes over all of it."""
+        return extent.rows is None or extent.rows > self.driver_scan_rows

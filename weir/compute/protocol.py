@@ -1,0 +1,34 @@
+"""The interface of the systems that run the engine's statements."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol, Self
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from sqlglot import exp
+
+    from weir.compute.relations import Statement
+
+
+class SqlEngine(Protocol):
+    """Runs statements: `Engine` in production; the law tests run `DuckEngine` by itself."""
+
+    def scope(self) -> AbstractContextManager[Self]:
+        """The engine; the relations that are made by what it gives are forgotten at the end."""
+
+    def load(self, name: str, rows: pa.Table) -> None:
+        """Name rows of this process."""
+
+    def make(self, statement: Statement) -> None:
+        """Make the relation of `statement`."""
+
+    def count(self, relation: str) -> int:
+        """The number of rows of a relation."""
+
+    def is_on_driver(self, relation: str) -> bool:
+        """Whether DuckDB computes a relation, where a statement takes milliseconds."""
+
+    def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
+        """The rows of a query whose result is small by construction."""

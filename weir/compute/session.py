@@ -1,0 +1,47 @@
+"""The Spark session, started when it is first needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from weir.settings import Settings
+
+Session: TypeAlias = "Callable[[], SparkSession]"
+"""Gives the session; a run over few changes asks for none and starts no JVM."""
+Spark: TypeAlias = "SparkSession | Session"
+"""A session that is there, or one that may have to be started."""
+
+
+def late_session(settings: Settings, name: str = "weir") -> Session:
+    """The session of the configuration; the first call starts it, which takes seconds."""
+
+    @cache
+    def started() -> SparkSession:
+        return _start(settings, name)
+
+    return started
+
+
+def _start(settings: Settings, name: str) -> SparkSession:
+    from weir.lake.hadoop_options import hadoop_options
+    from weir.lake.session import start
+
+    return start(
+        name,
+        master=settings.spark.master,
+        driver_memory=settings.spark.driver_memory,
+        shuffle_partitions=settings.spark.shuffle_partitions,
+        conf=settings.spark.conf,
+        hadoop=hadoop_options(settings.storage_options, os.environ),
+    )
+
+
+def session_of(spark: Spark) -> Session:
+    """What gives the session; it is started once."""
+    return cache(spark if callable(spark) else lambda: spark)

@@ -1,0 +1,305 @@
+"""Relations on Spark; the only file below the stages' sources that computes with it."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, assert_never
+from uuid import uuid4
+
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.functions import arrow_udf
+from sqlglot import exp
+
+from weir.compute.functions import (
+    AGGREGATE,
+    EVALUATE,
+    SORT_KEY,
+    aggregate_batch,
+    evaluate_batch,
+    sort_keys,
+)
+from weir.compute.matching import LinearMatching
+from weir.compute.plan_size import STORED_TABLE, PlanSize
+from weir.lake.staging import remove
+from weir.sparql.functions.evaluation_limits import EvaluationLimits
+from weir.sparql.recursion import deep_recursion
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from weir.compute.relations import Keep, Statement
+
+DIALECT = "spark"
+_DEFAULT = EvaluationLimits()
+
+
+_MOST_NODES = 120
+"""Of the plan of a statement: beyond it, views that it reads are cut, the largest first."""
+_PLAIN_NODES = 4
+"""A view of at most so many reads a stored table: Spark reads that again rather than keep rows."""
+_MOST_DEPTH = 120
+"""Of what one job computes: beyond it, what it reads is computed before. A task is sent with all
+that it computes, which Java reads by recursion; its stack ends at about 300."""
+_DEPTH_OF_CUT = 10
+"""What storing the rows of a plan adds to the depth, in nodes."""
+
+
+@dataclass(slots=True)
+class _View:
+    """A relation on Spark.
+
+    Attributes:
+        frame: what computes it.
+        size: of its plan.
+        reads: how often statements have named it.
+        cutting: held while its plan is cut.
+    """
+
+    frame: DataFrame
+    size: PlanSize
+    reads: int = 0
+    cutting: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether its rows are stored, or will be by the first job that reads them."""
+        return self.size.nodes == 1
+
+
+class SparkEngine:
+    """Relations as temporary views of a session.
+
+    Spark expands a view wherever it is named, before it plans anything: relations of relations
+    would have plans that grow exponentially, and what several statements read would be computed by
+    each. So the plan of a view is *cut* where it has become large or is read again: the first job
+    that needs its rows stores them, and all others read what is stored
+    (docs/decisions/0050-plans-of-spark-are-cut-without-their-statistics.md).
+
+    Temporary views belong to the whole session: one engine at a time.
+
+    Args:
+        spark: the session.
+        broadcast_rows: most rows of a relation that is stored in one partition or sent to every
+            task.
+        staging: folder or URI for rows of the driver that are more than that; removed by `release`.
+        limits: of each call of a function of the engine.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        broadcast_rows: int,
+        staging: str | None = None,
+        limits: EvaluationLimits = _DEFAULT,
+    ) -> None:
+        self.spark = spark
+        self._broadcast_rows, self._staging = broadcast_rows, staging
+        self._views: dict[str, _View] = {}
+        self._numbers = count()
+        # Queries are computed in threads, which share relations.
+        self._reading = threading.Lock()
+        if staging is not None:
+            # A run that died may have left staged rows.
+            remove(spark, staging)
+        for name, function in _functions(limits).items():
+            registered = arrow_udf(function, "string")  # type: ignore[call-overload]
+            spark.udf.register(name, registered)
+
+    @contextmanager
+    def cancellable(self) -> Iterator[Callable[[], None]]:
+        """Gives what cancels the jobs that this thread starts meanwhile.
+
+        A cancelled task ends with its process of Python, also in the middle of a function.
+        """
+        context, group = self.spark.sparkContext, f"weir-{uuid4().hex}"
+        before = {name: context.getLocalProperty(name) for name in _JOB_GROUP}
+        context.setJobGroup(group, "the new rows of a query", interruptOnCancel=True)
+        try:
+            yield lambda: context.cancelJobGroup(group)
+        finally:
+            for name, value in before.items():
+                context.setLocalProperty(name, value)  # type: ignore[arg-type]
+
+    def make(self, statement: Statement) -> None:
+        """Make a relation; what is not stored is computed where it is read."""
+        frame, size = self.planned(statement.select)
+        self.register(statement.name, frame, statement.keep, size)
+
+    def register(
+        self, name: str, frame: DataFrame, keep: Keep = "view", size: PlanSize = STORED_TABLE
+    ) -> None:
+        """Name a frame.
+
+        Args:
+            name: of the relation.
+            frame: its rows.
+            keep: how they are stored.
+            size: of its plan, as `planned` gives it.
+        """
+        match keep:
+            case "cache":
+                frame, size = self._cut(frame, size)
+            case "small":
+                (frame, _), size = self._counted(frame), STORED_TABLE
+            case "broadcast":
+                (frame, is_small), size = self._counted(frame), STORED_TABLE
+                if is_small:
+                    frame = F.broadcast(frame)
+            case "view":
+                pass
+            case _:
+                assert_never(keep)
+        # Not replaced: a name stands for one relation, in the whole session.
+        frame.createTempView(name)
+        self._views[name] = _View(frame, size)
+
+    def send(self, rows: pa.Table) -> DataFrame:
+        """The frame of rows of the driver: few are in every task, more are staged.
+
+        Rows in a plan are copied into every plan that reads them.
+        """
+        frame = self.spark.createDataFrame(rows)
+        if rows.num_rows <= self._broadcast_rows or self._staging is None:
+            return F.broadcast(frame)
+        folder = f"{self._staging}/rows-{next(self._numbers)}"
+        frame.write.parquet(folder)
+        return self.spark.read.schema(frame.schema).parquet(folder)
+
+    def keyed(self, frame: DataFrame, key: str, value: str, columns: Sequence[str]) -> DataFrame:
+        """The columns of a frame, null for those that it lacks, and a column `key` of `value`."""
+        cells = (
+            F.col(name) if name in frame.columns else F.lit(None).cast("string").alias(name)
+            for name in columns
+        )
+        return frame.select(F.lit(value).alias(key), *cells)
+
+    def planned(self, query: exp.Query) -> tuple[DataFrame, PlanSize]:
+        """The frame of a query, and how large its plan is; what it reads may be cut."""
+        size = self._cut_inputs(query)
+        with deep_recursion():
+            text = query.sql(dialect=DIALECT)
+        return self.spark.sql(text), size
+
+    def frame(self, query: exp.Query) -> DataFrame:
+        """The frame of a query."""
+        return self.planned(query)[0]
+
+    def _cut_inputs(self, query: exp.Query) -> PlanSize:
+        """Cut what a query reads again or makes too large; gives the size of its plan then.
+
+        It has at most `_MOST_NODES` and `_MOST_DEPTH`, unless the query alone has more.
+        """
+        own = sum(1 for _ in query.find_all(exp.Select, exp.SetOperation, exp.Join, exp.Subquery))
+        named = Counter(table.name for table in query.find_all(exp.Table))
+        with self._reading:
+            views = {name: self._views[name] for name in named if name in self._views}
+            for name, view in views.items():
+                view.reads += named[name]
+        total = own + sum(view.size.nodes * named[name] for name, view in views.items())
+        for name in sorted(views, key=lambda name: -views[name].size.nodes * named[name]):
+            view = views[name]
+            # Adaptive execution runs the shuffles of what is cut, so others do not wait for it.
+            with view.cutting:
+                is_read_again = view.reads > 1 and view.size.nodes > _PLAIN_NODES
+                is_deep = view.size.depth > 0 and own + view.size.depth > _MOST_DEPTH
+                if not view.is_cut and (is_read_again or is_deep or total > _MOST_NODES):
+                    total -= (view.size.nodes - 1) * named[name]
+                    view.frame, view.size = self._cut(view.frame, view.size)
+                    # The same rows, by another plan.
+                    view.frame.createOrReplaceTempView(name)
+                if is_deep and view.size.depth > 0:
+                    view.frame.count()
+                    view.size = STORED_TABLE
+        return PlanSize(total, own + max((view.size.depth for view in views.values()), default=0))
+
+    def count(self, relation: str) -> int:
+        """The number of rows of a relation; computes it if its rows are stored."""
+        rows = self.spark.table(relation).count()
+        view = self._views[relation]
+        with view.cutting:
+            if view.is_cut:
+                view.size = STORED_TABLE
+        return rows
+
+    def is_on_driver(self, relation: str) -> bool:
+        """Never."""
+        del relation
+        return False
+
+    def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
+        """The rows of a query whose result is small by construction."""
+        return [tuple(row) for row in self.frame(query).collect()]
+
+    def forget(self, name: str) -> None:
+        """Forget a relation."""
+        self.spark.catalog.dropTempView(name)
+        del self._views[name]
+
+    def release(self) -> None:
+        """Forget all relations that were made, and remove what was staged."""
+        for name in [*self._views]:
+            self.forget(name)
+        if self._staging is not None:
+            remove(self.spark, self._staging)
+
+    def _counted(self, frame: DataFrame) -> tuple[DataFrame, bool]:
+        """The rows of a frame, computed now and in one partition if they are few; and whether they
+        are.
+
+        Joins of relations in one partition need neither shuffle nor broadcast. The rows are made by
+        as many tasks as they need and then counted: how many a lookup finds is not known before.
+        """
+        cut = self._checkpoint(frame, eager=True)
+        if cut.rdd.getNumPartitions() == 1:
+            return cut.coalesce(1), True
+        is_small = cut.limit(self._broadcast_rows + 1).count() <= self._broadcast_rows
+        return (cut.coalesce(1) if is_small else cut), is_small
+
+    def _cut(self, frame: DataFrame, size: PlanSize) -> tuple[DataFrame, PlanSize]:
+        """What stores the rows of a plan, and its size: at once if it is deep, or else when a job
+        needs them.
+        """
+        depth = size.depth + _DEPTH_OF_CUT
+        is_deep = depth > _MOST_DEPTH
+        return self._checkpoint(frame, eager=is_deep), PlanSize(depth=0 if is_deep else depth)
+
+    def _checkpoint(self, frame: DataFrame, *, eager: bool) -> DataFrame:
+        """The rows of a frame, which the first job that needs them stores, or this call if `eager`.
+
+        Without the statistics of its plan, which a checkpoint keeps: the size of a join is the
+        product of those of its sides, so that in rounds its digits would double with each.
+        """
+        from pyspark.sql import DataFrame as Frame
+
+        plan = frame.localCheckpoint(eager)._jdf.queryExecution().logical()
+        session = self.spark._jsparkSession
+        return Frame(session.internalCreateDataFrame(plan.rdd(), plan.schema(), False), self.spark)
+
+
+_JOB_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+
+
+def _functions(limits: EvaluationLimits) -> dict[str, Callable[..., Any]]:
+    """The functions of the engine, as they run in Spark's processes of Python.
+
+    Those are killed with their tasks, so a regular expression may take as long as the query.
+    """
+    limits = replace(limits, deadline=None, matching=LinearMatching())
+
+    # Spark reads the kind of a function from its annotations: plain Arrow arrays.
+    def sparql_eval(expressions: pa.Array, terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+        return evaluate_batch(expressions, terms, limits)
+
+    def sparql_sort_key(terms: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+        return sort_keys(terms)
+
+    def sparql_aggregate(specifications: pa.Array, items: pa.Array) -> pa.Array:  # type: ignore[type-arg]
+        return aggregate_batch(specifications, items, limits)
+
+    return {EVALUATE: sparql_eval, SORT_KEY: sparql_sort_key, AGGREGATE: sparql_aggregate}

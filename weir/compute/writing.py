@@ -1,0 +1,118 @@
+"""How the rows of a relation are written to a table: as DuckDB computes them, at once, or by Spark.
+
+Each is one commit, with the rows in the order of the table. Spark takes seconds for a commit and
+this process milliseconds, so that Spark writes only what is too many rows for this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from weir.compute.duck import DuckEngine, is_out_of_memory
+from weir.compute.sql import column, rows_of, select
+from weir.lake.commit import Rows, SaveMode, rows_written, write
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from weir.lake.lake import Lake
+    from weir.lake.metadata import Metadata
+    from weir.lake.tables import Table
+
+_WITH_ZONE = {"TIMESTAMP": "TIMESTAMPTZ"}
+"""DuckDB's types by other names than Spark's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of a table: its version, the number of rows it wrote, its metadata."""
+
+    version: int
+    rows: int
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class TableWriter:
+    """What writes one commit of a table.
+
+    Attributes:
+        lake: which holds the table.
+        table: its definition, whose columns the rows have.
+        metadata: of the commit.
+        mode: `append`, or `overwrite` all rows.
+        merge_schema: whether new columns are added to the stored table.
+    """
+
+    lake: Lake
+    table: Table
+    metadata: Metadata
+    mode: SaveMode
+    merge_schema: bool
+
+    def write_rows(self, rows: pa.Table) -> Commit:
+        """Write rows of this process."""
+        if self.table.cluster_by:
+            rows = rows.sort_by([(name, "ascending") for name in self.table.cluster_by])
+        return Commit(self._write(rows), rows.num_rows, self.metadata)
+
+    def stream(
+        self, duckdb: Callable[[], AbstractContextManager[DuckEngine]], name: str
+    ) -> Commit | None:
+        """Write a relation of DuckDB while it is computed; None if DuckDB runs out of memory.
+
+        Args:
+            duckdb: gives it for one statement.
+            name: of the relation.
+        """
+        try:
+            with duckdb() as engine:
+                batches = engine.stream(self._sorted(name))
+                first = [*islice(batches, 2)]
+                if len(first) > 1:
+                    every = chain(first, batches)
+                    rows = pa.RecordBatchReader.from_batches(batches.schema, every)
+                    return self._counted(self._write(rows))
+            # DuckDB is done: other threads may use it while this one waits for the file system.
+            return self._counted(self._write(pa.Table.from_batches(first, batches.schema)))
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            return None
+
+    def write_frame(self, frame: DataFrame, files: int | None) -> Commit:
+        """Have Spark write a frame, in so many files; None for as many as it has partitions."""
+        return self._counted(self._write(frame, files))
+
+    def _sorted(self, name: str) -> exp.Select:
+        """The rows of a relation of DuckDB, of the types and in the order of the table."""
+        cells = [
+            exp.cast(column(cell.name), _WITH_ZONE.get(cell.type, cell.type)).as_(
+                cell.name, quoted=True
+            )
+            for cell in self.table.columns
+        ]
+        order = [column(key) for key in self.table.cluster_by]
+        return select(*cells, from_=rows_of(name), order_by=order)
+
+    def _write(self, rows: Rows, files: int | None = None) -> int:
+        return write(
+            self.lake,
+            self.table,
+            rows,
+            self.metadata,
+            mode=self.mode,
+            files=files,
+            merge_schema=self.merge_schema,
+        )
+
+    def _counted(self, version: int) -> Commit:
+        """A commit whose rows were not counted before they were written."""
+        return Commit(version, rows_written(self.lake, self.table.name, version), self.metadata)

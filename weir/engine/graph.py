@@ -1,0 +1,211 @@
+"""The graph as a log and as an interval relation, per scope."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from weir.compute.relations import Keep, Statement
+from weir.compute.sql import (
+    alias,
+    all_of,
+    any_of,
+    ascending,
+    cast,
+    coalesce,
+    column,
+    columns,
+    equal,
+    greatest,
+    inner_join,
+    left_join,
+    number,
+    one_of,
+    over,
+    rows_of,
+    select,
+    small_number,
+    subquery,
+    sum_of,
+    text,
+    union_all,
+)
+from weir.engine.relations import BEFORE_ALL, CHANGE, FOREVER, INTERVAL, EpochRange
+from weir.engine.sweep import integrate, set_log, within
+from weir.plan.leaves import Scope
+from weir.rdf.replica_graphs import AFTER_LAST, FIRST
+
+TRIPLES = "triples"
+QUADS = "quads"
+POSITIONS = ("subject", "predicate", "object")
+
+
+def graph_columns(scope: Scope) -> tuple[str, ...]:
+    """The columns of a triple in `scope`: with its graph's name where each graph is by itself."""
+    return ("graph", *POSITIONS) if scope.each else POSITIONS
+
+
+def log_columns(scope: Scope) -> tuple[str, ...]:
+    """The columns of a scope's log."""
+    return (*graph_columns(scope), *CHANGE)
+
+
+def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None) -> exp.Query:
+    """The log (`log_columns`) of the triples in `scope` up to `last`.
+
+    Reads the relations `triples` (the union of all graphs) or `quads`.
+
+    Args:
+        scope: which graphs.
+        last: the last epoch.
+        predicates: the predicates to read; None for all.
+    """
+    until_last: exp.Expr = column("epoch") <= number(last)
+    if predicates is not None:
+        until_last = exp.And(
+            this=until_last, expression=one_of(column("predicate"), sorted(predicates))
+        )
+    log = columns(log_columns(scope))
+    if scope.is_union:
+        return select(*log, from_=rows_of(TRIPLES), where=[until_last])
+    quads = select(*log, from_=rows_of(QUADS), where=[until_last, graphs_of(scope)])
+    # FROM a FROM b: their merge is a set, so a triple counts once while any of them has it.
+    return set_log(quads, POSITIONS, EpochRange(BEFORE_ALL, last)) if scope.is_merge else quads
+
+
+def graphs_of(scope: Scope) -> exp.Expr:
+    """The condition on the column `graph` of the quads of a scope that is not the union."""
+    if scope.graphs is None:
+        return all_of([column("graph").neq(text("")), is_no_replica()])
+    return one_of(column("graph"), scope.graphs) if scope.graphs else exp.false()
+
+
+def is_no_replica(table: str | None = None) -> exp.Expr:
+    """The condition on the column `graph` (of `table`) that a graph is not reserved.
+
+    A range, so that files of other graphs can be skipped.
+    """
+    graph = column("graph", table)
+    return any_of([graph < text(FIRST), graph >= text(AFTER_LAST)])
+
+
+def changes_in(scope: Scope, log: str, epochs: EpochRange) -> exp.Select:
+    """The rows of relation `log`, of `scope`, within `epochs`."""
+    return select(
+        *columns(log_columns(scope)),
+        from_=rows_of(log),
+        where=[within(column("epoch"), epochs)],
+    )
+
+
+def whole_graph(scope: Scope, name: str, log: str, epochs: EpochRange) -> list[Statement]:
+    """Statements that make the interval relation `name` of the whole log, without shuffling it.
+
+    Asserted rows are joined with the first retraction after them; only rows that were retracted at
+    all are grouped. A triple that is asserted twice has two intervals.
+
+    Args:
+        scope: which triples.
+        name: the relation to make: graph columns of the scope, since, until.
+        log: the scope's log up to the last epoch.
+        epochs: the range; if it starts from nothing, all that holds at its start is new there.
+    """
+    retracted, ended = f"{name}_retracted", f"{name}_ended"
+    triple = graph_columns(scope)
+    retractions = select(
+        *columns((*triple, "epoch")), from_=rows_of(log), where=[column("weight") < 0]
+    )
+    first_after = select(
+        *columns((*triple, "epoch"), "a"),
+        alias(exp.Min(this=column("epoch", "r")), "until"),
+        from_=rows_of(log, "a"),
+        joins=[
+            inner_join(
+                rows_of(retracted, "r"),
+                *equal(triple, "a", "r"),
+                column("epoch", "r") > column("epoch", "a"),
+            )
+        ],
+        where=[column("weight", "a") > 0],
+        group_by=columns((*triple, "epoch"), "a"),
+    )
+    until = coalesce(column("until", "e"), number(FOREVER))
+    asserted, since, start = column("weight", "a") > 0, column("epoch", "a"), number(epochs.start)
+    graph = select(
+        *columns(triple, "a"),
+        alias(greatest(since, start) if epochs.from_nothing else since, "since"),
+        alias(until, "until"),
+        from_=rows_of(log, "a"),
+        joins=[left_join(rows_of(ended, "e"), *equal((*triple, "epoch"), "a", "e"))],
+        where=[asserted, until > start] if epochs.from_nothing else [asserted],
+    )
+    return [
+        Statement(retracted, retractions, "cache"),
+        Statement(ended, first_after, "cache"),
+        Statement(name, graph, "cache"),
+    ]
+
+
+def restricted_graph(
+    scope: Scope,
+    name: str,
+    fetched: list[str],
+    changes: str,
+    epochs: EpochRange,
+    keep: Keep = "small",
+) -> Statement:
+    """The statement that makes the interval relation `name` of the neighbourhood of `changes`.
+
+    Args:
+        scope: which triples.
+        name: the relation to make: graph columns of the scope, since, until.
+        fetched: relations with the log rows that were looked up.
+        changes: the relation of the changes in the range.
+        epochs: the range.
+        keep: how the relation is stored.
+    """
+    triple, log = graph_columns(scope), log_columns(scope)
+    before = [_retracted_first(triple, changes)]
+    if fetched:
+        before.append(_present(triple, log, fetched, epochs))
+    at_start = select(
+        *columns(triple),
+        alias(number(epochs.after), "epoch"),
+        alias(cast(small_number(1), exp.DType.INT), "weight"),
+        from_=subquery(union_all(before), "before"),
+        distinct=True,
+    )
+    rows = union_all([at_start, select(*columns(log), from_=rows_of(changes))])
+    graph = select(
+        *columns((*triple, *INTERVAL)), from_=subquery(integrate(rows, triple), "intervals")
+    )
+    return Statement(name, graph, keep)
+
+
+def _retracted_first(triple: tuple[str, ...], changes: str) -> exp.Select:
+    """The triples whose first change is a retraction: they held before the range."""
+    first = over(exp.RowNumber(), columns(triple), [ascending(column("epoch"))])
+    numbered = select(*columns((*triple, "weight")), alias(first, "nth"), from_=rows_of(changes))
+    return select(
+        *columns(triple),
+        from_=subquery(numbered, "numbered"),
+        where=[column("nth").eq(1), column("weight") < 0],
+    )
+
+
+def _present(
+    triple: tuple[str, ...], log: tuple[str, ...], fetched: list[str], epochs: EpochRange
+) -> exp.Select:
+    """The triples of the rows that were looked up which held before the range."""
+    looked_up = union_all([select(*columns(log), from_=rows_of(relation)) for relation in fetched])
+    once = select(
+        *columns(log),
+        from_=subquery(looked_up, "fetched"),
+        where=[column("epoch") <= number(epochs.after)],
+        distinct=True,
+    )
+    return select(
+        *columns(triple),
+        from_=subquery(once, "once"),
+        group_by=columns(triple),
+        having=sum_of(column("weight")) > 0,
+    )

@@ -1,0 +1,140 @@
+"""Make the interval relation of the graph for a range: its neighbourhood, or all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weir.compute.protocol import SqlEngine
+from weir.compute.relations import Keep, Statement
+from weir.compute.sql import select, subquery
+from weir.engine.graph import (
+    changes_in,
+    log_columns,
+    restricted_graph,
+    scope_log,
+    whole_graph,
+)
+from weir.engine.neighbourhood import hops
+from weir.engine.relations import EpochRange
+from weir.plan.leaves import Component, Scope
+from weir.plan.lookups import Seed, lookups, predicates
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Numbers of rows that decide how a graph is read.
+
+    Beyond `bulk_changes` changes or `neighbourhood_rows` looked-up rows the whole graph is read;
+    up to `small_rows` a relation is kept in one partition.
+    """
+
+    bulk_changes: int
+    neighbourhood_rows: int
+    small_rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRead:
+    """The interval relation that was made, and why it is the whole graph, if it is."""
+
+    relation: str
+    reason_whole: str | None
+    rows: int | None
+    keep: Keep
+
+
+def read_neighbourhood(
+    engine: SqlEngine,
+    components: Sequence[Component],
+    changes: str,
+    scope: Scope,
+    epochs: EpochRange,
+    thresholds: Thresholds,
+    prefix: str,
+    touched: frozenset[Seed] | None = None,
+) -> GraphRead:
+    """The part of the graph that `changes` can join with, or the whole if that is large.
+
+    Args:
+        engine: runs the statements.
+        components: the touched segments of all queries of the group, all in `scope`.
+        changes: relation of the log rows of the scope within `epochs`.
+        scope: which triples.
+        epochs: the range.
+        thresholds: when to give up looking up.
+        prefix: begins the names of the relations that are made.
+        touched: the patterns that have changes, where that is known.
+    """
+    known, whole = predicates(components), f"{prefix}_whole"
+    count = engine.count(changes)
+    if count > thresholds.bulk_changes:
+        reason = f"{count} changes are more than bulk_changes = {thresholds.bulk_changes}"
+        return read_whole(engine, scope, epochs, whole, known, reason=reason)
+    log = f"{prefix}_log"
+    engine.make(Statement(log, scope_log(scope, epochs.last, known)))
+    fetched: list[str] = []
+    rows = 0
+    for hop in hops(prefix, log, changes, lookups(components, touched), log_columns(scope)):
+        hop.run(engine)
+        if engine.count(hop.keys.name) == 0:
+            break
+        engine.make(hop.rows)
+        rows += engine.count(hop.rows.name)
+        if rows > thresholds.neighbourhood_rows:
+            reason = (
+                f"the neighbourhood of {count} changes has more than "
+                f"neighbourhood_rows = {thresholds.neighbourhood_rows} rows"
+            )
+            return read_whole(engine, scope, epochs, whole, known, reason=reason)
+        fetched.append(hop.rows.name)
+    keep: Keep = "small" if count + rows <= thresholds.small_rows else "cache"
+    graph = neighbourhood_graph(scope, prefix, fetched, changes, epochs, keep)
+    engine.make(graph)
+    return GraphRead(graph.name, None, rows, keep)
+
+
+def neighbourhood_graph(
+    scope: Scope,
+    prefix: str,
+    fetched: list[str],
+    changes: str,
+    epochs: EpochRange,
+    keep: Keep = "small",
+) -> Statement:
+    """The statement that makes the interval relation of what was fetched."""
+    return restricted_graph(scope, f"{prefix}_graph", fetched, changes, epochs, keep)
+
+
+def read_whole(
+    engine: SqlEngine,
+    scope: Scope,
+    epochs: EpochRange,
+    prefix: str,
+    known: frozenset[str] | None = None,
+    *,
+    reason: str,
+) -> GraphRead:
+    """The whole graph, or its triples with the predicates `known`."""
+    log, name = f"{prefix}_log", f"{prefix}_graph"
+    engine.make(Statement(log, scope_log(scope, epochs.last, known)))
+    for statement in whole_graph(scope, name, log, epochs):
+        engine.make(statement)
+    return GraphRead(name, reason, None, "cache")
+
+
+def changes_relation(
+    engine: SqlEngine,
+    scope: Scope,
+    epochs: EpochRange,
+    name: str,
+    known: frozenset[str] | None = None,
+    keep: Keep = "small",
+) -> None:
+    """Make the relation of a scope's changes by reading its log (where no change feed is read).
+
+    Those of the predicates `known`, if that is given.
+    """
+    log = subquery(scope_log(scope, epochs.last, known), "log")
+    engine.make(Statement(f"{name}_log", select("*", from_=log)))
+    engine.make(Statement(name, changes_in(scope, f"{name}_log", epochs), keep))

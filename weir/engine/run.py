@@ -1,0 +1,184 @@
+"""The interface of operators: deltas and logs of their children, and new relations.
+
+An operator is a function `delta(node, run)` that gives the log of the node within the range as a
+query, not netted. If it has no memory, it maps the delta of each child (`child`). If it has, its
+children are stored: it reads their deltas (`stored`) and their logs from the state at the beginning
+of the range on (`log`, `touched_log`). What it reads twice it makes a relation (`make`, `repeat`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from sqlglot import exp
+
+from weir.compute.relations import Keep, Loaded, Statement
+from weir.compute.sql import columns, rows_of, same_row, select, small_number, union_all
+from weir.engine.fixpoint import Fixpoint, Step, Steps
+from weir.engine.members import with_parameters
+from weir.engine.relations import CHANGE, EpochRange, Inputs
+from weir.engine.stored_state import TouchedKeys, stored_state
+from weir.engine.sweep import net
+from weir.plan.operators import Distinct, Group, PlanNode
+from weir.plan.parameters import parameters_of
+from weir.plan.plan import Plan
+from weir.plan.structure import children, touch_key
+from weir.sparql.algebra.expressions import Expression
+
+# Nodes below one another in one statement: Spark's analyzer ends at 100 rounds, and needs one for
+# each query inside another.
+_NESTED = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ProductOf:
+    """The relations whose sizes a product multiplies.
+
+    Attributes:
+        parts: the intervals of its parts.
+        correlated: the columns for whose values an EXISTS makes it; none if the query has the parts
+            beside one another.
+    """
+
+    parts: tuple[str, ...]
+    correlated: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Run:
+    """One range of epochs of one plan: makes the delta of each node once.
+
+    Attributes:
+        plan: the query's plan.
+        epochs: the range.
+        inputs: the relations it reads.
+        prefix: begins the names of the relations that are made.
+        keep: how a relation that is read twice is stored.
+        delta: the delta of a node (`weir.engine.delta`).
+        statements: what has been made, in order.
+        products: what multiplies the sizes of relations.
+    """
+
+    plan: Plan
+    epochs: EpochRange
+    inputs: Inputs
+    prefix: str
+    keep: Keep
+    delta: Callable[[PlanNode, Run], exp.Query]
+    statements: list[Step] = field(default_factory=list)
+    products: list[ProductOf] = field(default_factory=list)
+    _relations: dict[PlanNode, str] = field(default_factory=dict)
+    _levels: dict[PlanNode, int] = field(default_factory=dict)
+
+    def child(self, node: PlanNode) -> exp.Query:
+        """The delta of a row-wise operator's child, in the same statement where it can be."""
+        if node in self.plan.stored:
+            return _log_rows(node, self.stored(node))
+        if node not in self.plan.reused and self._levels_of(node) % _NESTED:
+            return self.delta(node, self)
+        if node not in self._relations:
+            keep = self.keep if node in self.plan.reused else "view"
+            self._relations[node] = self.make(self.name(node), self.delta(node, self), keep)
+        return _log_rows(node, self._relations[node])
+
+    def stored(self, node: PlanNode) -> str:
+        """The relation of a stored node's netted delta; it is written and read by its parent."""
+        if node not in self._relations:
+            # The answer is only written; any other stored node is also read by its parent.
+            keep: Keep = "view" if node == self.plan.root else self.keep
+            delta = net(self.delta(node, self), node.variables)
+            self._relations[node] = self.make(self.name(node), delta, keep)
+        return self._relations[node]
+
+    def state(self, node: PlanNode, keys: TouchedKeys | None = None) -> exp.Query | None:
+        """The state of a stored node's touched rows at epoch `after`; None if there is no state."""
+        if self.epochs.from_nothing:
+            return None
+        embeddings, stored_as = self.inputs.embeddings, self.plan.ids[node]
+        return stored_state(embeddings, stored_as, node.variables, self.epochs, keys)
+
+    def log(
+        self, node: PlanNode, child: PlanNode, keys: TouchedKeys | None = None, part: str = "state"
+    ) -> exp.Query:
+        """The log of a child: the state of its touched rows, then all of its delta.
+
+        Args:
+            node: the operator.
+            child: a stored child of it.
+            keys: which rows of the state; all if None.
+            part: ends the name of the relation of the state.
+        """
+        delta = _log_rows(child, self.stored(child))
+        state = self.state(child, keys)
+        if state is None:
+            return delta
+        return union_all([_log_rows(child, self.make(self.name(node, part), state)), delta])
+
+    def touched_log(self, node: Distinct | Group) -> exp.Query:
+        """The log of the child's rows whose key (`touch_key`) occurs in its delta."""
+        child, key = node.child, touch_key(node)
+        delta = rows_of(self.stored(child))
+        if key:
+            touched = select(*columns(key), from_=delta, distinct=True)
+            return self.log(
+                node, child, TouchedKeys(touched, same_row(key, "s", "k", child.certain))
+            )
+        if child.variables:
+            # One group of all rows: touched if anything changes.
+            return self.log(
+                node, child, TouchedKeys(select(small_number(1), from_=delta, limit=1), [])
+            )
+        return self.log(node, child)
+
+    @property
+    def members(self) -> str:
+        """The relation of the members; only the plan of a group may ask for it."""
+        assert self.inputs.members is not None, "the plan of one query has no members"
+        return self.inputs.members
+
+    def with_parameters(
+        self, rows: exp.Query, names: tuple[str, ...], *expressions: Expression | None
+    ) -> exp.Query:
+        """`rows`, of the columns `names`, with the parameters that `expressions` have."""
+        needed = parameters_of(each for each in expressions if each is not None)
+        return with_parameters(rows, names, needed, self.inputs.members)
+
+    def name(self, node: PlanNode, part: str = "") -> str:
+        """The name of the relation of a node's delta, or of a part of what makes it."""
+        name = f"{self.prefix}_{self.plan.ids[node]}"
+        return f"{name}_{part}" if part else name
+
+    def make(self, name: str, query: exp.Query, keep: Keep | None = None) -> str:
+        """Make a relation; gives its name."""
+        self.statements.append(Statement(name, query, keep or self.keep))
+        return name
+
+    def load(self, name: str, rows: pa.Table) -> str:
+        """Make a relation of given rows; gives its name."""
+        self.statements.append(Loaded(name, rows))
+        return name
+
+    def repeat(
+        self,
+        name: str,
+        columns: tuple[str, ...],
+        seed: exp.Query,
+        steps: Steps,
+        follow: Callable[[str, str], exp.Query],
+    ) -> str:
+        """Make what steps lead to from the rows of `seed` (`Fixpoint`); gives its name."""
+        self.statements.append(Fixpoint(name, columns, seed, steps, follow, self.keep))
+        return name
+
+    def _levels_of(self, node: PlanNode) -> int:
+        """How many nodes that are not stored are one below the other, `node` the first."""
+        if node not in self._levels:
+            inside = (n for n in children(node) if n not in self.plan.stored)
+            self._levels[node] = 1 + max(map(self._levels_of, inside), default=0)
+        return self._levels[node]
+
+
+def _log_rows(node: PlanNode, relation: str) -> exp.Query:
+    return select(*columns((*node.variables, *CHANGE)), from_=rows_of(relation))

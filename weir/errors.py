@@ -1,0 +1,96 @@
+"""Errors that say what went wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from weir.text.printable import escaped
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_QUALITY = 3
+EXIT_BUSY = 4
+
+
+class WeirError(Exception):
+    """Something that the person who runs Weir can act on.
+
+    Each is one line: what a file or a term is called can have line feeds, which would look like
+    lines of ours, and are escaped.
+
+    Args:
+        what: what went wrong, one sentence.
+        where: `file:line:column`, a table, a query; empty if nowhere in particular.
+        hint: what to do next.
+        parts: lines below `what`, of what concerns several queries, sources or tables.
+        done: the result of the stage that raises it, which did the rest of its work.
+    """
+
+    exit_code = EXIT_FAILED
+
+    def __init__(
+        self,
+        what: str,
+        where: str = "",
+        hint: str = "",
+        *,
+        parts: Iterable[str] = (),
+        done: object = None,
+    ) -> None:
+        self.what, self.where, self.hint = map(escaped, (what, where, hint))
+        self.parts, self.done = tuple(map(escaped, parts)), done
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        if self.parts:
+            below = "".join(f"\n  {part}" for part in self.parts)
+            return f"{place}{self.what}{below}" + (f"\n{self.hint}" if self.hint else "")
+        if not self.hint:
+            return f"{place}{self.what}"
+        stop = "" if self.what.endswith((".", "!", "?", ":")) else "."
+        return f"{place}{self.what}{stop} {self.hint}"
+
+    def lines(self) -> Iterator[str]:
+        """As it is printed: a line each for what, where and the hint; the empty ones are left out.
+
+        The parts are below the first.
+        """
+        yield f"error: {self.what}"
+        for part in self.parts:
+            yield f"  {part}"
+        for label, text in (("where", self.where), ("next", self.hint)):
+            if text:
+                yield f"{label}: {text}"
+
+
+def listed(reasons: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """The parts of an error about names and reasons: names with one reason share a line."""
+    names: defaultdict[str, list[str]] = defaultdict(list)
+    for name, reason in reasons:
+        names[reason].append(name)
+    return tuple(f"{', '.join(some)}: {reason}" for reason, some in names.items())
+
+
+def causes(errors: Sequence[Exception]) -> BaseException | None:
+    """What an error about several queries is raised from, so that --debug shows why each failed."""
+    return ExceptionGroup("why each failed", errors) if errors else None
+
+
+class ConfigurationError(WeirError):
+    """A file that the user writes (configuration, sources, query) cannot be used."""
+
+    exit_code = EXIT_USAGE
+
+
+class QualityError(WeirError):
+    """A data-quality check failed; nothing was published."""
+
+    exit_code = EXIT_QUALITY
+
+
+class BusyError(WeirError):
+    """Another run of the same job is in progress."""
+
+    exit_code = EXIT_BUSY

@@ -1,0 +1,32 @@
+"""Expected errors, which are shown without a traceback; all others are bugs."""
+
+from __future__ import annotations
+
+from weir.errors import ConfigurationError, WeirError
+from weir.lake.names import InvalidNameError
+from weir.lake.storage_errors import StorageError, storage_error
+from weir.process.address_space import is_refusal, refusal_text
+
+
+def as_user_error(error: BaseException) -> WeirError | None:
+    """The error as one that a user can act on, with it as its cause; None if it is a bug."""
+    found = _as_user_error(error)
+    if found is not None and found is not error and found.__cause__ is None:
+        found.__cause__ = error
+    return found
+
+
+def _as_user_error(error: BaseException) -> WeirError | None:
+    match error:
+        case WeirError():
+            return error
+        case InvalidNameError():
+            return ConfigurationError(str(error))
+        case StorageError():
+            return WeirError(error.what, error.where, error.hint)
+        case _:
+            if is_refusal(error):
+                what, hint = refusal_text()
+                return WeirError(what, "", hint)
+            found = storage_error(error)
+            return None if found is None else _as_user_error(found)

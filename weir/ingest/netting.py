@@ -1,0 +1,195 @@
+"""Set semantics of incoming changes: which of them change the graph, at every epoch of a batch.
+
+Every statement reads relations by name and is rendered for Spark and for DuckDB alike.
+
+A *quad assertion* states that a quad holds (`insert`) or does not hold (not `insert`) from an epoch
+on. A quad changes at an epoch where its last assertion differs from what held before:
+
+    before(e) = the assertion of the latest epoch < e that has one, else presence before the batch
+    log       = +1 where insert and not before,  -1 where before and not insert
+
+Relations and their columns, QUAD = graph, subject, predicate, object:
+
+    assertions   epoch, line, insert, QUAD
+    present      QUAD, once each, that held before the batch; at least those with the triples of
+                 the assertions, in any graph
+    log          epoch, weight, QUAD
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from weir.compute.sql import (
+    alias,
+    all_of,
+    any_of,
+    ascending,
+    bigint,
+    case,
+    cast,
+    coalesce,
+    column,
+    columns,
+    equal,
+    inner_join,
+    is_not_null,
+    is_null,
+    left_join,
+    number,
+    over,
+    rows_of,
+    select,
+    semi_join,
+    small_number,
+    subquery,
+    sum_of,
+    union_all,
+)
+from weir.engine.graph import is_no_replica
+from weir.engine.relations import CHANGE, FOREVER, EpochRange
+from weir.engine.sweep import set_log
+
+QUAD = ("graph", "subject", "predicate", "object")
+TRIPLE = ("subject", "predicate", "object")
+
+
+def present(log: str) -> exp.Select:
+    """The quads of the relation `log` whose weights add up to more than nothing."""
+    return present_in(select(*columns((*QUAD, "weight")), from_=rows_of(log)))
+
+
+def present_in(log: exp.Query) -> exp.Select:
+    """The quads of `log` whose weights add up to more than nothing."""
+    return select(
+        *columns(QUAD),
+        from_=subquery(log, "log"),
+        group_by=columns(QUAD),
+        having=sum_of(column("weight")) > number(0),
+    )
+
+
+def rows_about(rows: str, changes: str, key: tuple[str, ...] = TRIPLE) -> exp.Select:
+    """The `rows` that agree with one of the `changes` in `key`.
+
+    Args:
+        rows: relation with the columns of `key`.
+        changes: relation with the columns of `key`.
+        key: what has to agree.
+    """
+    wanted = subquery(select(*columns(key), from_=rows_of(changes), distinct=True), "wanted")
+    return select(
+        "*",
+        from_=rows_of(rows, "stored"),
+        joins=[semi_join(wanted, *equal(key, "stored", "wanted"))],
+    )
+
+
+def last_assertions(assertions: str) -> exp.Select:
+    """One assertion per quad and epoch, that of the highest line: epoch, insert, QUAD."""
+    last = exp.ArgMax(this=column("insert"), expression=column("line"))
+    return select(
+        column("epoch"),
+        alias(last, "insert"),
+        *columns(QUAD),
+        from_=rows_of(assertions),
+        group_by=columns(("epoch", *QUAD)),
+    )
+
+
+def net_quads(assertions: str, present: str) -> exp.Select:
+    """The log of the quads: assertions that change something."""
+    held = select(*columns(QUAD), alias(exp.true(), "held"), from_=rows_of(present))
+    with_presence = select(
+        *columns(("epoch", "insert", *QUAD), "incoming"),
+        alias(is_not_null(column("held", "before")), "held"),
+        from_=subquery(last_assertions(assertions), "incoming"),
+        joins=[left_join(subquery(held, "before"), *equal(QUAD, "incoming", "before"))],
+    )
+    previous = exp.Lag(this=column("insert"), offset=small_number(1), default=column("held"))
+    before = over(previous, columns(QUAD), [ascending(column("epoch"))])
+    sequenced = select(
+        *columns(("epoch", "insert", *QUAD)),
+        alias(before, "before"),
+        from_=subquery(with_presence, "with_presence"),
+    )
+    sign = case((column("insert"), small_number(1)), otherwise=small_number(-1))
+    return select(
+        *columns((*QUAD, "epoch")),
+        alias(cast(sign, exp.DType.INT), "weight"),
+        from_=subquery(sequenced, "sequenced"),
+        where=[column("insert").neq(column("before"))],
+    )
+
+
+def net_triples(log: str, present: str) -> exp.Select:
+    """The log of the union of all graphs but reserved ones, from the log of the quads.
+
+    A triple holds while the number of graphs that have it is positive.
+    """
+    before = select(
+        *columns(TRIPLE),
+        # Epochs start at 1, so that what held before the batch comes first.
+        alias(number(0), "epoch"),
+        alias(small_number(1), "weight"),
+        from_=rows_of(present),
+        where=[is_no_replica()],
+    )
+    changes = select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log), where=[is_no_replica()])
+    return set_log(union_all([changes, before]), TRIPLE, EpochRange(0, FOREVER - 1))
+
+
+def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> exp.Select:
+    """The differences between successive versions of a state, as quad assertions.
+
+    Gaps and islands: a quad appears where the version before does not hold it, and vanishes after
+    the last version of each run of versions that hold it, unless that is the last version.
+
+    Args:
+        states: version, QUAD: what each version holds; version 0 is the state before the batch.
+        versions: version, epoch, key: the epoch of each version from 1 on.
+        key: columns of the quad within which versions are numbered.
+    """
+
+    def beside(neighbour: exp.Lag | exp.Lead) -> exp.Window:
+        return over(neighbour, columns(QUAD), [ascending(column("version"))])
+
+    once = select(*columns(("version", *QUAD)), from_=rows_of(states), distinct=True)
+    version = column("version")
+    islands = select(
+        *columns(("version", *QUAD)),
+        alias(beside(exp.Lag(this=column("version"))), "previous"),
+        alias(beside(exp.Lead(this=column("version"))), "following"),
+        # Both ends from one reading: Spark would compute the windows of a union's halves twice.
+        alias(exp.Explode(this=exp.Array(expressions=[exp.true(), exp.false()])), "insert"),
+        from_=subquery(once, "once"),
+    )
+    appears = all_of(
+        [
+            column("insert"),
+            version > number(0),
+            coalesce(column("previous"), number(-1)) < version - number(1),
+        ]
+    )
+    vanishes = all_of(
+        [
+            exp.Not(this=column("insert")),
+            any_of([is_null(column("following")), column("following") > version + number(1)]),
+        ]
+    )
+    at = case((column("insert"), column("version")), otherwise=version + number(1))
+    edges = select(
+        alias(bigint(at), "version"),
+        *columns(("insert", *QUAD)),
+        from_=subquery(islands, "islands"),
+        where=[any_of([appears, vanishes])],
+    )
+    named = select(*columns(("version", "epoch", *key)), from_=rows_of(versions))
+    return select(
+        column("epoch", "named"),
+        alias(number(0), "line"),
+        *columns(("insert", *QUAD), "edges"),
+        from_=subquery(edges, "edges"),
+        # There is no version after the last one.
+        joins=[inner_join(subquery(named, "named"), *equal(("version", *key), "edges", "named"))],
+    )

@@ -1,0 +1,81 @@
+"""The declared sources: `sources.yml` as values, every mistake with its place."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from weir.errors import ConfigurationError
+from weir.files.text import read_text
+from weir.files.yaml_file import YamlFile
+from weir.ingest.sources.delta import DeltaTable
+from weir.ingest.sources.patches import Patches
+from weir.ingest.sources.snapshots import Snapshots
+from weir.ingest.sources.source import Source, absolute
+
+AnySource: TypeAlias = Patches | Snapshots | DeltaTable
+"""The kinds of sources. The only place that lists them."""
+
+
+class _SourcesFile(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    sources: tuple[Annotated[AnySource, Field(discriminator="kind")], ...]
+    contexts: dict[str, str] = Field(
+        default_factory=dict,
+        description="files that have the remote contexts of JSON-LD documents, by IRI; no context"
+        " is fetched",
+    )
+
+
+_FILE = TypeAdapter(_SourcesFile)
+_HINT = (
+    "Write `sources:` and below it a list of sources, each with name, kind and location; `sources:"
+    " []` if there are none."
+)
+
+
+def load_sources(file: Path) -> tuple[Source, ...]:
+    """The sources that `file` declares, in its order; locations are absolute or URIs.
+
+    Raises:
+        ConfigurationError: the file does not exist, is not YAML, or has a wrong key or value;
+            `where` is `file:line:column`.
+    """
+    try:
+        text = read_text(file)
+    except FileNotFoundError:
+        raise ConfigurationError(
+            "there is no such file", str(file), "`weir init` writes one to start from."
+        ) from None
+    return _declared(file, file.absolute().parent, text)
+
+
+@lru_cache(8)
+def _declared(file: Path, folder: Path, text: str) -> tuple[Source, ...]:
+    read = YamlFile.of(file, text)
+    if read.content is None:
+        raise ConfigurationError("it declares no source", str(file), _HINT)
+    try:
+        declared = _FILE.validate_python(read.content)
+    except ValidationError as error:
+        raise read.mistake(error, _SourcesFile, tags=1) from None
+    sources: tuple[Source, ...] = declared.sources
+    names = [source.name for source in sources]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise ConfigurationError(
+                f"two sources are named {name}", read.place(["sources", index, "name"])
+            )
+    for iri, file_of_context in declared.contexts.items():
+        if file_of_context.startswith(("http:", "https:")):
+            raise ConfigurationError(
+                f"the context {iri} is named by a URL, and contexts are never fetched",
+                read.place(["contexts", iri]),
+                "Save it as a file, and name that.",
+            )
+    contexts = {iri: absolute(file, folder) for iri, file in declared.contexts.items()}
+    return tuple(source.located_in(folder).with_contexts(contexts) for source in sources)

@@ -1,0 +1,398 @@
+"""Ingest: every pending change set of every source becomes an epoch.
+
+It is one of `quads` and `triples`, or of `streams/<name>` if the source is a stream. Change sets
+are taken in batches, each with one commit per table. A source that cannot continue stops where it
+is; the others continue. A stream without input gets epochs in which only time passes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from weir.compute.engine import Engine
+from weir.compute.session import Session, Spark, session_of
+from weir.errors import EXIT_QUALITY, WeirError
+from weir.ingest import clock
+from weir.ingest.batch import BatchResult, ingest_batch
+from weir.ingest.changesets import SourcePosition
+from weir.ingest.endings import settle_owners, stays, undeclared_sources, what_to_do
+from weir.ingest.journal import JOB, Journal, Transaction
+from weir.ingest.older_tables import refuse_older_tables, refuse_older_transactions
+from weir.ingest.pending import (
+    Pending,
+    next_batch,
+    pending_change_sets,
+    positions_after,
+    source_positions,
+)
+from weir.ingest.source_files import SourceFile, changed_files, read_twice, record_changes
+from weir.ingest.sources.all_sources import all_sources
+from weir.ingest.sources.errors import SourceError
+from weir.ingest.sources.source import Source
+from weir.ingest.stopped_sources import StoppedSource, permits, record_stopped
+from weir.ingest.stream_batch import ingest_stream_batch
+from weir.ingest.stream_journal import StreamJournal, unfinished_epochs
+from weir.ingest.ticks import due_ticks, tick
+from weir.lake.counted import counted
+from weir.lake.lake import Lake
+from weir.lake.tables import QUADS, TRANSACTIONS
+from weir.settings import Settings
+from weir.stage import Progress, claimed, run_stage, silent
+
+
+@dataclass(frozen=True, slots=True)
+class SourceResult:
+    """What one source gave; `error` is why it gave no more, `waiting` why a later run goes on."""
+
+    name: str
+    epochs: int
+    inserted: int
+    deleted: int
+    rejected: int
+    position: str | None
+    error: WeirError | None
+    waiting: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """What a run ingested: the epochs (from_epoch, to_epoch], and each source's part in them.
+
+    recovered: how many of them a run that died had begun to commit. changed: files that were read,
+    and found changed by this run. undeclared: by name, how many quads stay of each source that is
+    declared no longer. unread: by name, how many files of a source are not read, and why. missing:
+    by name, which change sets of a source seem to be missing. twice: by name, which change set
+    seems to have been read before.
+    """
+
+    from_epoch: int
+    to_epoch: int
+    recovered: int
+    sources: tuple[SourceResult, ...]
+    changed: tuple[SourceFile, ...] = ()
+    undeclared: Mapping[str, int] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    twice: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no source had anything new."""
+        return self.to_epoch == self.from_epoch
+
+    @property
+    def errors(self) -> tuple[WeirError, ...]:
+        """Why sources stopped."""
+        return tuple(source.error for source in self.sources if source.error is not None)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What does not fail a run, but should be known: which input was not used, or not yet."""
+        rejected = [
+            f"source {each.name}: {each.rejected:,} rejected; the table `rejected` has the reasons"
+            for each in self.sources
+            if each.rejected
+        ]
+        waiting = [
+            f"source {each.name} waits: {each.waiting}" for each in self.sources if each.waiting
+        ]
+        changed = [
+            f"source {each.source}: {each.path} was changed after it was read; its changes were not"
+            " read: give them as a new version or change set, or restore the file"
+            for each in self.changed
+        ]
+        undeclared = [
+            f"source {name}: {stays(quads)}: {what_to_do(name)}"
+            for name, quads in self.undeclared.items()
+        ]
+        notes = [
+            f"source {name}: {what}"
+            for notes in (self.unread, self.missing, self.twice)
+            for name, what in notes.items()
+        ]
+        return (*rejected, *waiting, *changed, *undeclared, *notes)
+
+
+def ingest_changes(
+    spark: Spark,
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
+    *,
+    accept: Collection[str] = (),
+) -> IngestResult:
+    """Ingest the change sets of every source after its position.
+
+    Args:
+        spark: the session, or what starts it: small batches need none.
+        settings: where the lake and the declared sources are.
+        run_id: of this run in the ledger.
+        progress: receives a line per step.
+        accept: names of sources that an earlier run stopped at a change set beyond their guards:
+            that change set is taken, if it is as it was then.
+
+    Raises:
+        BusyError: another ingest is in progress.
+        ConfigurationError: sources.yml or remotes.yml is wrong, or names no such source.
+    """
+    sources = all_sources(settings)
+    session = session_of(spark)
+    lake = settings.open_lake()
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        journal = Journal(lake, run_id, settings.limits.literal_predicates)
+        streams = StreamJournal(lake, journal)
+        start = journal.head()
+        recovered = recover(journal, streams, session, settings, lake, sources, progress)
+        consumed = source_positions(lake)
+        settle_owners(lake, consumed, run_id, journal.head())
+        allowed = permits(lake, accept, [each.name for each in sources])
+        done, operations, ended = _ingest_all(
+            journal, streams, session, settings, lake, sources, consumed, allowed, progress
+        )
+        end = journal.head()
+        record_stopped(lake, run_id, clock.now(), end, ended.errors, ended.waiting)
+        run.totals |= {
+            "from_epoch": start,
+            "to_epoch": end,
+            "rows_in": operations,
+            "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
+        }
+        found = changed_files(lake, sources)
+        record_changes(lake, found, journal.metadata(end))
+        consumed = positions_after(consumed, done)
+        results = tuple(_source_result(each, done, consumed, ended) for each in sources)
+        undeclared = undeclared_sources(lake, consumed, [each.name for each in sources])
+        return IngestResult(
+            start,
+            end,
+            len(recovered),
+            results,
+            found.reported,
+            undeclared,
+            ended.unread,
+            ended.missing,
+            dict(_read_twice(lake, sources, done)),
+        )
+
+
+def recover(
+    journal: Journal,
+    streams: StreamJournal,
+    session: Session,
+    settings: Settings,
+    lake: Lake,
+    sources: Sequence[Source],
+    progress: Progress,
+) -> tuple[Transaction, ...]:
+    """Finish what a run that died had begun to commit, of the graph or of a stream.
+
+    Raises:
+        DamagedTable: a table is older than the others.
+    """
+    refuse_older_tables(lake)
+    return (
+        *_recover_graph(journal, session, settings, lake, progress),
+        *_recover_stream(journal, streams, lake, sources, progress),
+    )
+
+
+def _recover_graph(
+    journal: Journal,
+    session: Session,
+    settings: Settings,
+    lake: Lake,
+    progress: Progress,
+) -> tuple[Transaction, ...]:
+    """Finish what a run that died had begun to commit."""
+    transactions = journal.unfinished()
+    refuse_older_transactions(lake, journal.head(), transactions)
+    if transactions:
+        progress("finishing what an earlier run had begun to commit")
+        with Engine.of(settings, lake, session, JOB) as engine:
+            journal.recover(engine, transactions)
+        _report_recovery(transactions, progress)
+    return transactions
+
+
+def _recover_stream(
+    journal: Journal,
+    streams: StreamJournal,
+    lake: Lake,
+    sources: Sequence[Source],
+    progress: Progress,
+) -> Sequence[Transaction]:
+    """The same for a stream."""
+    found = unfinished_epochs(lake, [source.name for source in sources if source.stream])
+    if found is None:
+        streams.discard_late()
+        return ()
+    refuse_older_transactions(lake, journal.head(), found.transactions)
+    streams.finish(found)
+    _report_recovery(found.transactions, progress)
+    return found.transactions
+
+
+def _report_recovery(transactions: Sequence[Transaction], progress: Progress) -> None:
+    first, last = transactions[0].epoch, transactions[-1].epoch
+    progress(f"finished epochs {first}..{last}, which an earlier run had begun to commit")
+
+
+def _ingest_all(
+    journal: Journal,
+    streams: StreamJournal,
+    session: Session,
+    settings: Settings,
+    lake: Lake,
+    sources: Sequence[Source],
+    consumed: Mapping[str, SourcePosition],
+    allowed: Mapping[str, StoppedSource],
+    progress: Progress,
+) -> tuple[list[Transaction], int, Pending]:
+    """Ingest batch after batch.
+
+    Returns:
+        The transactions, how many operations were read, and what is still pending: why sources
+        stopped, and what others wait for.
+    """
+    progress(f"looking for new change sets of {counted(len(sources), 'source')}")
+    pending = pending_change_sets(settings, lake, sources, consumed)
+    queue, errors, waiting = pending.change_sets, pending.errors, pending.waiting
+    busy = {each.source.name for each in queue}
+    done: list[Transaction] = []
+    operations = 0
+    while queue:
+        batch, queue = next_batch(queue, settings.limits)
+        began = time.monotonic()
+        names = ", ".join(dict.fromkeys(each.source.name for each in batch))
+        progress(f"reading {counted(len(batch), 'change set')} of {names}")
+        with Engine.of(settings, lake, session, JOB) as engine:
+            if batch[0].source.stream is None:
+                result = ingest_batch(engine, settings, journal, batch, consumed, allowed)
+            else:
+                result = ingest_stream_batch(
+                    engine, settings, journal, streams, batch, consumed, allowed
+                )
+        done += result.transactions
+        operations += result.operations
+        errors |= result.stopped
+        waiting |= result.waiting
+        consumed = positions_after(consumed, result.transactions)
+        queue = [each for each in queue if each.source.name not in result.ended]
+        if result.transactions:
+            progress(_summary(result, time.monotonic() - began))
+    for source in due_ticks(lake, sources, consumed, {*busy, *errors}, clock.now()):
+        done.append(tick(journal, streams, source))
+        progress(f"epoch {done[-1].epoch}: time passed in the stream {source.name}")
+    waiting = {name: each for name, each in waiting.items() if name not in errors}
+    return done, operations, Pending(queue, errors, waiting, pending.unread, pending.missing)
+
+
+def is_anything_pending(settings: Settings) -> bool:
+    """Whether an ingest would have something to do; needs no Spark.
+
+    Raises:
+        ConfigurationError: sources.yml or remotes.yml is wrong.
+    """
+    lake = settings.open_lake()
+    consumed = source_positions(lake)
+    sources = all_sources(settings)
+    pending = pending_change_sets(settings, lake, sources, consumed)
+    if pending.change_sets or pending.errors or due_ticks(lake, sources, consumed, (), clock.now()):
+        return True
+    begun = lake.last_metadata(QUADS.name, job=JOB)
+    done = lake.last_metadata(TRANSACTIONS.name, job=JOB)
+    if begun is not None and (done is None or done[1].watermark < begun[1].watermark):
+        return True
+    if unfinished_epochs(lake, [each.name for each in sources if each.stream]) is not None:
+        return True
+    return bool(changed_files(lake, sources).new)
+
+
+def _source_result(
+    source: Source,
+    done: Sequence[Transaction],
+    consumed: Mapping[str, SourcePosition],
+    pending: Pending,
+) -> SourceResult:
+    of_source = [each for each in done if each.source == source.name]
+    return SourceResult(
+        source.name,
+        epochs=len(of_source),
+        inserted=sum(each.inserted for each in of_source),
+        deleted=sum(each.deleted for each in of_source),
+        rejected=sum(each.rejected for each in of_source),
+        position=consumed[source.name].last,
+        error=pending.errors.get(source.name),
+        waiting=pending.waiting[source.name].reason if source.name in pending.waiting else None,
+    )
+
+
+def _read_twice(
+    lake: Lake, sources: Sequence[Source], done: Sequence[Transaction]
+) -> Iterator[tuple[str, str]]:
+    """By source of changes, that one of its change sets was read under another name before."""
+    for source in sources:
+        positions = {each.position for each in done if each.source == source.name}
+        if not source.is_chain or not positions:
+            continue
+        for now, before in read_twice(lake, source, [*filter(None, positions)])[:1]:
+            yield (
+                source.name,
+                f"{now} has the content of {before}, which was read before and is gone: if it was"
+                " renamed, its changes were applied twice; correct that by a later one",
+            )
+
+
+def _summary(result: BatchResult, seconds: float) -> str:
+    transactions = result.transactions
+    first, last = transactions[0].epoch, transactions[-1].epoch
+    rejected = sum(each.rejected for each in transactions)
+    if result.streams:
+        events, late = (sum(getattr(e, name) for e in result.streams) for name in ("rows", "late"))
+        what = f"{counted(events, 'event')}{f', {late:,} late' if late else ''}"
+    else:
+        inserted = sum(each.inserted for each in transactions)
+        deleted = sum(each.deleted for each in transactions)
+        what = f"+{inserted:,} -{deleted:,} quads"
+    return (
+        f"epochs {first}..{last}: {what}"
+        f"{f', {rejected:,} rejected' if rejected else ''}, {seconds:.1f} s"
+    )
+
+
+def _all_or_fail(
+    spark: Spark,
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
+    *,
+    accept: Collection[str] = (),
+) -> IngestResult:
+    """Ingest, report what was rejected, and fail at the end if a source had to stop.
+
+    Raises:
+        SourceError: why sources stopped, all of them; with the exit code of a failed check if they
+            are all beyond their guards.
+    """
+    result = ingest_changes(spark, settings, run_id, progress, accept=accept)
+    for warning in result.warnings:
+        progress(f"WARNING: {warning}")
+    if result.errors:
+        first, *others = result.errors
+        if others:
+            stopped = f"{counted(len(result.errors), 'source')} stopped:"
+            failure = SourceError(stopped, parts=map(str, result.errors))
+        else:
+            failure = SourceError(first.what, first.where, first.hint)
+        if all(error.exit_code == EXIT_QUALITY for error in result.errors):
+            failure.exit_code = EXIT_QUALITY
+        raise failure
+    return result
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point under spark-submit; returns the exit code of `weir.errors`."""
+    accept = "sources, separated by commas: the change set that stopped each is taken in"
+    return run_stage(_all_or_fail, JOB, __doc__, argv, accept)

@@ -1,0 +1,74 @@
+"""Epochs in which only time passes, so that a stream without input goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from weir.ingest import clock
+from weir.ingest.changesets import SourcePosition
+from weir.ingest.journal import Journal, Transaction
+from weir.ingest.sources.source import Source
+from weir.ingest.stream_journal import StreamEpoch, StreamEpochs, StreamJournal, stream_state
+from weir.lake.instants import microseconds
+from weir.lake.lake import Lake
+
+
+def due_ticks(
+    lake: Lake,
+    sources: Sequence[Source],
+    positions: Mapping[str, SourcePosition],
+    busy: Collection[str],
+    now: datetime,
+) -> list[Source]:
+    """The streams that had events, but no epoch for as long as `idle`.
+
+    Args:
+        lake: which holds the streams.
+        sources: the declared sources.
+        positions: by name, how far each source is ingested.
+        busy: sources that have or had input in this run, or that stopped.
+        now: the time.
+    """
+    return [
+        source
+        for source in sources
+        if source.name not in busy
+        and _is_idle(source, positions[source.name].ingested_at, now)
+        and stream_state(lake, source.name).frontier is not None
+    ]
+
+
+def _is_idle(source: Source, ingested_at: datetime | None, now: datetime) -> bool:
+    if source.stream is None or source.stream.idle is None or ingested_at is None:
+        return False
+    return now - ingested_at >= timedelta(microseconds=source.stream.idle)
+
+
+def tick(journal: Journal, streams: StreamJournal, source: Source) -> Transaction:
+    """Commit an epoch in which time passes in a stream that had events."""
+    declared, before = source.stream, streams.state(source.name)
+    assert declared is not None, "only streams have ticks"
+    assert before.frontier is not None, "and only those that had events"
+    now, epoch = clock.now(), journal.head() + 1
+    transaction = Transaction(
+        epoch=epoch,
+        source=source.name,
+        position=None,
+        change_id=None,
+        event_time=None,
+        ingested_at=now,
+        inserted=0,
+        deleted=0,
+        rejected=0,
+        run_id=journal.run_id,
+    )
+    instant = microseconds(now)
+    frontier = max(before.frontier, instant - declared.delay)
+    found = StreamEpoch(epoch, source.name, frontier, 0, 0, 0, journal.run_id)
+    latest = instant + declared.ahead
+    starts, deleted = before.starts, before.deleted
+    streams.commit_without_events(
+        StreamEpochs((transaction,), (found,), starts, latest, declared.lateness, deleted)
+    )
+    return transaction

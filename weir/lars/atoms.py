@@ -1,0 +1,177 @@
+"""Patterns of atoms: which triples of a stream or of the graph make an atom.
+
+An atom is in v(u) for each solution of its pattern over the set of triples at the point u; an atom
+of the background, for each solution over the graph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from weir.lars.errors import ProgramSyntaxError, UnsupportedProgram
+from weir.lars.predicates import Predicate
+from weir.lars.syntax import Place
+from weir.lars.terms import Namespaces
+from weir.sparql.algebra.expressions import Constant, Variable
+from weir.sparql.algebra.patterns import Bgp, Project, TriplePattern
+from weir.sparql.algebra.queries import Construct, Select
+
+RDF_TYPE = Constant("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>")
+
+_SIGNATURE = re.compile(
+    r"\s*([a-z][A-Za-z0-9_]*)\s*(?:\(\s*([A-Z]\w*)\s*(?:,\s*([A-Z]\w*)\s*)?(?:,\s*([A-Z]\w*)\s*)?\))?\s*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A predicate with names for its arguments: `temp(S,V)`."""
+
+    predicate: str
+    arguments: tuple[str, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class AtomPattern:
+    """The triples of an atom.
+
+    Attributes:
+        predicate: of the atom.
+        arguments: the variables of `triples` that are the atom's arguments, in order; its other
+            variables have any value.
+        triples: a basic graph pattern.
+        origin: of which triples: those at one point of the program's streams, or of the graph.
+    """
+
+    predicate: str
+    arguments: tuple[str, ...]
+    triples: tuple[TriplePattern, ...]
+    origin: Literal["stream", "graph"]
+
+
+def read_signature(text: str, place: Place, file: str) -> Signature:
+    """`p`, `p(X)`, ... as a key of the front matter has it.
+
+    Raises:
+        ProgramSyntaxError: it is none, or has a variable twice.
+    """
+    found = _SIGNATURE.fullmatch(text)
+    names = [name for name in found.groups()[1:] if name] if found else []
+    if found is None or len({*names}) < len(names):
+        raise ProgramSyntaxError(
+            text,
+            file,
+            place,
+            "not a predicate with up to three variables that differ",
+            'Write "temp(S,V)".',
+        )
+    return Signature(found[1], tuple(names), place)
+
+
+def declared_pattern(
+    signature: Signature,
+    pattern: str,
+    origin: Literal["stream", "graph"],
+    prefixes: Mapping[str, str],
+    file: str,
+) -> AtomPattern:
+    """The pattern that the front matter declares for an atom.
+
+    Args:
+        signature: the atom.
+        pattern: a basic graph pattern of SPARQL, with the arguments as variables.
+        origin: where it is read.
+        prefixes: IRIs by prefix, without its colon.
+        file: name of the program's file, for errors.
+
+    Raises:
+        ProgramError: it is no basic graph pattern, or does not have an argument.
+    """
+    triples = _triples(
+        f"SELECT * WHERE {{ {pattern}\n }}", pattern, signature.place, prefixes, file
+    )
+    names = {name for triple in triples for name in triple.variables}
+    for name in signature.arguments:
+        if name not in names:
+            raise ProgramSyntaxError(
+                pattern, file, signature.place, f"it does not have ?{name}", f"Write ?{name} in it."
+            )
+    return AtomPattern(signature.predicate, signature.arguments, triples, origin)
+
+
+def default_pattern(predicate: Predicate, namespaces: Namespaces) -> AtomPattern:
+    """`p(X)` is `?X a :p`, and `p(X,Y)` is `?X :p ?Y`, of the stream.
+
+    Raises:
+        ProgramError: another number of arguments, or no namespace for names.
+    """
+    name = predicate.name
+    if predicate.arity not in (1, 2):
+        signature = f"{name}(X,Y,Z)" if predicate.arity else name
+        raise UnsupportedProgram(
+            name,
+            namespaces.file,
+            predicate.place,
+            f"nothing says which triples are an atom with {predicate.arity} arguments",
+            f'Say it in the front matter: atoms: {{"{signature}": "a pattern of SPARQL"}}.',
+        )
+    iri = namespaces.of_name(name, predicate.place)
+    x, y = Variable("X"), Variable("Y")
+    if predicate.arity == 1:
+        return AtomPattern(name, ("X",), (TriplePattern(x, RDF_TYPE, iri),), "stream")
+    return AtomPattern(name, ("X", "Y"), (TriplePattern(x, iri, y),), "stream")
+
+
+def template(
+    signature: Signature, triples: str, prefixes: Mapping[str, str], file: str
+) -> tuple[TriplePattern, ...]:
+    """The triples that an atom is written back as, with its arguments as variables.
+
+    Raises:
+        ProgramError: it is no template of CONSTRUCT, or has another variable or a blank node.
+    """
+    place = signature.place
+    found = _triples(f"CONSTRUCT {{ {triples}\n }} WHERE {{}}", triples, place, prefixes, file)
+    for name in (name for triple in found for name in triple.variables):
+        if name not in signature.arguments:
+            shown = name if name.startswith("_:") else f"?{name}"
+            raise ProgramSyntaxError(
+                triples,
+                file,
+                place,
+                f"{shown} is no argument of {signature.predicate}",
+                "The variables of the triples are the arguments of the atom.",
+            )
+    return found
+
+
+def _triples(
+    query: str, shown: str, place: Place, prefixes: Mapping[str, str], file: str
+) -> tuple[TriplePattern, ...]:
+    # rdflib's grammar takes long to import; programs that are cached do not need it.
+    from weir.sparql.frontend.errors import QueryError
+    from weir.sparql.frontend.translate import translate
+
+    prologue = "".join(f"PREFIX {name}: <{iri}> " for name, iri in prefixes.items())
+    try:
+        form = translate(prologue + query).form
+    except QueryError as error:
+        reason = f"{error.construct}: {error.reason}"
+        hint = "Write triple patterns of SPARQL."
+        raise ProgramSyntaxError(shown, file, place, reason, hint) from error
+    if isinstance(form, Construct):
+        return form.template
+    match form.pattern if isinstance(form, Select) else None:
+        case Project(_, Bgp(triples)) if triples:
+            return triples
+    raise UnsupportedProgram(
+        shown,
+        file,
+        place,
+        "not a basic graph pattern",
+        "Write triple patterns of SPARQL, without FILTER, OPTIONAL and paths.",
+    )

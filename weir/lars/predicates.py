@@ -1,0 +1,163 @@
+"""The predicates of a program: how many arguments each has, and where its atoms come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from weir.lars.errors import ProgramError, ProgramSyntaxError, UnsupportedProgram
+from weir.lars.syntax import At, Atom, Place, RuleSet, TupleWindow
+from weir.lars.syntax import Literal as BodyLiteral
+
+Origin = Literal["rules", "facts", "stream", "graph"]
+"""Where atoms come from: they are derived, written in the text, events, or in the graph.
+
+Those of facts and of the graph are background: at every point they hold, or do not, at all points.
+"""
+
+_PHRASES: Mapping[Origin, str] = {
+    "rules": "is derived by rules",
+    "facts": "has facts",
+    "stream": "is read from a stream",
+    "graph": "is read from the graph",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate.
+
+    place: where the front matter declares it, else of its first head, else its first mention.
+    """
+
+    name: str
+    arity: int
+    origin: Origin
+    place: Place
+
+    @property
+    def is_background(self) -> bool:
+        """Whether its atoms hold at all points or at none."""
+        return self.origin in ("facts", "graph")
+
+
+def predicates_of(
+    rules: RuleSet, declared: Mapping[str, Predicate], file: str
+) -> dict[str, Predicate]:
+    """The predicates of a program by name; what is neither derived nor declared is of the stream.
+
+    Args:
+        rules: the text.
+        declared: those for which the front matter has a pattern.
+        file: name of the text, for errors.
+
+    Raises:
+        ProgramSyntaxError: a predicate has two arities.
+        UnsupportedProgram: a predicate has two origins, or two differ in case only.
+    """
+    found = {**declared}
+    origins: dict[str, Origin] = {name: each.origin for name, each in declared.items()}
+    atoms: list[tuple[Atom, Origin]] = [(rule.head.atom, "rules") for rule in rules.rules]
+    atoms += [(atom, "facts") for atom in rules.facts]
+    for atom, origin in atoms:
+        before = origins.setdefault(atom.predicate, origin)
+        if before != origin:
+            raise UnsupportedProgram(
+                atom.predicate,
+                file,
+                atom.place,
+                f"it {_PHRASES[origin]} here, and {_PHRASES[before]} elsewhere",
+                "Use two predicates, and a rule that derives one from the other.",
+            )
+    for atom in _atoms(rules):
+        name, arity = atom.predicate, len(atom.arguments)
+        first = found.setdefault(
+            name, Predicate(name, arity, origins.get(name, "stream"), atom.place)
+        )
+        if first.arity != arity:
+            raise ProgramSyntaxError(
+                name,
+                file,
+                atom.place,
+                f"{arity} arguments here, and {first.arity} at {first.place}",
+                "A predicate has the same number of arguments everywhere.",
+            )
+    _check_case(found, file)
+    return found
+
+
+def check_reads(
+    rules: RuleSet, predicates: Mapping[str, Predicate], streams: int, file: str
+) -> None:
+    """Refuse elements that have no meaning for the origin of their atom.
+
+    Args:
+        rules: the text.
+        predicates: by name.
+        streams: how many the program reads.
+        file: name of the text, for errors.
+
+    Raises:
+        UnsupportedProgram: a tuple window over derived or background atoms or in a program of
+            several streams; `@` without a window over background atoms.
+    """
+    for rule in rules.rules:
+        for literal in rule.literals:
+            found = _misread(literal, predicates[literal.atom.predicate], streams, file)
+            if found is not None:
+                raise found
+
+
+def _misread(
+    literal: BodyLiteral, predicate: Predicate, streams: int, file: str
+) -> ProgramError | None:
+    name = predicate.name
+    if isinstance(literal.window, TupleWindow):
+        what = f"win^#{literal.window.size}"
+        if predicate.origin == "rules":
+            # Example in section 2.1: what is derived would become the last tuple itself.
+            reason = f"tuples are events, and {name} {_PHRASES['rules']} ({predicate.place})"
+            hint = "Use a time window, or a tuple window over the atoms that the rules read."
+        elif predicate.is_background:
+            reason = f"tuples are events, and {name} {_PHRASES[predicate.origin]}"
+            hint = "Leave the window out: the atom holds at all points or at none."
+        elif streams > 1:
+            reason = f"the last tuples of {streams} streams have no order"
+            hint = "Use a time window, or a program for each stream."
+        else:
+            return None
+        return UnsupportedProgram(what, file, literal.place, reason, hint)
+    if literal.window is None and isinstance(literal.modality, At) and predicate.is_background:
+        return UnsupportedProgram(
+            f"@ {name}",
+            file,
+            literal.place,
+            f"{name} {_PHRASES[predicate.origin]}, so it holds at all points or at none",
+            f"Leave @ out, or say which points are meant: win^10 @T {name}.",
+        )
+    return None
+
+
+def _atoms(rules: RuleSet) -> Iterator[Atom]:
+    """The atoms of a text: heads, then others, each in the order of the text."""
+    yield from (rule.head.atom for rule in rules.rules)
+    bodies = (literal.atom for rule in rules.rules for literal in rule.literals)
+    yield from sorted((*rules.facts, *bodies), key=lambda atom: atom.place)
+
+
+def _check_case(predicates: Mapping[str, Predicate], file: str) -> None:
+    """Views are named after predicates, and names of views do not differ in case."""
+    taken: dict[str, Predicate] = {}
+    for each in predicates.values():
+        if each.origin != "rules":
+            continue
+        other = taken.setdefault(each.name.lower(), each)
+        if other is not each:
+            raise UnsupportedProgram(
+                each.name,
+                file,
+                each.place,
+                f"it differs from {other.name} at {other.place} in case only",
+                "Rename one: each has a view of its name, in which case does not matter.",
+            )

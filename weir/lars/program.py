@@ -1,0 +1,267 @@
+"""A program: a text and what its front matter declares, checked, as a value to be evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from weir.lars.atoms import (
+    AtomPattern,
+    Signature,
+    declared_pattern,
+    default_pattern,
+    read_signature,
+    template,
+)
+from weir.lars.columns import PREDICATE, argument_columns
+from weir.lars.errors import ProgramSyntaxError, UnsupportedProgram
+from weir.lars.parse import parse
+from weir.lars.predicates import Predicate, check_reads, predicates_of
+from weir.lars.reads import LookBack, WindowRead, look_back, window_reads
+from weir.lars.safety import check_ground, safe
+from weir.lars.strata import strata
+from weir.lars.syntax import Place, RuleSet, Stratified
+from weir.lars.terms import Namespaces
+from weir.sparql.algebra.expressions import Variable
+from weir.sparql.algebra.patterns import TriplePattern
+
+TimeTerms = Literal["integer", "dateTime"]
+"""As what terms points are: whole numbers from the origin, or times."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredAtom:
+    """A key of `atoms` or `write_stream`: a signature, a pattern or template, and its place."""
+
+    signature: str
+    triples: str
+    place: Place
+    origin: Literal["stream", "graph"] = "stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Declarations:
+    """What the front matter says of a program's meaning.
+
+    Attributes:
+        streams: that it reads, by name; at least one.
+        prefixes: IRIs without brackets by prefix, without its colon.
+        atoms: the patterns of atoms.
+        output: the predicates that are published, with their places; None for all that are derived.
+        written: the templates of atoms that are written back as a stream.
+        written_stream: the name of that stream, None without one.
+    """
+
+    streams: tuple[str, ...]
+    prefixes: Mapping[str, str]
+    atoms: tuple[DeclaredAtom, ...] = ()
+    output: tuple[tuple[str, Place], ...] | None = None
+    written: tuple[DeclaredAtom, ...] = ()
+    written_stream: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAtom:
+    """The triples as which the atoms of a predicate are written back as events at their point.
+
+    arguments: the variables of `triples` that stand for the arguments, in order.
+    """
+
+    predicate: str
+    arguments: tuple[str, ...]
+    triples: tuple[TriplePattern, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that has a unique answer stream over any streams.
+
+    Attributes:
+        rules: its strata and facts.
+        predicates: all that the text has or the front matter declares, by name.
+        patterns: of the predicates that are read from streams or the graph, by name.
+        streams: that it reads, by name.
+        output: the derived predicates that are published, in the order of the text.
+        written: what is written back as a stream.
+        written_stream: the name of that stream, None without one.
+    """
+
+    rules: Stratified
+    predicates: Mapping[str, Predicate]
+    patterns: Mapping[str, AtomPattern]
+    streams: tuple[str, ...]
+    output: tuple[str, ...]
+    written: tuple[WrittenAtom, ...] = ()
+    written_stream: str | None = None
+
+    @cached_property
+    def look_back(self) -> LookBack:
+        """How much of the streams decides the answer at a point."""
+        of_streams = {each.name for each in self.predicates.values() if each.origin == "stream"}
+        return look_back(self.rules.rules, of_streams)
+
+    @cached_property
+    def window_reads(self) -> tuple[WindowRead, ...]:
+        """The windows of its rules; what several rules read is evaluated once."""
+        return window_reads(sorted(self.rules.rules, key=lambda rule: rule.place))
+
+    @property
+    def answer_columns(self) -> tuple[str, ...]:
+        """The columns of a published atom: predicate, a1, ..; null where it has fewer arguments."""
+        most = max((self.predicates[name].arity for name in self.output), default=0)
+        return (PREDICATE, *argument_columns(most))
+
+    @property
+    def reads_graph(self) -> bool:
+        """Whether it reads the maintained graph."""
+        return any(each.origin == "graph" for each in self.read_patterns)
+
+    @cached_property
+    def read_patterns(self) -> tuple[AtomPattern, ...]:
+        """The patterns of the atoms that rules read; others may be declared."""
+        literals = (literal for rule in self.rules.rules for literal in rule.literals)
+        names = dict.fromkeys(literal.atom.predicate for literal in literals)
+        return tuple(self.patterns[name] for name in names if name in self.patterns)
+
+    def argument_names(self, predicate: str, taken: Collection[str] = ()) -> tuple[str, ...]:
+        """Names for the arguments of a derived predicate, in lower case, each once.
+
+        The variable of the first head that has one there and is not `taken`, else `a1`, `a2`, `a3`.
+        None ends as the columns of exact terms do.
+        """
+        heads = [r.head.atom for r in self.rules.rules if r.head.atom.predicate == predicate]
+        names: list[str] = []
+        for i in range(self.predicates[predicate].arity):
+            own = (head.arguments[i] for head in sorted(heads, key=lambda atom: atom.place))
+            found = (term.name.lower() for term in own if isinstance(term, Variable))
+            free = (
+                name
+                for name in found
+                if name not in (*names, *taken, "a1", "a2", "a3") and not name.endswith("_term")
+            )
+            names.append(next(free, f"a{i + 1}"))
+        return tuple(names)
+
+
+def read_program(text: str, declarations: Declarations, file: str = "<program>") -> Program:
+    """The program of a text.
+
+    Args:
+        text: rules and facts; the lines of its front matter are comments.
+        declarations: what the front matter says.
+        file: name of the text, for errors.
+
+    Raises:
+        ProgramSyntaxError: text or declarations are malformed.
+        UnsupportedProgram: the rules have no unique meaning, or one that is not maintained.
+    """
+    namespaces = Namespaces(declarations.prefixes, file)
+    found = parse(text, declarations.prefixes, file)
+    if not found.rules:
+        raise ProgramSyntaxError(
+            "program", file, Place(1, 1), "it has no rule", "Write head <- body."
+        )
+    declared = [_pattern(each, declarations.prefixes, file) for each in declarations.atoms]
+    _refuse_repeated([signature for signature, _ in declared], file)
+    predicates = predicates_of(
+        found,
+        {
+            signature.predicate: Predicate(
+                signature.predicate, len(signature.arguments), pattern.origin, signature.place
+            )
+            for signature, pattern in declared
+        },
+        file,
+    )
+    check_reads(found, predicates, len(declarations.streams), file)
+    patterns = {pattern.predicate: pattern for _, pattern in declared}
+    for each in predicates.values():
+        if each.origin == "stream" and each.name not in patterns:
+            patterns[each.name] = default_pattern(each, namespaces)
+    output = _output(found, declarations, predicates, file)
+    return Program(
+        rules=stratified(found, file),
+        predicates=predicates,
+        patterns=patterns,
+        streams=declarations.streams,
+        output=output,
+        written=tuple(
+            _written(each, output, declarations, predicates, file) for each in declarations.written
+        ),
+        written_stream=declarations.written_stream,
+    )
+
+
+def stratified(rules: RuleSet, file: str) -> Stratified:
+    """The rules of a text, checked to be safe and stratified.
+
+    Raises:
+        UnsupportedProgram: they are not.
+    """
+    for fact in rules.facts:
+        check_ground(fact, file)
+    return Stratified(strata([safe(rule, file) for rule in rules.rules], file), rules.facts)
+
+
+def _pattern(
+    declared: DeclaredAtom, prefixes: Mapping[str, str], file: str
+) -> tuple[Signature, AtomPattern]:
+    signature = read_signature(declared.signature, declared.place, file)
+    return signature, declared_pattern(signature, declared.triples, declared.origin, prefixes, file)
+
+
+def _refuse_repeated(signatures: Sequence[Signature], file: str) -> None:
+    seen: set[str] = set()
+    for each in signatures:
+        if each.predicate in seen:
+            raise ProgramSyntaxError(
+                each.predicate, file, each.place, "it is declared twice", "Delete one."
+            )
+        seen.add(each.predicate)
+
+
+def _output(
+    rules: RuleSet, declarations: Declarations, predicates: Mapping[str, Predicate], file: str
+) -> tuple[str, ...]:
+    derived = tuple(dict.fromkeys(rule.head.atom.predicate for rule in rules.rules))
+    if declarations.output is None:
+        return derived
+    for name, place in declarations.output:
+        _check_derived(name, place, predicates, file)
+    wanted = {name for name, _ in declarations.output}
+    return tuple(name for name in derived if name in wanted)
+
+
+def _written(
+    declared: DeclaredAtom,
+    output: Sequence[str],
+    declarations: Declarations,
+    predicates: Mapping[str, Predicate],
+    file: str,
+) -> WrittenAtom:
+    signature = read_signature(declared.signature, declared.place, file)
+    _check_derived(signature.predicate, signature.place, predicates, file)
+    if signature.predicate not in output:
+        raise UnsupportedProgram(
+            signature.predicate,
+            file,
+            signature.place,
+            "only what is published is written to a stream",
+            f"Add {signature.predicate} to `output`.",
+        )
+    arity = predicates[signature.predicate].arity
+    if len(signature.arguments) != arity:
+        reason = f"the rules derive it with {arity} arguments"
+        raise ProgramSyntaxError(declared.signature, file, signature.place, reason)
+    triples = template(signature, declared.triples, declarations.prefixes, file)
+    return WrittenAtom(signature.predicate, signature.arguments, triples)
+
+
+def _check_derived(name: str, place: Place, predicates: Mapping[str, Predicate], file: str) -> None:
+    if name not in predicates or predicates[name].origin != "rules":
+        derived = ", ".join(each.name for each in predicates.values() if each.origin == "rules")
+        raise UnsupportedProgram(
+            name, file, place, "no rule derives it", f"The rules derive {derived}."
+        )

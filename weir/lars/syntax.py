@@ -1,0 +1,242 @@
+"""Programs of plain LARS as frozen values: terms, atoms, body elements, rules, strata.
+
+A *point* is an instant counted in units of the program, a whole number. Rules are evaluated at
+every point t. What follows says when an element holds at t in a stream whose first point is t1;
+`v(u)` is the set of atoms at u.
+
+Values are equal if they say the same, wherever they stand: places do not count. So two rules that
+have an equal element read the same relation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from weir.sparql.algebra.expressions import Constant, Expression, Variable
+
+Term = Variable | Constant
+"""An argument of an atom.
+
+A `Constant` is an RDF term in N-Triples form; two terms are the same if their forms are. A number
+of the text is a literal: `7` is `"7"^^<http://www.w3.org/2001/XMLSchema#integer>`.
+"""
+
+Time = Variable | int
+"""The point of `@T` or `@5`.
+
+A variable may also be an argument of an atom or part of an expression: its value is then the term
+of the point, a literal as `time_terms` of the program says, `xsd:integer` or `xsd:dateTime`. A
+value that is no such term is no point, and the element does not hold.
+"""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Where something begins in the text of a program, both counted from 1."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+NOWHERE = Place(0, 0)
+"""The place of what has none, because no text says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """`predicate(arguments)`, without parentheses if there are no arguments; at most three."""
+
+    predicate: str
+    arguments: tuple[Term, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the variables, in order, each once; each `_` has a name of its own."""
+        names = (term.name for term in self.arguments if isinstance(term, Variable))
+        return tuple(dict.fromkeys(names))
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """`win^n`: the points [max(t1, t - size), t], so size + 1 of them; size >= 0. Definition 3."""
+
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class TupleWindow:
+    """`win^#n`: the last `size` tuples of the stream, size >= 1. Definition 4.
+
+    A tuple is a triple of the stream at a point, once, whether or not it is part of an atom of the
+    program; derived and background atoms do not count. The order is that of points, and within one
+    of the first arrival. The window reaches from the point of its first tuple to t, or from t1 if
+    the stream has fewer.
+    """
+
+    size: int
+
+
+Window = TimeWindow | TupleWindow
+
+
+@dataclass(frozen=True, slots=True)
+class Diamond:
+    """At some point of the window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """At every point of the window, also those at which nothing arrives."""
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """`@T`: at the point `time`, which is in the window."""
+
+    time: Time
+
+
+Modality = Diamond | Box | At
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """An atom in a body: `a`, `@T a`, `win^n diamond a`, `win^n box a` or `win^n @T a`, or negated.
+
+    | window | modality | holds at t if |
+    | --- | --- | --- |
+    | None | None | the atom is in v(t) |
+    | None | `At(u)` | t1 <= u <= t, and the atom is in v(u) |
+    | w | a modality | the modality holds in the window w at t |
+
+    A background atom is in every v(u). With `negated`, the element holds if the rest of it does
+    not; all its variables then occur in elements of the body that are not negated.
+    """
+
+    atom: Atom
+    window: Window | None = None
+    modality: Modality | None = None
+    negated: bool = False
+    place: Place = field(default=NOWHERE, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.window is None and not isinstance(self.modality, At | None):
+            raise ValueError("diamond and box are read in a window")
+        if self.window is not None and self.modality is None:
+            raise ValueError("a window is read by diamond, box or @")
+
+    @property
+    def time(self) -> Time | None:
+        """The point of `@T`, None if the element has none."""
+        return self.modality.time if isinstance(self.modality, At) else None
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the atom, then that of `@T`; each once."""
+        time = self.time
+        own = (time.name,) if isinstance(time, Variable) else ()
+        return tuple(dict.fromkeys((*self.atom.variables, *own)))
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison: holds if its effective boolean value is true; an error is not true."""
+
+    expression: Expression
+    place: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`T1 = T + 2` of which nothing else binds T1; an error makes the body not hold.
+
+    All variables of `expression` are bound by literals that are not negated, or by assignments that
+    stand before this one in the body.
+    """
+
+    variable: str
+    expression: Expression
+    place: Place = field(default=NOWHERE, compare=False)
+
+
+BodyElement = Literal | Condition | Assignment
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a rule derives at t: the atom at t, or with `@T` the atom at the point T.
+
+    An atom is in the answer at t if it is derived at t *for* t: by a plain head, or by an `@T` head
+    with T = t. One that is derived for another point is seen by windows and by `@` only, at the
+    same t, if their window has that point; nothing derived at one t exists at another.
+    """
+
+    atom: Atom
+    time: Time | None = None
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the atom, then that of `@T`; each once."""
+        own = (self.time.name,) if isinstance(self.time, Variable) else ()
+        return tuple(dict.fromkeys((*self.atom.variables, *own)))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`head <- body.`; the body has at least one element."""
+
+    head: Head
+    body: tuple[BodyElement, ...]
+    place: Place = field(default=NOWHERE, compare=False)
+
+    @property
+    def literals(self) -> tuple[Literal, ...]:
+        """The atoms of the body, in order."""
+        return tuple(element for element in self.body if isinstance(element, Literal))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules and the ground facts of a text, in its order; nothing is checked yet."""
+
+    rules: tuple[Rule, ...]
+    facts: tuple[Atom, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Rules that are evaluated together: those of the predicates of one cycle, or of one predicate.
+
+    All that their bodies read of other predicates is in earlier strata. Not `recursive`: no body
+    reads a predicate of the stratum, and one pass is enough.
+    """
+
+    predicates: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    recursive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stratified:
+    """Checked rules: safe, stratified, and each `V = expression` that binds V an `Assignment`.
+
+    In a body conditions and assignments stand after the literals, assignments in an order in which
+    each finds its variables bound, and conditions last. `strata` is in order of evaluation.
+    """
+
+    strata: tuple[Stratum, ...]
+    facts: tuple[Atom, ...]
+
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """The predicates of the heads, in order of evaluation."""
+        return tuple(name for stratum in self.strata for name in stratum.predicates)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules in order of evaluation."""
+        return tuple(rule for stratum in self.strata for rule in stratum.rules)

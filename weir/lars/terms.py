@@ -1,0 +1,89 @@
+"""The RDF terms that constants of a program stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from weir.lars.errors import ProgramSyntaxError
+from weir.lars.syntax import Place
+from weir.rdf import terms
+from weir.sparql.algebra.expressions import Constant
+from weir.sparql.frontend.literals import boolean, number
+
+
+@dataclass(frozen=True, slots=True)
+class Namespaces:
+    """What the prefixes of a program stand for.
+
+    Attributes:
+        prefixes: IRIs without brackets by prefix, without its colon. The empty prefix is that of
+            names without one: `room` is `:room`.
+        file: name of the program's file, for errors.
+    """
+
+    prefixes: Mapping[str, str]
+    file: str
+
+    def of_name(self, name: str, place: Place) -> Constant:
+        """A name without a prefix: `true` and `false` are literals, any other is an IRI.
+
+        Raises:
+            ProgramSyntaxError: the empty prefix is not declared.
+        """
+        if name in ("true", "false"):
+            return Constant(boolean(name))
+        if "" not in self.prefixes:
+            raise ProgramSyntaxError(
+                name,
+                self.file,
+                place,
+                "a name stands for an IRI, and no namespace is declared for names",
+                'Declare one in the front matter, prefixes: {"": "http://example.org/"}, or write a'
+                " prefixed name, an <IRI> or a string.",
+            )
+        return Constant(terms.iri(self.prefixes[""] + name))
+
+    def of_prefixed_name(self, text: str, place: Place) -> Constant:
+        """`ex:room`.
+
+        Raises:
+            ProgramSyntaxError: the prefix is not declared.
+        """
+        prefix, _, local = text.partition(":")
+        if prefix not in self.prefixes:
+            raise ProgramSyntaxError(
+                text,
+                self.file,
+                place,
+                f"the prefix {prefix}: is not declared",
+                f'Declare it in the front matter: prefixes: {{"{prefix}": "http://..."}}.',
+            )
+        return self.of_iri(f"<{self.prefixes[prefix]}{local}>", text, place)
+
+    def of_iri(self, text: str, written: str, place: Place) -> Constant:
+        """An IRI in angle brackets.
+
+        Raises:
+            ProgramSyntaxError: it is not an absolute IRI.
+        """
+        return Constant(self._canonical(text, written, place))
+
+    def of_literal(self, text: str, written: str, place: Place) -> Constant:
+        """A literal in N-Triples form, escapes and upper-case language tags allowed.
+
+        Raises:
+            ProgramSyntaxError: a datatype that is no IRI, a language tag or escape that is none.
+        """
+        return Constant(self._canonical(text, written, place))
+
+    def _canonical(self, text: str, written: str, place: Place) -> str:
+        try:
+            return terms.canonical_term(text, "object")
+        except terms.TermError as error:
+            raise ProgramSyntaxError(written, self.file, place, str(error)) from error
+
+
+def of_number(text: str) -> Constant:
+    """A number with or without a sign: integer, decimal or double by how it is written."""
+    return Constant(number(text))

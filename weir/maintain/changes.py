@@ -1,0 +1,95 @@
+"""The changes of a range of epochs, read from the change feeds of `quads` and `triples`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from weir.compute.engine import Engine
+from weir.compute.relations import Keep, Statement
+from weir.compute.sql import column, columns, number, rows_of, select, text
+from weir.engine.graph import graphs_of, log_columns
+from weir.engine.relations import EpochRange
+from weir.lake.change_feed import CHANGE_TYPE, ChangeFeedGap, lost_files_are_a_gap
+from weir.lake.tables import QUADS, TRIPLES, Table
+from weir.plan.leaves import Scope
+from weir.progress.watermarks import IngestedEpoch
+
+
+def read_changes(
+    engine: Engine,
+    name: str,
+    scope: Scope,
+    epochs: EpochRange,
+    ingested: Sequence[IngestedEpoch],
+    predicates: frozenset[str] | None,
+) -> None:
+    """Make the relation `name` of the log rows (`log_columns`) of `scope` within `epochs`.
+
+    Args:
+        engine: makes it.
+        name: of the relation.
+        scope: the union of all graphs, one graph, or each graph by itself.
+        epochs: the range.
+        ingested: at least those of the range.
+        predicates: the predicates to read; None for all.
+
+    Raises:
+        ChangeFeedGap: the feed does not hold every commit of the range, or holds something that
+            only appending does not explain.
+    """
+    table, first, last = _feed(scope, epochs, ingested)
+    inside = [t for t in ingested if epochs.after < t.epoch <= epochs.last]
+    rows = sum(each.changes for each in inside)
+    keep: Keep = "small" if engine.placement.holds(rows) else "cache"
+    feed = f"{name}_feed"
+    wanted = select(column(CHANGE_TYPE), *columns(log_columns(scope))).from_(rows_of(feed))
+    with lost_files_are_a_gap(table.name):
+        engine.open_feed(feed, table.name, first, last, rows)
+        # Looks at every row, and so opens every file.
+        engine.make(
+            Statement(f"{name}_typed", wanted.where(*_about(scope, epochs, predicates)), keep)
+        )
+        kinds = select(column(CHANGE_TYPE)).distinct().from_(rows_of(f"{name}_typed"))
+        found = {str(kind) for (kind,) in engine.rows(kinds)}
+    if others := found - {"insert"}:
+        # The logs are only appended to: any other event means that a foreign writer changed them.
+        raise ChangeFeedGap(f"{table.name} was not only appended to: {', '.join(sorted(others))}")
+    changes = select(*columns(log_columns(scope))).from_(rows_of(f"{name}_typed"))
+    engine.make(Statement(name, changes))
+
+
+def _about(scope: Scope, epochs: EpochRange, predicates: frozenset[str] | None) -> list[exp.Expr]:
+    """The conditions on the rows of the feed."""
+    wanted: list[exp.Expr] = [
+        column("epoch") > number(epochs.after),
+        column("epoch") <= number(epochs.last),
+    ]
+    if not scope.is_union:
+        wanted.append(graphs_of(scope))
+    if predicates is not None:
+        wanted.append(column("predicate").isin(*(text(each) for each in sorted(predicates))))
+    return wanted
+
+
+def _feed(
+    scope: Scope, epochs: EpochRange, ingested: Sequence[IngestedEpoch]
+) -> tuple[Table, int, int]:
+    """The table whose feed has the changes of a range, and its first and last version in it.
+
+    Raises:
+        ChangeFeedGap: an epoch of the range is not in `ingested`.
+    """
+    inside = [t for t in ingested if epochs.after < t.epoch <= epochs.last]
+    if len(inside) != epochs.last - epochs.after:
+        raise ChangeFeedGap(
+            f"`transactions` names {len(inside)} of the epochs {epochs.after + 1}..{epochs.last}"
+        )
+    # An epoch without changes has the version of an earlier commit, whose feed may be gone.
+    inside = [t for t in inside if t.changes] or inside
+    if scope.is_union:
+        table, versions = TRIPLES, [t.triples_version for t in inside]
+    else:
+        table, versions = QUADS, [t.quads_version for t in inside]
+    return table, min(versions), max(versions)

@@ -1,0 +1,29 @@
+"""Queries with a table whose log cannot be read: they fail by themselves, and the others go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weir.catalog.maintained import Maintained
+from weir.lake.storage_errors import DamagedTable
+from weir.maintain.emitted_streams import OutputStream
+from weir.progress.completion import Completion
+
+
+def damaged_queries(
+    completion: Completion, queries: Sequence[Maintained]
+) -> dict[str, DamagedTable]:
+    """By name those of some queries with a log that cannot be read, that of their stream too.
+
+    As `Completion.damaged` it looks at the newest commit only.
+    """
+    found = completion.damaged(query.name for query in queries)
+    for query in queries:
+        output = OutputStream.of(query)
+        if output is None or query.name in found:
+            continue
+        try:
+            completion.lake.version(output.table.name)
+        except DamagedTable as error:
+            found[query.name] = error
+    return found

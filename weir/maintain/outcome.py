@@ -1,0 +1,165 @@
+"""What maintain did per query: for its caller, and as rows of the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from weir.compute.budget import QueryLimitError
+from weir.compute.writing import Commit
+from weir.expected_errors import as_user_error
+from weir.lake.counted import counted
+from weir.lake.ledger import FAILED, SKIPPED, UNTOUCHED
+from weir.maintain.tasks import Mode, Task
+from weir.progress.failed_attempts import Attempt, FailedAttempts
+from weir.stage import Claim, Progress
+
+_MESSAGE_LENGTH = 500
+"""Characters of an unexpected error that are recorded."""
+
+
+@dataclass(slots=True)
+class MaintainResult:
+    """What was done: per query its mode; errors of queries that could not be maintained.
+
+    warnings: what is to be known of queries that could. causes: the errors themselves.
+    """
+
+    to_epoch: int
+    modes: dict[str, Mode] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    causes: list[Exception] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def summary(self) -> str:
+        """How many queries had rows that changed, and how many could not be maintained."""
+        touched = sum(mode != UNTOUCHED for mode in self.modes.values())
+        parts = []
+        if self.modes:
+            parts.append(f"{touched:,} of {counted(len(self.modes), 'query')} touched")
+        if self.errors:
+            parts.append(f"{len(self.errors):,} failed")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Records the outcome of the tasks of a run, which may end in any order.
+
+    Attributes:
+        run: whose rows are recorded.
+        result: for the caller.
+        limits: of each query, by name.
+        failed_attempts: the queries that took more when they were last tried.
+        now: when the run began.
+        reported: the queries that have a row.
+    """
+
+    run: Claim
+    result: MaintainResult
+    limits: Mapping[str, Any]
+    failed_attempts: Mapping[str, FailedAttempts]
+    now: datetime
+    reported: set[str] = field(default_factory=set)
+
+    def committed(
+        self,
+        task: Task,
+        commit: Commit,
+        rows_in: int | None,
+        seconds: float,
+    ) -> None:
+        """The new rows of a query are in its table."""
+        self.reported.add(task.query.name)
+        self.result.modes[task.query.name] = task.mode
+        self.run.report(
+            task.query.name,
+            mode=task.mode,
+            reason=task.reason or None,
+            from_epoch=task.after,
+            to_epoch=self.result.to_epoch,
+            rows_in=rows_in,
+            rows_out=commit.rows,
+            seconds=seconds,
+            table_version=commit.version,
+            commit_metadata=commit.metadata.to_json(),
+        )
+
+    def warn(self, query: str, what: str, progress: Progress) -> None:
+        """Something is to be known of a query; it is said at once, too."""
+        line = f"{query}: {what}"
+        progress(f"WARNING: {line}")
+        if line not in self.result.warnings:
+            self.result.warnings.append(line)
+
+    def untouched(self, task: Task) -> None:
+        """No row of the query changed: its watermark moves without a commit."""
+        self.reported.add(task.query.name)
+        self.result.modes[task.query.name] = UNTOUCHED
+        self.run.untouched(task.query.name, task.after, self.result.to_epoch)
+
+    def waits(self, task: Task, why: str) -> None:
+        """The query is not evaluated yet; its published answer stays as it is."""
+        self.reported.add(task.query.name)
+        self.run.report(
+            task.query.name,
+            mode=SKIPPED,
+            reason=why,
+            from_epoch=task.after,
+            to_epoch=task.after,
+        )
+
+    def failed(self, task: Task, error: Exception) -> None:
+        """The query stays where it was; the others continue, and the stage fails at its end."""
+        self.result.causes.append(error)
+        attempts = None
+        text = _message(error)
+        if isinstance(error, QueryLimitError):
+            before = self.failed_attempts.get(task.query.name)
+            attempts = FailedAttempts.after(self._attempt(task), text, before)
+            text = attempts.explained(task.query.name)
+        self._not_maintained(task, task.mode, text, attempts)
+
+    def puts_off(self, task: Task) -> bool:
+        """Leave a query that takes more than a limit until it is to be tried again.
+
+        It is reported as not maintained, like one that fails. Gives whether it is left.
+        """
+        before = self.failed_attempts.get(task.query.name)
+        if before is None or before.is_tried(self._attempt(task)):
+            return False
+        text = before.explained(task.query.name)
+        self._not_maintained(task, SKIPPED, text, before)
+        return True
+
+    def _attempt(self, task: Task) -> Attempt:
+        """What computing a query in this run is."""
+        return Attempt(task.query.fingerprint, {**self.limits}, self.result.to_epoch, self.now)
+
+    def _not_maintained(
+        self, task: Task, mode: str, why: str, attempts: FailedAttempts | None
+    ) -> None:
+        self.reported.add(task.query.name)
+        text = f"{task.query.name}: {why}"
+        self.result.errors.append(text)
+        self.run.report(
+            task.query.name,
+            status=FAILED,
+            mode=mode,
+            reason=text,
+            from_epoch=task.after,
+            to_epoch=task.after,
+            failed_attempts=None if attempts is None else attempts.to_json(),
+        )
+
+
+def _message(error: Exception) -> str:
+    """The message of an error in one line; of an unexpected one with its class."""
+    expected = as_user_error(error)
+    lines = str(expected or error).strip().splitlines()
+    if expected is not None and lines:
+        return lines[0]
+    return ": ".join([type(error).__name__, *lines])[:_MESSAGE_LENGTH]

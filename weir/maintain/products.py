@@ -1,0 +1,131 @@
+"""The check that a product does not get too large: of parts without a common variable, or of an
+EXISTS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+
+from sqlglot import exp
+
+from weir.compute.engine import Engine
+from weir.compute.sql import alias, column, rows_of, select
+from weir.engine.fixpoint import make
+from weir.engine.plan_delta import PlanDelta
+from weir.engine.run import ProductOf
+from weir.errors import WeirError
+from weir.plan.leaves import MEMBER
+from weir.plan.plan import Plan
+
+
+class ProductCheck:
+    """Checks products between the statements that make their parts and those that make them.
+
+    Args:
+        engine: counts.
+        products: the products.
+        limit: most rows.
+    """
+
+    def __init__(self, engine: Engine, products: Sequence[ProductOf], limit: int) -> None:
+        self._engine, self._limit = engine, limit
+        self._unchecked = [*products]
+        self._made: set[str] = set()
+
+    def made(self, name: str) -> Iterator[ProductOf]:
+        """The products whose parts are complete with the relation `name`."""
+        self._made.add(name)
+        complete = [each for each in self._unchecked if self._made.issuperset(each.parts)]
+        self._unchecked = [each for each in self._unchecked if each not in complete]
+        yield from complete
+
+    def of_query(self, product: ProductOf, file: str, names: Sequence[str]) -> None:
+        """Check a product of one query.
+
+        Args:
+            product: its parts have been made.
+            file: declares the query.
+            names: of the columns of its plan.
+
+        Raises:
+            WeirError: it exceeds the limit.
+        """
+        counts = [self._engine.count(part) for part in product.parts]
+        if prod(counts) > self._limit:
+            raise self._error(product, counts, file, names)
+
+    def of_members(
+        self, product: ProductOf, members: Mapping[str, tuple[str, Sequence[str]]]
+    ) -> dict[str, WeirError]:
+        """Of each member whose product exceeds the limit, the error.
+
+        Args:
+            product: its parts have been made, with the column `member`.
+            members: the file of each, and the names of the columns of its plan.
+        """
+        counts = [self._by_member(part) for part in product.parts]
+        found = {}
+        for member, (file, names) in members.items():
+            own = [each.get(member, 0) for each in counts]
+            if prod(own) > self._limit:
+                found[member] = self._error(product, own, file, names)
+        return found
+
+    def _by_member(self, part: str) -> dict[str, int]:
+        return rows_by_member(self._engine, part)
+
+    def _error(
+        self, product: ProductOf, counts: Sequence[int], file: str, names: Sequence[str]
+    ) -> WeirError:
+        sizes = " x ".join(f"{count:,}" for count in counts)
+        rows = (
+            f"{sizes} = {prod(counts):,} rows, more than product_rows = {self._limit:,}."
+            " `weir explain` shows them."
+        )
+        if product.correlated:
+            outside = ", ".join(f"?{names[int(column[1:])]}" for column in product.correlated)
+            return WeirError(
+                f"an EXISTS depends on {outside} in a part that shares no variable with the"
+                f" solutions outside; evaluated for each of their values, that part has {rows}",
+                file,
+                "Share a variable with the part, or write `#+ allow_product: true`.",
+            )
+        return WeirError(
+            f"parts of it share no variable, and their product has {rows}",
+            file,
+            "Join the parts by a variable, or write `#+ allow_product: true`.",
+        )
+
+
+def make_delta(engine: Engine, delta: PlanDelta, limit: int, plan: Plan, file: str) -> None:
+    """Make the relations of one query's delta; the size of a product is checked before it is made.
+
+    Args:
+        engine: makes them.
+        delta: what to make.
+        limit: most rows of a product.
+        plan: of the query; says whether it may exceed that.
+        file: that declares the query.
+
+    Raises:
+        WeirError: a product exceeds the limit.
+    """
+    check = ProductCheck(engine, () if plan.allow_product else delta.products, limit)
+    for statement in (*delta.statements, delta.result):
+        make(engine, statement)
+        for product in check.made(statement.name):
+            check.of_query(product, file, plan.names)
+
+
+def rows_by_member(engine: Engine, relation: str) -> dict[str, int]:
+    """How many rows of a relation each member has; those without rows are missing."""
+    found = engine.rows(
+        select(
+            column(MEMBER),
+            alias(exp.Count(this=exp.Star(), big_int=True), "rows"),
+            from_=rows_of(relation),
+            group_by=[column(MEMBER)],
+        )
+    )
+    return {str(member): int(str(rows)) for member, rows in found}

@@ -1,0 +1,163 @@
+"""Correlation: which variables of the solution around an EXISTS its pattern depends on.
+
+EXISTS substitutes the values of the solution in its pattern. For most variables, joining the
+pattern's solutions with the solution is the same:
+https://www.w3.org/TR/sparql11-query/#defn_substitute. The others are correlated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from weir.plan.context import Context
+from weir.plan.leaves import Component, Values
+from weir.plan.operators import (
+    AntiJoin,
+    Ask,
+    Closure,
+    Distinct,
+    Extend,
+    Filter,
+    Group,
+    Instantiate,
+    Join,
+    LeftJoin,
+    MarkJoin,
+    PlanNode,
+    Product,
+    Project,
+    SemiJoin,
+    Slice,
+    Union,
+)
+from weir.sparql.algebra import patterns as algebra
+from weir.sparql.algebra.expressions import Variable
+from weir.sparql.algebra.paths import may_have_length_zero
+from weir.sparql.algebra.scoping import (
+    certainly_bound,
+    free_variables,
+    free_variables_of,
+    in_scope,
+    is_hidden,
+)
+from weir.sparql.algebra.traversal import children, expressions_of
+
+_Names = frozenset[str]
+
+
+def correlated_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names:
+    """Variables whose values from outside decide which solutions parts of `pattern` have.
+
+    For the others, joining with the outside at the end is the same. It comes too late
+
+    - where an expression sees a variable that the pattern below it does not certainly bind,
+    - where the right side of an OPTIONAL or MINUS has a variable that the left does not,
+    - where solutions are counted or cut off,
+    - where a path may have length zero: a value connects with itself, in the graph or not.
+
+    `terms`: variables whose values are, where this is joined, subjects or objects of the graph.
+    """
+    own = _union(map(free_variables_of, expressions_of(pattern)))
+    match pattern:
+        case algebra.PathPattern(_, path) if may_have_length_zero(path, both_ends=True):
+            ends = frozenset(in_scope(pattern))
+            return frozenset() if ends & terms else ends
+        case algebra.Bgp() | algebra.PathPattern() | algebra.Values() | algebra.Service():
+            return frozenset()
+        case algebra.Join(left, right):
+            of_left = correlated_variables(left, terms | _graph_terms(right))
+            return of_left | correlated_variables(right, terms | _graph_terms(left))
+        case algebra.LeftJoin(left, right) | algebra.Minus(left, right):
+            late = (own | free_variables(right)) - certainly_bound(left)
+            of_right = correlated_variables(right, terms | _graph_terms(left))
+            return late | correlated_variables(left, terms) | of_right
+        case algebra.Group(variables, _, inner):
+            # The values of a key make no other groups; what they decide below, they decide still.
+            keys = frozenset(variables)
+            counted = (own | free_variables(inner)) - keys
+            return counted | correlated_variables(inner, terms & keys)
+        case algebra.Slice(inner):
+            return own | free_variables(inner)
+        case algebra.Project(variables, inner):
+            shown = frozenset(variables)
+            return correlated_variables(inner, terms & shown) & shown
+        case algebra.Filter(_, inner) | algebra.Extend(inner):
+            return (own - certainly_bound(inner)) | correlated_variables(inner, terms)
+        case algebra.Graph(_, inner):
+            # Inside are the terms of another graph.
+            return correlated_variables(inner)
+        case algebra.Union() | algebra.Distinct() | algebra.Reduced():
+            return _union(correlated_variables(child, terms) for child in children(pattern))
+        case _:
+            assert_never(pattern)
+
+
+def independent_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) -> _Names:
+    """Variables of solutions of `pattern` whose values decide nothing inside of it.
+
+    Joining with their values is the same at any place inside where they are bound, and at the end.
+    """
+    visible = frozenset(name for name in in_scope(pattern) if not is_hidden(name))
+    return visible - correlated_variables(pattern, terms)
+
+
+def terms_of_graph(node: PlanNode, context: Context) -> _Names:
+    """Columns of `node` whose values are certainly subjects or objects of the graph of `context`.
+
+    As `_graph_terms`, for the outside of an EXISTS, which is a plan already.
+    """
+    match node:
+        case Component(patterns):
+            here = (node.scope, node.graph) == (context.scope, context.graph)
+            return _ends(patterns) if here else frozenset()
+        case Join(left, right):
+            return terms_of_graph(left, context) | terms_of_graph(right, context)
+        case Product(parts):
+            return _union(terms_of_graph(part, context) for part in parts)
+        case LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
+            return terms_of_graph(node.left, context)
+        case Filter() | Extend() | Distinct() | Slice():
+            return terms_of_graph(node.child, context)
+        case Project(variables, child):
+            return terms_of_graph(child, context) & frozenset(variables)
+        case Values() | Union() | Group() | Closure() | Ask() | Instantiate():
+            return frozenset()
+        case _:
+            assert_never(node)
+
+
+def _graph_terms(pattern: algebra.Pattern) -> _Names:
+    """Variables that triple patterns certainly bind to subjects or objects of the graph."""
+    match pattern:
+        case algebra.Bgp(patterns):
+            return _ends(patterns)
+        case algebra.Join(left, right):
+            return _graph_terms(left) | _graph_terms(right)
+        case algebra.LeftJoin() | algebra.Minus():
+            return _graph_terms(pattern.left)
+        case algebra.Filter() | algebra.Extend() | algebra.Distinct():
+            return _graph_terms(pattern.pattern)
+        case (
+            algebra.PathPattern()
+            | algebra.Values()
+            | algebra.Service()
+            | algebra.Union()
+            | algebra.Graph()
+            | algebra.Group()
+            | algebra.Slice()
+            | algebra.Project()
+            | algebra.Reduced()
+        ):
+            return frozenset()
+        case _:
+            assert_never(pattern)
+
+
+def _ends(patterns: tuple[algebra.TriplePattern, ...]) -> _Names:
+    ends = (end for triple in patterns for end in (triple.subject, triple.object))
+    return frozenset(end.name for end in ends if isinstance(end, Variable))
+
+
+def _union(sets: Iterable[_Names]) -> _Names:
+    return frozenset[str]().union(*sets)

@@ -1,0 +1,110 @@
+"""The plan of a group: queries of one shape as one plan, whose solutions say whose they are.
+
+The members of a group are queries with equal parameterized plans. In the group's plan every node
+has the column `member`: the leaves make it, one solution for each member and its parameters, and
+every operator has it in its key. So the rows of a member are those of its own plan, and its nodes
+have the ids that they have there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from weir.plan.leaves import MEMBER, Component, MemberComponent, MemberValues, Values
+from weir.plan.operators import (
+    AntiJoin,
+    Ask,
+    Closure,
+    Distinct,
+    Extend,
+    Filter,
+    Group,
+    Instantiate,
+    Join,
+    LeftJoin,
+    MarkJoin,
+    PlanNode,
+    Product,
+    Project,
+    SemiJoin,
+    Slice,
+    Union,
+)
+from weir.plan.parameters import map_nodes, mapped_node, with_constants
+from weir.plan.plan import Plan
+from weir.sparql.recursion import deep_recursion
+
+
+@dataclass(frozen=True, slots=True)
+class MembersPlan:
+    """The plan of a group, and the parameters of its members.
+
+    Attributes:
+        plan: the plan; it reads the relation of the members.
+        columns: of that relation, beside `member`: one for each parameter in which members differ.
+        rows: per member the constants in these columns.
+    """
+
+    plan: Plan
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def plan_of_members(general: Plan, constants: Sequence[tuple[str, ...]]) -> MembersPlan:
+    """The plan of a group.
+
+    Args:
+        general: the parameterized plan of all members.
+        constants: per member its constants, one for each parameter.
+    """
+    # Who has the same constant everywhere needs no join, and an optimizer would make it first.
+    first, *others = constants
+    differs = [any(each[i] != term for each in others) for i, term in enumerate(first)]
+    fixed = [None if own else term for own, term in zip(differs, first, strict=True)]
+    own = [i for i, differ in enumerate(differs) if differ]
+    return MembersPlan(
+        for_members(with_constants(general, fixed)),
+        tuple(f"p{i}" for i in own),
+        tuple(tuple(each[i] for i in own) for each in constants),
+    )
+
+
+@deep_recursion()
+def for_members(general: Plan) -> Plan:
+    """A plan with the column `member` in every node."""
+    return map_nodes(general, _for_members)
+
+
+def _for_members(node: PlanNode, child: Callable[[PlanNode], PlanNode]) -> PlanNode:
+    match node:
+        case Component():
+            return MemberComponent(
+                node.patterns, node.scope, node.kind, node.conditions, node.graph
+            )
+        case Values():
+            return MemberValues((MEMBER, *node.variables), node.rows)
+        case Project(variables, below):
+            return Project((MEMBER, *variables), child(below))
+        case Group():
+            return replace(node, keys=(MEMBER, *node.keys), child=child(node.child))
+        case Slice() | Closure():
+            return replace(node, partition=(MEMBER, *node.partition), child=child(node.child))
+        case (
+            Product()
+            | Join()
+            | LeftJoin()
+            | SemiJoin()
+            | AntiJoin()
+            | MarkJoin()
+            | Union()
+            | Filter()
+            | Extend()
+            | Distinct()
+            | Ask()
+            | Instantiate()
+        ):
+            return mapped_node(node, lambda term: term, child)
+        case _:
+            assert_never(node)

@@ -1,0 +1,66 @@
+"""The plan of one query."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from weir.plan.leaves import Component
+from weir.plan.operators import PlanNode
+from weir.plan.structure import children, has_memory, touch_key, walk
+
+ANSWER = "answer"
+"""The node id of a plan's root."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plan of one query.
+
+    `names[i]` is the SPARQL name of column `v<i>`. `columns` are the published columns: (name,
+    internal column). `is_set` says that the answer is a set by construction. Equal nodes share one
+    id and one stored log. `stored` are the nodes that have a log: the answer, and each child of an
+    operator with memory, and those that are `asked`: the nodes whose solutions are the keys that a
+    block of SERVICE asks for, each with the id of its pattern. `reused` are the nodes that several
+    nodes read, or one several times.
+    """
+
+    root: PlanNode
+    names: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    is_set: bool
+    allow_product: bool = False
+    asked: tuple[tuple[str, PlanNode], ...] = ()
+    ids: dict[PlanNode, str] = field(init=False, repr=False, compare=False, hash=False)
+    stored: tuple[PlanNode, ...] = field(init=False, repr=False, compare=False, hash=False)
+    reused: frozenset[PlanNode] = field(init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        ids: dict[PlanNode, str] = {}
+        keys = tuple(node for _, node in self.asked)
+        for node in walk(self.root, *keys):
+            ids[node] = f"n{len(ids)}" if ids else ANSWER
+        object.__setattr__(self, "ids", ids)
+        stored = [self.root, *keys]
+        for node in ids:
+            if has_memory(node):
+                stored.extend(children(node))
+        object.__setattr__(self, "stored", tuple(dict.fromkeys(stored)))
+        read = Counter(child for node in ids for child in children(node))
+        reused = frozenset(node for node, times in read.items() if times > 1)
+        object.__setattr__(self, "reused", reused)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The leaves that read the graph."""
+        return tuple(node for node in self.ids if isinstance(node, Component))
+
+    @property
+    def whole_reads(self) -> tuple[PlanNode, ...]:
+        """The nodes that look at all of their children's stored rows whenever one changes."""
+        return tuple(node for node in self.ids if has_memory(node) and not touch_key(node))
+
+    @property
+    def width(self) -> int:
+        """Number of internal columns."""
+        return len(self.names)

@@ -1,0 +1,260 @@
+"""What a query's embedding table holds that its answer table does not have yet (no Spark)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from weir.lake.lake import Lake
+from weir.lake.metadata import WHOLE_STATE, Metadata
+from weir.progress.watermarks import Watermark
+
+HORIZON = "horizon"
+"""What the metadata of a query over streams has besides: the last instant that was evaluated."""
+
+PREDICATES = "predicates"
+"""What the metadata of a program has besides: by predicate the names of its arguments."""
+
+REPAIRED = -1
+"""What a repaired answer names as its version of the embeddings: it follows from none of them."""
+
+UNKNOWN = "unknown"
+"""What the metadata of an answer over streams may have besides (`unknown_instants`)."""
+
+DIFFERENCE_AT = "difference_at"
+"""What the metadata of an answer may have besides (`Backlog.difference_at`)."""
+
+SINCE = "since"
+"""What the metadata of an answer may have besides (`answered_since`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaterStart:
+    """Of a query over streams that began after events had been deleted: what it says nothing about.
+
+    Attributes:
+        begins: the first instant that its embeddings are about.
+        unknown_from: from this instant up to `begins`, nothing is known of its answer; equal to
+            `begins` if all earlier instants had been published.
+    """
+
+    begins: int
+    unknown_from: int
+
+    @classmethod
+    def from_json(cls, extra: Mapping[str, Any]) -> Self | None:
+        """From what `to_json` gives; None of a query that begins with its streams."""
+        begins = extra.get("begins")
+        return None if begins is None else cls(begins, extra["unknown_from"])
+
+    def to_json(self) -> dict[str, Any]:
+        """For the metadata of every commit of the embeddings."""
+        return {"begins": self.begins, "unknown_from": self.unknown_from}
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """The epochs (from_epoch, to_epoch] of a query that validate and publish have yet to do.
+
+    Attributes:
+        maintained: how far the embedding table is complete.
+        published: how far the answer table is, or None before the first publication.
+        rebuilt: whether the embedding table starts with another state than the one published from,
+            so that the difference between the two is to be published.
+        reason: why it was rebuilt, or empty.
+        as_one_state: whether the answer is published as the state at `to_epoch`, and not of the
+            epochs before it (`of_services`).
+    """
+
+    query: str
+    maintained: Watermark
+    published: Watermark | None
+    rebuilt: bool
+    reason: str
+    as_one_state: bool = False
+
+    @property
+    def columns(self) -> tuple[tuple[str, int], ...]:
+        """Published column -> number of its variable, in the order of the query."""
+        return columns_of(self.maintained.metadata)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The columns of the embedding table that have the values of `columns`."""
+        return tuple(f"v{number}" for _, number in self.columns)
+
+    @property
+    def is_over_streams(self) -> bool:
+        """Whether the rows have an instant, too: the query reads streams."""
+        return HORIZON in self.maintained.metadata.extra
+
+    @property
+    def later_start(self) -> LaterStart | None:
+        """Of a query over streams, where it begins if not with its streams."""
+        return LaterStart.from_json(self.maintained.metadata.extra)
+
+    @property
+    def unknown(self) -> list[list[int]]:
+        """The instants [since, until) that the answer says nothing about, once published."""
+        before = [] if self.published is None else unknown_instants(self.published.metadata)
+        start = self.later_start
+        if not self.rebuilt or start is None or start.unknown_from == start.begins:
+            return before
+        return [*before, [start.unknown_from, start.begins]]
+
+    @property
+    def snapshot(self) -> int:
+        """The version of the embedding table to read."""
+        return self.maintained.snapshot
+
+    @property
+    def from_epoch(self) -> int:
+        """The rows of later epochs are checked; they start from nothing if `rebuilt`."""
+        if self.rebuilt or self.published is None:
+            return self.maintained.metadata.base - 1
+        return self.published.epoch
+
+    @property
+    def to_epoch(self) -> int:
+        """The watermark of the embedding table."""
+        return self.maintained.epoch
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there may be rows to publish; if not, only the watermark has moved."""
+        return self.rebuilt or self.maintained.metadata.watermark > self.from_epoch
+
+    @property
+    def rows_before(self) -> int:
+        """The number of rows of the answer at `from_epoch`."""
+        return 0 if self.rebuilt else self.rows_published
+
+    @property
+    def rows_published(self) -> int:
+        """The number of rows of the published answer."""
+        return 0 if self.published is None else int(self.published.metadata.extra["rows"])
+
+    @property
+    def is_first_of_text(self) -> bool:
+        """Whether nothing of this text of the query was published before."""
+        return self.mode in ("initial", "edited")
+
+    @property
+    def state_at(self) -> int | None:
+        """The epoch whose state is published as a whole; None if each row comes at its own."""
+        if self.as_one_state:
+            return self.to_epoch
+        if not self.rebuilt or self.published is None:
+            return None
+        return max(self.maintained.metadata.base, self.published.epoch)
+
+    @property
+    def difference_at(self) -> int | None:
+        """The epoch of the rows that an edit or a rebuild publishes, if it does: the difference."""
+        return None if self.published is None else self.state_at
+
+    @property
+    def since(self) -> int | None:
+        """The first epoch that the answers of this text are about, if not the base."""
+        if self.as_one_state:
+            return self.to_epoch
+        if self.published is None or self.is_first_of_text:
+            return None
+        found = self.published.metadata.extra.get(SINCE)
+        return None if found is None else int(found)
+
+    def of_services(self) -> Self:
+        """As a query with SERVICE publishes it.
+
+        While the answers of its remotes were coming in, its embeddings were about a part of them:
+        its first answer is the state in which they are complete. Rows over streams have instants,
+        and new keys at each: they are published as they come.
+        """
+        return replace(self, as_one_state=self.is_first_of_text and not self.is_over_streams)
+
+    @property
+    def mode(self) -> str:
+        """The mode in the ledger."""
+        if self.published is None:
+            return "initial"
+        if not self.rebuilt:
+            return "incremental"
+        old, new = self.published.metadata, self.maintained.metadata
+        return "edited" if old.fingerprint != new.fingerprint else "rebased"
+
+
+def columns_of(metadata: Metadata) -> tuple[tuple[str, int], ...]:
+    """The published columns that a commit names: (name, number of the variable)."""
+    return tuple((name, number) for name, number in metadata.extra["columns"])
+
+
+def unknown_instants(published: Metadata) -> list[list[int]]:
+    """The instants [since, until) that a published answer says nothing about.
+
+    Events that they need had been deleted before they were evaluated.
+    """
+    return [*published.extra.get(UNKNOWN, ())]
+
+
+def answered_since(published: Metadata) -> int:
+    """The first epoch that the answers of a published text are about."""
+    return int(published.extra.get(SINCE, published.base))
+
+
+def backlog_of(
+    lake: Lake, query: str, maintained: Watermark | None, published: Watermark | None
+) -> Backlog | None:
+    """What a query has to publish; None if it is complete, or not maintained yet.
+
+    Args:
+        lake: of which the watermarks are.
+        query: its name.
+        maintained: how far the embedding table is complete.
+        published: how far the answer table is.
+    """
+    if maintained is None:
+        return None
+    if published is not None and maintained.epoch < published.epoch:
+        # A log over streams is recomputed leg by leg: it has not caught up yet.
+        return None
+    table = f"embeddings/{query}"
+    reason = _why_rebuilt(lake, table, maintained, published)
+    backlog = Backlog(
+        query=query,
+        maintained=maintained,
+        published=published,
+        rebuilt=reason is not None,
+        reason=reason or "",
+    )
+    return backlog if backlog.rebuilt or backlog.to_epoch > backlog.from_epoch else None
+
+
+def _why_rebuilt(
+    lake: Lake, table: str, maintained: Watermark, published: Watermark | None
+) -> str | None:
+    if published is None:
+        return "nothing was published before"
+    old, new = published.metadata, maintained.metadata
+    if old.fingerprint != new.fingerprint:
+        return "it was edited"
+    published_from = int(old.extra["embeddings_version"])
+    if published_from == REPAIRED:
+        return "the published rows were repaired"
+    if old.base != new.base or _was_replaced(lake, table, published_from, maintained.version):
+        return f"the embeddings were recomputed at epoch {new.base}"
+    return None
+
+
+def _was_replaced(lake: Lake, table_name: str, after: int, last: int) -> bool:
+    """Whether a commit after the version `after`, up to `last`, replaced all rows."""
+    # Mostly there is none, and the table need not be opened for it.
+    for commit in lake.commits(table_name) if after < last else ():
+        if commit["version"] <= after:
+            return False
+        if commit["version"] > last:
+            continue
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is not None and metadata.job == "maintain" and metadata.mode in WHOLE_STATE:
+            return True
+    return False

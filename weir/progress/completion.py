@@ -1,0 +1,213 @@
+"""Watermarks, backlogs and verdicts of a lake, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Literal
+
+from weir.lake.lake import Lake
+from weir.lake.ledger import DROPPED, FAILED, SUCCEEDED, UNTOUCHED
+from weir.lake.ledger_summary import read_ledger
+from weir.lake.metadata import Metadata
+from weir.lake.storage_errors import DamagedTable
+from weir.progress.backlog import Backlog, backlog_of
+from weir.progress.failed_attempts import FailedAttempts
+from weir.progress.verdicts import Verdict, graph_failure
+from weir.progress.watermarks import KnownCommit, Watermark, head, watermark
+
+_Job = Literal["maintain", "publish"]
+_ENDED = (SUCCEEDED, FAILED)
+_COLUMNS = (
+    "job",
+    "query",
+    "status",
+    "mode",
+    "reason",
+    "from_epoch",
+    "to_epoch",
+    "table_version",
+    "checked_run",
+    "commit_metadata",
+    "recorded_at",
+    "failed_attempts",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRun:
+    """A run that failed, and that no run of the same job has followed.
+
+    Attributes:
+        job: what ran.
+        at: when it ended.
+        reason: what failed, where, and what to do.
+    """
+
+    job: str
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True)
+class Completion:
+    """How far each table of a lake is complete, at the time of reading.
+
+    The ledger is read at once, a table of a query when it is first needed.
+    """
+
+    lake: Lake
+    _rows: tuple[dict[str, Any], ...] = field(repr=False)
+    """The rows of the ledger that still matter, in the order of runs."""
+    _watermarks: dict[tuple[_Job, str], Watermark | None] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    _works: dict[str, Backlog | DamagedTable | None] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    @classmethod
+    def read(cls, lake: Lake) -> Completion:
+        """The completion of a lake in the state that the lake has open."""
+        return cls(lake, tuple(read_ledger(lake).rows.select(_COLUMNS).to_pylist()))
+
+    @cached_property
+    def head(self) -> int:
+        """The newest epoch, 0 before the first."""
+        return head(self.lake)
+
+    def maintained(self, query: str) -> Watermark | None:
+        """How far the embedding table of a query is complete; None before its first commit."""
+        return self._watermark("maintain", query, f"embeddings/{query}")
+
+    def published(self, query: str) -> Watermark | None:
+        """How far the answer table of a query is complete; None before its first commit."""
+        return self._watermark("publish", query, f"answers/{query}")
+
+    def backlog(self, queries: Iterable[str]) -> tuple[Backlog, ...]:
+        """What each query has to publish; none if it is complete, not maintained yet, or damaged.
+
+        `damaged` says which are.
+        """
+        found = map(self._work, queries)
+        return tuple(each for each in found if isinstance(each, Backlog))
+
+    def damaged(self, queries: Iterable[str]) -> dict[str, DamagedTable]:
+        """The queries with a table whose newest commit cannot be read, and why.
+
+        Of other damage nothing is known before it is read.
+        """
+        found = ((query, self._work(query)) for query in queries)
+        return {query: work for query, work in found if isinstance(work, DamagedTable)}
+
+    def _work(self, query: str) -> Backlog | DamagedTable | None:
+        if query not in self._works:
+            try:
+                maintained, published = self.maintained(query), self.published(query)
+                self._works[query] = backlog_of(self.lake, query, maintained, published)
+            except DamagedTable as error:
+                self._works[query] = error
+        return self._works[query]
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, Verdict]:
+        """The last validation of every query."""
+        return {
+            row["query"]: Verdict(
+                row["table_version"],
+                row["checked_run"],
+                row["from_epoch"],
+                row["status"] == SUCCEEDED,
+                row["reason"] or "",
+            )
+            for row in self._about_queries("validate")
+        }
+
+    @cached_property
+    def graph_validated_to(self) -> int:
+        """The epoch up to which the checks of the graph succeeded, 0 before the first."""
+        runs = (row for row in self._rows if row["job"] == "validate" and row["query"] is None)
+        return max((row["to_epoch"] or 0 for row in runs), default=0)
+
+    @cached_property
+    def graph_failure(self) -> str | None:
+        """Which checks failed for the graph's epochs after `graph_validated_to`.
+
+        In the last run that checked them; None if nothing is known.
+        """
+        if self.graph_validated_to >= self.head:
+            return None
+        return graph_failure(self.lake, self.graph_validated_to)
+
+    @cached_property
+    def failed_runs(self) -> tuple[FailedRun, ...]:
+        """The jobs whose last run failed, the one that failed last first."""
+        ended = [row for row in self._rows if row["query"] is None and row["status"] in _ENDED]
+        newest = {row["job"]: row for row in sorted(ended, key=lambda row: row["recorded_at"])}
+        failed = [
+            FailedRun(job, row["recorded_at"], row["reason"] or "")
+            for job, row in newest.items()
+            if row["status"] == FAILED
+        ]
+        return tuple(sorted(failed, key=lambda each: each.at, reverse=True))
+
+    @cached_property
+    def last_maintenance(self) -> Mapping[str, tuple[str | None, str | None]]:
+        """Mode and reason of the last run of maintain that reported on each query.
+
+        Of all queries that were ever maintained, registered or not.
+        """
+        rows = self._about_queries("maintain")
+        return {row["query"]: (row["mode"], row["reason"]) for row in rows}
+
+    def last_embeddings(self, query: str) -> Metadata | None:
+        """The last commit of the embeddings of a query that the ledger knows of.
+
+        Also if the table is gone. None if it was dropped since.
+        """
+        known = self._commits.get(("maintain", query))
+        mode, _ = self.last_maintenance.get(query, (None, None))
+        return None if known is None or mode == DROPPED else Metadata.from_json(known.metadata)
+
+    @cached_property
+    def failed_attempts(self) -> Mapping[str, FailedAttempts]:
+        """The queries that took more than a limit when they were last tried."""
+        newest = {row["query"]: row["failed_attempts"] for row in self._about_queries("maintain")}
+        return {
+            query: FailedAttempts.from_json(text)
+            for query, text in newest.items()
+            if text is not None
+        }
+
+    def _about_queries(self, job: str) -> Iterable[dict[str, Any]]:
+        return (row for row in self._rows if row["job"] == job and row["query"] is not None)
+
+    def _watermark(self, job: _Job, query: str, table_name: str) -> Watermark | None:
+        key = job, query
+        if key not in self._watermarks:
+            range_, commit = self._untouched.get(key), self._commits.get(key)
+            self._watermarks[key] = watermark(self.lake, table_name, job, range_, commit)
+        return self._watermarks[key]
+
+    @cached_property
+    def _commits(self) -> Mapping[tuple[str, str], KnownCommit]:
+        """The newest commit that the ledger knows of, by job and query."""
+        return {
+            (row["job"], row["query"]): KnownCommit(
+                row["table_version"], row["commit_metadata"], row["recorded_at"]
+            )
+            for row in self._rows
+            if row["commit_metadata"] is not None
+        }
+
+    @cached_property
+    def _untouched(self) -> Mapping[tuple[str, str], tuple[int, int]]:
+        """The newest range that did not touch a query, by job and query."""
+        ranges = (
+            ((row["job"], row["query"]), (row["from_epoch"], row["to_epoch"]))
+            for row in self._rows
+            if row["mode"] == UNTOUCHED and row["status"] == SUCCEEDED and row["query"] is not None
+        )
+        return dict(sorted(ranges, key=lambda each: (each[1][1], -each[1][0])))

@@ -1,0 +1,148 @@
+"""How far each stream is complete: its frontiers by epoch, and what its epochs brought."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from weir.lake.commit_files import LOG
+from weir.lake.lake import Lake, local_folder
+from weir.lake.metadata import Metadata
+from weir.lake.tables import STREAM_EPOCHS, stream
+from weir.progress.watermarks import head
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRows:
+    """How many events of a stream are stored, and are not; `early` ones are among the late."""
+
+    rows: int
+    late: int
+    early: int
+
+
+@dataclass(frozen=True, slots=True)
+class Frontiers:
+    """The recorded frontiers of every stream: (epoch, frontier), in the order of epochs."""
+
+    streams: Mapping[str, tuple[tuple[int, int | None], ...]]
+
+    @classmethod
+    def read(cls, lake: Lake) -> Self:
+        """Those of the epochs that exist; every query asks for them."""
+        if not lake.exists(STREAM_EPOCHS.name):
+            return cls({})
+        state = lake.version(STREAM_EPOCHS.name), head(lake)
+        known: tuple[object, Self] | None = lake.derived(STREAM_EPOCHS.name)
+        if known is not None and known[0] == state:
+            return known[1]
+        read = cls._up_to(lake, state[1])
+        lake.derive(STREAM_EPOCHS.name, (state, read))
+        return read
+
+    @classmethod
+    def _up_to(cls, lake: Lake, last: int) -> Self:
+        names = ["epoch", "stream", "frontier"]
+        rows = lake.rows(STREAM_EPOCHS.name, names, [("epoch", "<=", last)])
+        found: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+        for row in rows.sort_by("epoch").to_pylist():
+            found[row["stream"]].append((row["epoch"], row["frontier"]))
+        return cls({name: tuple(epochs) for name, epochs in found.items()})
+
+    def at(self, stream: str, epoch: int) -> int | None:
+        """The frontier of a stream after an epoch of any source; None before its first event."""
+        epochs = self.streams.get(stream, ())
+        before = bisect_right(epochs, epoch, key=lambda each: each[0])
+        return epochs[before - 1][1] if before else None
+
+
+@dataclass(frozen=True, slots=True)
+class EpochBounds:
+    """Which instants ingest took in an epoch of a stream: those in [starts, latest]."""
+
+    epoch: int
+    starts: int | None
+    latest: int
+
+
+def epoch_bounds(lake: Lake, name: str, from_epoch: int, to_epoch: int) -> tuple[EpochBounds, ...]:
+    """Those of the epochs (from_epoch, to_epoch] of a stream, by the commits of ingest."""
+    found: list[EpochBounds] = []
+    for commit in lake.commits(stream(name).name):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is None or metadata.job != "ingest":
+            continue
+        if metadata.watermark <= from_epoch:
+            break
+        extra = metadata.extra
+        found += [
+            EpochBounds(row["epoch"], extra["starts"], extra["latest"])
+            for row in extra["stream_epochs"]
+        ]
+    return tuple(each for each in found if from_epoch < each.epoch <= to_epoch)
+
+
+def first_instant(lake: Lake, name: str) -> int | None:
+    """The first instant of a stream, which never changes; None before its first event."""
+    last = lake.last_metadata(stream(name).name, job="ingest")
+    return None if last is None else last[1].extra["starts"]
+
+
+def accepted_lateness(lake: Lake, name: str) -> int:
+    """For how many microseconds before the frontier a stream takes events, as last ingested."""
+    last = lake.last_metadata(stream(name).name, job="ingest")
+    return 0 if last is None else int(last[1].extra["lateness"])
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedEvents:
+    """What has been deleted of a stream: all events of instants before `before`.
+
+    rows: how many that were, in all.
+    """
+
+    before: int
+    rows: int
+
+    @classmethod
+    def from_json(cls, extra: Mapping[str, Any]) -> Self | None:
+        """From what `to_json` gives; None of a stream of which nothing was deleted."""
+        before = extra.get("deleted_before")
+        return None if before is None else cls(before, extra["deleted_rows"])
+
+    def to_json(self) -> dict[str, Any]:
+        """For the metadata of the commit that deletes, and of every later one of the stream."""
+        return {"deleted_before": self.before, "deleted_rows": self.rows}
+
+
+def deleted_events(lake: Lake, name: str) -> DeletedEvents | None:
+    """What has been deleted of a stream, in the state that the lake has open; None if nothing."""
+    last = lake.last_metadata(stream(name).name)
+    return None if last is None else DeletedEvents.from_json(last[1].extra)
+
+
+def stream_rows(lake: Lake) -> Mapping[str, StreamRows]:
+    """How many events each stream has."""
+    if not lake.exists(STREAM_EPOCHS.name):
+        return {}
+    names = ["stream", "rows", "late", "early"]
+    rows = lake.rows(STREAM_EPOCHS.name, names, [("epoch", "<=", head(lake))])
+    sums = rows.group_by("stream").aggregate([(name, "sum") for name in names[1:]])
+    return {
+        row["stream"]: StreamRows(row["rows_sum"], row["late_sum"], row["early_sum"])
+        for row in sums.to_pylist()
+    }
+
+
+def stream_names(lake: Lake) -> tuple[str, ...]:
+    """The streams that have a table; in an object store, those that have an epoch."""
+    folder = local_folder(lake.root)
+    if folder is not None:
+        return tuple(sorted(log.parent.name for log in folder.glob(f"streams/*/{LOG}")))
+    if not lake.exists(STREAM_EPOCHS.name):
+        return ()
+    known = lake.rows(STREAM_EPOCHS.name, ["stream"])["stream"].unique()
+    return tuple(sorted(map(str, known.to_pylist())))

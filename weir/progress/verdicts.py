@@ -1,0 +1,75 @@
+"""The results of the last validation, for a query's rows and for the graph (no Spark)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from weir.expectations.answers import GUARDS
+from weir.lake.counted import counted
+from weir.lake.lake import Lake
+from weir.lake.tables import QUALITY
+from weir.progress.backlog import Backlog
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of the last validation of a query.
+
+    Attributes:
+        version: of the embedding table whose rows were checked: the commit of maintain.
+        run_id: of that commit: where the table was dropped, versions start again.
+        from_epoch: the rows after it were checked, up to the watermark of that commit.
+        success: whether everything held.
+        reason: what did not hold.
+    """
+
+    version: int
+    run_id: str | None
+    from_epoch: int
+    success: bool
+    reason: str
+
+    @property
+    def failed_checks(self) -> frozenset[str]:
+        """The names of the checks that failed."""
+        return failed_checks(self.reason)
+
+    def is_about(self, backlog: Backlog) -> bool:
+        """Whether exactly the rows of `backlog` were checked."""
+        rows = backlog.maintained
+        checked = (self.version, self.run_id, self.from_epoch)
+        return checked == (rows.version, rows.metadata.run_id, backlog.from_epoch)
+
+
+def failed_checks(reason: str) -> frozenset[str]:
+    """The names of the checks that a reason says failed: it has a part for each."""
+    return frozenset(part.split(" ")[0].removesuffix(":") for part in reason.split("; "))
+
+
+def can_be_accepted(reason: str) -> bool:
+    """Whether nothing failed but guards, by the reason of a verdict or of a held answer."""
+    return failed_checks(reason) <= GUARDS
+
+
+def graph_failure(lake: Lake, validated_to: int) -> str | None:
+    """Which checks failed for the graph's epochs after `validated_to`.
+
+    In the last run that checked them; None if nothing is known.
+    """
+    if not lake.exists(QUALITY.name):
+        return None
+    columns = ["run_id", "query", "expectation", "unexpected_rows", "recorded_at"]
+    filters = [("success", "=", False), ("from_epoch", ">=", validated_to)]
+    failed = lake.rows(QUALITY.name, columns, filters)
+    of_graph = failed.filter(pc.is_null(failed["query"])).sort_by("recorded_at").to_pylist()
+    if not of_graph:
+        return None
+    last = of_graph[-1]["run_id"]
+    what = [
+        f"{row['expectation']} ({counted(row['unexpected_rows'], 'row')})"
+        for row in of_graph
+        if row["run_id"] == last
+    ]
+    return f"the graph: {'; '.join(what)}"

@@ -1,0 +1,143 @@
+"""How far tables are complete: the newest epoch, and up to which one a query's tables go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from weir.lake.counted import counted
+from weir.lake.file_rows import greatest
+from weir.lake.lake import Lake
+from weir.lake.metadata import BEGUN_TO, Metadata
+from weir.lake.newest_commit import is_newest, newest_metadata
+from weir.lake.step_back import refuse_step_back
+from weir.lake.storage_errors import DamagedTable
+from weir.lake.tables import GRAPHS, QUADS, TRANSACTIONS, TRIPLES
+
+
+@dataclass(frozen=True, slots=True)
+class Watermark:
+    """How far a table of a query is complete.
+
+    Attributes:
+        epoch: the epoch up to which it is complete; later than that of the commit by epochs that
+            did not touch the query.
+        version: of the newest commit of the query's job.
+        metadata: of that commit.
+        snapshot: the version of the table to read; later if its files were rearranged since.
+    """
+
+    epoch: int
+    version: int
+    metadata: Metadata
+    snapshot: int
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCommit:
+    """A commit of a table as the ledger describes it.
+
+    Attributes:
+        version: of the table.
+        metadata: of the commit, as JSON.
+        recorded_at: when the ledger came to know it: after the commit.
+    """
+
+    version: int
+    metadata: str
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedEpoch:
+    """An epoch as a reader of changes sees it: the commits that hold it, and how much changed."""
+
+    epoch: int
+    quads_version: int
+    triples_version: int
+    inserted: int
+    deleted: int
+
+    @property
+    def changes(self) -> int:
+        """How many quads changed."""
+        return self.inserted + self.deleted
+
+
+def head(lake: Lake) -> int:
+    """The newest epoch, 0 before the first."""
+    if lake.open(TRANSACTIONS.name) is None:
+        return 0
+    with lake.using(TRANSACTIONS.name):
+        return greatest(lake, TRANSACTIONS.name, "epoch") or 0
+
+
+def require_graph(lake: Lake) -> None:
+    """Refuse to go on where there are epochs and a table of the graph is gone.
+
+    A new one would be empty, and all that the graph has would count as new.
+
+    Raises:
+        DamagedTable: one is gone.
+    """
+    backup = "Restore it from a backup"
+    rebuilt = f"{backup}, or have `weir repair --from-sources` rebuild it."
+    for table, hint in ((QUADS, rebuilt), (TRIPLES, rebuilt), (GRAPHS, f"{backup}.")):
+        if lake.exists(TRANSACTIONS.name) and not lake.exists(table.name) and head(lake):
+            raise DamagedTable(
+                f"the table {table.name} is gone, and {counted(head(lake), 'epoch')} are known",
+                lake.location(table.name),
+                hint,
+            )
+
+
+def epochs_after(lake: Lake, epoch: int) -> tuple[IngestedEpoch, ...]:
+    """The epochs after `epoch`, in order."""
+    columns = ["epoch", "quads_version", "triples_version", "inserted", "deleted"]
+    later = lake.rows(TRANSACTIONS.name, columns, [("epoch", ">", epoch)])
+    return tuple(IngestedEpoch(**row) for row in later.sort_by("epoch").to_pylist())
+
+
+def watermark(
+    lake: Lake,
+    table_name: str,
+    job: str,
+    untouched: tuple[int, int] | None,
+    known: KnownCommit | None = None,
+) -> Watermark | None:
+    """How far a table is complete; None before its first commit.
+
+    Args:
+        lake: which holds it.
+        table_name: `embeddings/<query>` or `answers/<query>`.
+        job: the job whose commits count, `maintain` or `publish`.
+        untouched: the newest range of epochs, the first exclusive, that did not touch the query.
+        known: the newest commit of the job that the ledger knows of.
+
+    Raises:
+        DamagedTable: the newest commit goes back behind one before it, or behind that one.
+    """
+    found = _known(lake, table_name, known) or newest_metadata(lake, table_name, job)
+    snapshot = found[0] if found is not None else lake.version(table_name)
+    if found is None:
+        found = lake.last_metadata(table_name, job=job)
+    if found is None or snapshot is None:
+        return None
+    version, metadata = found
+    recorded = None if known is None else Metadata.from_json(known.metadata)
+    if known is not None and recorded is not None:
+        refuse_step_back(lake.location(table_name), found, known.version, recorded)
+    epoch = metadata.watermark
+    # The range counts only if nothing is missing before it, and if it is about this log.
+    begun_to = int(metadata.extra.get(BEGUN_TO, 0))
+    if untouched is not None and untouched[0] <= epoch < untouched[1] > begun_to:
+        epoch = untouched[1]
+    return Watermark(epoch, version, metadata, snapshot)
+
+
+def _known(lake: Lake, table_name: str, known: KnownCommit | None) -> tuple[int, Metadata] | None:
+    """A commit that the ledger knows, if no later one was made: by a run that died, by others."""
+    if known is None or not is_newest(lake, table_name, known.version, known.recorded_at):
+        return None
+    metadata = Metadata.from_json(known.metadata)
+    return None if metadata is None else (known.version, metadata)

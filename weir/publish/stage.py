@@ -1,0 +1,207 @@
+"""Append the validated new rows of every query to its answer table.
+
+The answer table is a log: the sum of the weights up to an epoch is the answer at that epoch. One
+commit takes it from its watermark to that of the embedding table, and carries the new watermark, so
+a run that was killed is completed by the next and nothing is published twice. If the embedding
+table starts with another state than the one published from (first publication, edited query,
+recomputed embeddings), the difference between that state and the published answer is appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from weir.catalog.catalog import Catalog
+from weir.catalog.maintained import Maintained
+from weir.catalog.output_streams import all_upstreams_of
+from weir.compute.engine import Engine
+from weir.compute.session import Spark, session_of
+from weir.errors import QualityError, WeirError, causes, listed
+from weir.lake.counted import counted
+from weir.lake.ledger import UNTOUCHED
+from weir.progress.backlog import Backlog
+from weir.progress.completion import Completion
+from weir.progress.over_limit import over_limit
+from weir.progress.verdicts import can_be_accepted
+from weir.publish.publication import Publication, move_watermark, publish
+from weir.replicas.not_ready import NotReady
+from weir.replicas.readiness import Readiness
+from weir.settings import Settings
+from weir.stage import Progress, claimed, run_stage, silent
+
+JOB: Literal["publish"] = "publish"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishResult:
+    """What was done, for the queries that had something to publish."""
+
+    publications: tuple[Publication, ...] = ()
+
+    def of(self, mode: str) -> list[Publication]:
+        """The publications of a mode."""
+        return [each for each in self.publications if each.mode == mode]
+
+    @property
+    def changed_or_not_published(self) -> list[Publication]:
+        """All but those of which no row changed."""
+        return [each for each in self.publications if each.mode != UNTOUCHED]
+
+    @property
+    def published(self) -> list[Publication]:
+        """Those that appended rows, or replaced the state that they are appended to."""
+        others = ("held", "waiting", "failed", UNTOUCHED)
+        return [each for each in self.publications if each.mode not in others]
+
+    @property
+    def summary(self) -> str:
+        """How many answers were published, and how many were not."""
+        numbers = {
+            "published": self.published,
+            "unchanged": self.of(UNTOUCHED),
+            "held back": self.of("held"),
+            "waiting": self.of("waiting"),
+            "failed": self.of("failed"),
+        }
+        return ", ".join(f"{len(some):,} {what}" for what, some in numbers.items() if some)
+
+
+def publish_answers(
+    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
+) -> PublishResult:
+    """Append what is validated and not published yet.
+
+    Raises:
+        BusyError: another run publishes.
+        QualityError: rows are held back, because their check failed; the others were published.
+        WeirError: some queries could not be published; the others were.
+    """
+    catalog, lake = Catalog.of(settings), settings.open_lake()
+    before = Completion.read(lake)
+    if not (_work(before, catalog) or before.damaged(catalog.names)):
+        return PublishResult()
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
+        completion = Completion.read(lake)
+        work = _work(completion, catalog)
+        graph_to = completion.graph_validated_to
+        ready: list[Backlog] = []
+        done: list[Publication] = []
+        progress(f"publishing {counted(len(work), 'query')}")
+        with Engine.of(settings, lake, session_of(spark), JOB) as engine:
+            readiness = Readiness(engine, lake, completion, settings.remotes, datetime.now(UTC))
+            reasons: dict[str, NotReady | None] = {}
+            for query, error in completion.damaged(catalog.names).items():
+                reasons[query] = NotReady("held", str(error))
+                done.append(Publication(query, "failed", graph_to, reason=str(error)))
+                progress(f"{query}: not published, {error}")
+            for item in work:
+                why = _why_held(item, completion)
+                reasons[item.query] = why or _why_stale(readiness, catalog, item)
+            for item in (_as_published(each, catalog) for each in work):
+                reason = reasons[item.query] or _why_waits(catalog.member(item.query), reasons)
+                if reason is not None:
+                    done.append(
+                        Publication(item.query, reason.mode, item.to_epoch, reason=reason.reason)
+                    )
+                    progress(f"{item.query}: not published, {reason.reason}")
+                elif not item.has_rows:
+                    done.append(move_watermark(run, item))
+                else:
+                    ready.append(item)
+            done += publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
+        if any(each.mode in ("held", "failed") for each in done):
+            # The error of the run is that of this stage, which then names these, too.
+            done += _above_limits(completion, catalog)
+        result = PublishResult(tuple(done))
+        progress(result.summary)
+        _raise_for(result)
+    return result
+
+
+def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
+    """The backlog of the queries whose files have no error; no other file is read."""
+    work = completion.backlog(catalog.names)
+    return tuple(each for each in work if catalog.is_usable(each.query))
+
+
+def _why_held(work: Backlog, completion: Completion) -> NotReady | None:
+    """Why the rows may not be published, or None if they may."""
+    graph_to, verdict = completion.graph_validated_to, completion.verdicts.get(work.query)
+    if graph_to < work.to_epoch:
+        reason = f"the checks of the graph have not succeeded after epoch {graph_to}"
+        failure = completion.graph_failure
+        return NotReady("held", reason if failure is None else f"{reason}: {failure}")
+    if not work.has_rows:
+        return None
+    if verdict is None or not verdict.is_about(work):
+        return NotReady("held", "its rows have not been checked yet")
+    if not verdict.success:
+        return NotReady("held", verdict.reason)
+    return None
+
+
+def _why_stale(readiness: Readiness, catalog: Catalog, work: Backlog) -> NotReady | None:
+    """Why the answers of remotes do not allow a publication, or None if they do."""
+    query = catalog.member(work.query)
+    if not query.services.blocks:
+        return None
+    return readiness.why_not(query, work.to_epoch, is_first=work.is_first_of_text)
+
+
+def _as_published(work: Backlog, catalog: Catalog) -> Backlog:
+    return work.of_services() if catalog.member(work.query).services.blocks else work
+
+
+def _why_waits(query: Maintained, not_ready: Mapping[str, NotReady | None]) -> NotReady | None:
+    """Why rows that follow from the stream of another query may not be published."""
+    for upstream in all_upstreams_of(query):
+        why = not_ready.get(upstream)
+        if why is not None:
+            reason = f"the query {upstream}, whose stream it reads, is not published"
+            return NotReady(why.mode, reason)
+    return None
+
+
+def _above_limits(completion: Completion, catalog: Catalog) -> list[Publication]:
+    """The published answers that have more rows than they may have now, which validate reports."""
+    return [
+        Publication(each.query, "held", each.epoch, reason=each.reason)
+        for each in over_limit(completion, catalog)
+    ]
+
+
+def _raise_for(result: PublishResult) -> None:
+    failed, held = result.of("failed"), result.of("held")
+    if not (failed or held):
+        return
+    found: type[WeirError] = WeirError if failed else QualityError
+    hint = "Run again when the reason is gone." if failed else ""
+    if held:
+        hint = (
+            "Answers that are held back are as before; `weir show --held NAME` prints the rows, and"
+            " every run checks them again." + _how_to_accept(held) + " " + hint
+        )
+    reasons = [(p.query, p.reason) for p in (*failed, *held)]
+    # The same in each run that finds it, so that it is reported once.
+    parts = [
+        f"{counted(len(some), 'answer')} {what}"
+        for some, what in ((failed, "could not be published"), (held, "held back"))
+        if some
+    ]
+    what = f"{', '.join(parts)}:"
+    error = found(what, "", hint.strip(), parts=listed(reasons), done=result)
+    raise error from causes([p.cause for p in failed if p.cause is not None])
+
+
+def _how_to_accept(held: Sequence[Publication]) -> str:
+    names = [each.query for each in held if can_be_accepted(each.reason)]
+    options = " ".join(f"--accept {name}" for name in names)
+    return f" If an answer is right, accept it: `weir run {options}`." if names else ""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point under spark-submit."""
+    return run_stage(publish_answers, JOB, __doc__, argv)

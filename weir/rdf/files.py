@@ -1,0 +1,265 @@
+"""Files of a source: listed and opened by path or URI; the format by the name."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO, cast
+from urllib.parse import quote
+
+from pyarrow import fs
+
+from weir.lake.scratch import scratch_folder
+from weir.rdf.compression import (
+    RefusedArchive,
+    decompressed,
+    ending_of,
+    name_in_zip,
+    refused_archive,
+    without_ending,
+)
+from weir.rdf.records import Format
+
+FORMATS: Mapping[str, Format] = {
+    "nt": "n-triples",
+    "nq": "n-quads",
+    "ttl": "turtle",
+    "trig": "trig",
+    "rdf": "rdf-xml",
+    "owl": "rdf-xml",
+    "xml": "rdf-xml",
+    "jsonld": "json-ld",
+    "json": "json-ld",
+    "nqp": "rdf-patch",
+    "rdfp": "rdf-patch",
+    "patch": "rdf-patch",
+}
+_BLOCK = 1 << 20
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFBLK: "a device",
+    stat.S_IFCHR: "a device",
+}
+_START = datetime(1970, 1, 1, tzinfo=UTC)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+@dataclass(frozen=True, slots=True)
+class FileInfo:
+    """One file of a source.
+
+    path: path or URI to open it. name: relative to the listed folder. size: bytes. modified: when
+    it was written, in UTC; None if the store does not say. refused: why a link is not followed,
+    None if it is no such link. is_folder: whether such a link leads to a folder. no_file: what it
+    is that has no content to read, None if it is a file.
+    """
+
+    path: str
+    name: str
+    size: int
+    modified: datetime | None = None
+    refused: str | None = None
+    is_folder: bool = False
+    no_file: str | None = None
+
+
+def list_files(location: str) -> list[FileInfo]:
+    """The files below a local folder or URI (itself, if it is a file), sorted by name.
+
+    Files and folders named `.x` or `_x` are left out, as Spark does. A symbolic link that leaves
+    the folder, or that leads to a folder which it is in, is listed as `refused`; so is, as
+    `no_file`, what is neither a file nor a folder.
+
+    Raises:
+        FileNotFoundError: there is no such file or folder.
+        NotADirectoryError: it is neither.
+    """
+    system, root = _resolve(location)
+    info = system.get_file_info(root)
+    if info.type == fs.FileType.NotFound:
+        raise FileNotFoundError(f"{location}: no such file or folder")
+    if info.type == fs.FileType.File:
+        is_local = isinstance(system, fs.LocalFileSystem)
+        modified = _modified(Path(root).stat()) if is_local else info.mtime
+        return [FileInfo(location, info.base_name, info.size, modified)]
+    if isinstance(system, fs.LocalFileSystem):
+        return sorted(_below_folder(Path(root), location), key=lambda file: file.name)
+    prefix = root.rstrip("/") + "/"
+    found = [
+        FileInfo(_below(location, name), name, each.size, each.mtime)
+        for each in system.get_file_info(fs.FileSelector(root, recursive=True))
+        if each.type == fs.FileType.File
+        for name in [each.path.removeprefix(prefix)]
+        if not any(part.startswith((".", "_")) for part in name.split("/"))
+    ]
+    return sorted(found, key=lambda file: file.name)
+
+
+def _below_folder(root: Path, location: str) -> Iterator[FileInfo]:
+    """The files of a local folder, and the links in it that are not followed."""
+    open_folders: list[tuple[Path, str, tuple[str, ...]]] = [(root, "", (os.path.realpath(root),))]
+    while open_folders:
+        folder, prefix, above = open_folders.pop()
+        with os.scandir(folder) as entries:
+            visible = [each for each in entries if not each.name.startswith((".", "_"))]
+        for entry in visible:
+            name = f"{prefix}{entry.name}"
+            path, real = _below(location, name), os.path.realpath(entry.path)
+            reason = _link_fault(entry, real, above) if entry.is_symlink() else None
+            if reason is not None:
+                yield FileInfo(path, name, 0, None, reason, Path(real).is_dir())
+            elif entry.is_dir():
+                open_folders.append((Path(entry.path), f"{name}/", (*above, real)))
+            elif entry.is_file():
+                found = entry.stat()
+                yield FileInfo(path, name, found.st_size, _modified(found))
+            else:
+                kind = _KINDS.get(stat.S_IFMT(entry.stat().st_mode), "no file")
+                yield FileInfo(path, name, 0, no_file=kind)
+
+
+def _link_fault(entry: os.DirEntry[str], real: str, above: Sequence[str]) -> str | None:
+    """Why a symbolic link to `real` is not followed; `above`: the real folders that it is in."""
+    if not real.startswith(f"{above[0].rstrip('/')}/") and real != above[0]:
+        return f"the symbolic link leaves the folder of the source, to {real}"
+    if real in above or entry.path == real:
+        return "the symbolic link makes a cycle"
+    if not Path(real).exists():
+        return f"the symbolic link leads nowhere: {real}"
+    return None
+
+
+def _modified(found: os.stat_result) -> datetime:
+    return _START + timedelta(microseconds=found.st_mtime_ns // 1000)
+
+
+def is_unchanged(path: str, size: int, modified: datetime | None) -> bool:
+    """Whether a local file has this size, and this time if it is known.
+
+    Objects of a store are written as a whole.
+    """
+    # Reading it says why it is not there.
+    found = local_stat(path)
+    return found is None or (found[0] == size and modified in (None, found[1]))
+
+
+def local_stat(path: str) -> tuple[int, datetime] | None:
+    """Bytes and time, in UTC, of a local file; None for a URI, and if it cannot be looked at."""
+    if _SCHEME.match(path):
+        return None
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_size, _modified(found)
+
+
+def format_of(name: str) -> Format | None:
+    """The format by the ending of a file name, compressed or not; None if it is unknown."""
+    if refused_archive(name) is not None:
+        return None
+    _, dot, ending = without_ending(name.lower()).rpartition(".")
+    return FORMATS.get(ending) if dot else None
+
+
+def format_in(file: FileInfo, declared: Format | None = None) -> tuple[Format | None, str]:
+    """The format of a file, and why it has none.
+
+    It is the declared one, that of its name, or of `x.zip` that of the name inside.
+
+    Raises:
+        ArchiveError: `x.zip` is broken.
+        OSError: it cannot be read.
+    """
+    if refused := refused_archive(file.name):
+        return None, refused
+    known = declared or format_of(file.name)
+    if known is None and ending_of(file.name) == ".zip" and file.refused is None:
+        try:
+            return _format_in_zip(file.path)
+        except RefusedArchive as error:
+            return None, str(error)
+    return known, "its name has no known ending"
+
+
+def _format_in_zip(path: str) -> tuple[Format | None, str]:
+    system, inner = _resolve(path)
+    with system.open_input_file(inner) as archive:
+        return format_of(name_in_zip(archive)), "the name of the file in it has no known ending"
+
+
+@contextmanager
+def opened_raw(path: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file as they are stored.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    system, inner = _resolve(path)
+    with system.open_input_stream(inner, compression=None) as raw:
+        yield cast(IO[bytes], raw)
+
+
+@contextmanager
+def local_copy(file: str) -> Iterator[str | None]:
+    """The path of a copy of an object of a store, within the block; None for a local file.
+
+    Raises:
+        OSError: it cannot be read, or there is no room for the copy.
+    """
+    if not _SCHEME.match(file):
+        yield None
+        return
+    system, inner = _resolve(file)
+    if isinstance(system, fs.LocalFileSystem):
+        yield inner
+        return
+    # By the ending of its name a file is known to be compressed.
+    with tempfile.NamedTemporaryFile(
+        prefix="object-", suffix=ending_of(inner), dir=scratch_folder()
+    ) as copy:
+        with system.open_input_stream(inner, compression=None) as raw:
+            shutil.copyfileobj(cast(IO[bytes], raw), copy, _BLOCK)
+        copy.flush()
+        yield copy.name
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, decompressed if its name has an ending of `compression`.
+
+    Raises:
+        OSError: it cannot be opened.
+        ArchiveError: it is compressed, and broken; also when it is read.
+    """
+    system, inner = _resolve(path)
+    ending = ending_of(inner)
+    # A pyarrow file has the methods that the parsers use.
+    with (
+        system.open_input_file(inner)
+        if ending
+        else system.open_input_stream(inner, compression=None)
+    ) as raw:
+        yield decompressed(raw, ending)
+
+
+def _below(location: str, name: str) -> str:
+    if _SCHEME.match(location):
+        folder, mark, options = location.partition("?")
+        return f"{folder.rstrip('/')}/{quote(name)}{mark}{options}"
+    return f"{location.rstrip('/')}/{name}"
+
+
+def _resolve(location: str) -> tuple[fs.FileSystem, str]:
+    if _SCHEME.match(location):
+        return fs.FileSystem.from_uri(location)
+    return fs.LocalFileSystem(), str(Path(location).absolute())

@@ -1,0 +1,114 @@
+"""Messages of a parser process: a letter, the length of the content, the content.
+
+The length has 8 bytes, little-endian. Rows are Arrow IPC messages, all other content is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import IO, assert_never
+
+import pyarrow as pa
+
+from weir.rdf.parse_events import (
+    Changes,
+    CutOff,
+    Discarded,
+    ParseEvent,
+    Rejections,
+    Unusable,
+)
+from weir.rdf.records import CHANGES, REJECTIONS, Header, Rejection
+
+_PREFIX = struct.Struct("<cQ")
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The request has arrived; what happens from now on is caused by the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The file is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The file cannot be opened or read: errno (0 = unknown) and the system's error message."""
+
+    number: int
+    reason: str
+
+
+Message = ParseEvent | Started | End | Failed
+
+
+def write_message(output: IO[bytes], message: Message) -> None:
+    """Write one message, unflushed."""
+    letter, content = _encoded(message)
+    output.write(_PREFIX.pack(letter, len(content)))
+    output.write(content)
+
+
+def read_message(source: IO[bytes]) -> Message | None:
+    """Read one message; None if the writer is gone, in the middle of a message or between two."""
+    prefix = source.read(_PREFIX.size)
+    if len(prefix) < _PREFIX.size:
+        return None
+    letter, size = _PREFIX.unpack(prefix)
+    content = source.read(size)
+    return _decoded(letter, content) if len(content) == size else None
+
+
+def _encoded(message: Message) -> tuple[bytes, bytes | pa.Buffer]:
+    match message:
+        case Changes(batch):
+            return b"C", batch.serialize()
+        case Rejections(batch):
+            return b"R", batch.serialize()
+        case Discarded(since, until):
+            return b"D", json.dumps([since, until]).encode()
+        case Unusable(rejection):
+            return b"U", json.dumps(asdict(rejection)).encode()
+        case CutOff(reason):
+            return b"T", json.dumps(reason).encode()
+        case Header(change_id, previous_id, event_time):
+            time = event_time.isoformat() if event_time else None
+            return b"H", json.dumps([change_id, previous_id, time]).encode()
+        case Started():
+            return b"S", b""
+        case End():
+            return b"E", b""
+        case Failed(number, reason):
+            return b"F", json.dumps([number, reason]).encode()
+        case _:
+            assert_never(message)
+
+
+def _decoded(letter: bytes, content: bytes) -> Message:
+    match letter:
+        case b"C":
+            return Changes(pa.ipc.read_record_batch(pa.py_buffer(content), CHANGES))
+        case b"R":
+            return Rejections(pa.ipc.read_record_batch(pa.py_buffer(content), REJECTIONS))
+        case b"D":
+            return Discarded(*json.loads(content))
+        case b"U":
+            return Unusable(Rejection(**json.loads(content)))
+        case b"T":
+            return CutOff(json.loads(content))
+        case b"H":
+            change_id, previous_id, time = json.loads(content)
+            moment = datetime.fromisoformat(time) if time else None
+            return Header(change_id, previous_id, moment)
+        case b"S":
+            return Started()
+        case b"E":
+            return End()
+        case b"F":
+            return Failed(*json.loads(content))
+    raise ValueError(f"no message starts with {letter!r}")

@@ -1,0 +1,451 @@
+"""The one typed configuration: `weir.toml` in the project folder, then `WEIR_*` environment
+variables.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+)
+from pydantic_core import ErrorDetails
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from weir.errors import ConfigurationError
+from weir.files.text import read_text
+from weir.files.wrong_values import keys_at, reason
+from weir.lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
+from weir.text.near import meant
+from weir.text.printable import printable
+from weir.text.secret_keys import is_readable_by_others, is_secret, secret_settings
+from weir.text.secret_values import hide
+
+if TYPE_CHECKING:
+    from weir.compute.resources import Resources
+    from weir.lake.lake import Lake
+
+CONFIG_FILE = "weir.toml"
+_SIZE = r"(?P<number>\d+(\.\d+)?) ?(?P<unit>[KMGT])i?B"
+_OF_STORES = ("AWS_", "AZURE_", "GOOGLE_")
+"""How names of environment variables of object stores begin."""
+
+_RENAMED = {
+    "local_rows": "broadcast_rows",
+    "fetched_rows": "driver_rows",
+    "local_batch_rows": "driver_rows",
+    "local_parse_bytes": "driver_parse_bytes",
+    "local_lookup_bytes": "driver_table_bytes",
+    "local_table_bytes": "driver_table_bytes",
+    "local_whole_rows": "driver_scan_rows",
+}
+"""Limits that earlier versions had, and the limits that replace them."""
+
+
+def _size(value: str) -> str:
+    if not re.fullmatch(_SIZE, value):
+        raise ValueError("write a size with its unit: 2GB, 500MB")
+    return value
+
+
+Size = Annotated[str, AfterValidator(_size)]
+"""A number of bytes with its unit."""
+
+
+class SparkSettings(BaseModel):
+    """How Spark is started by the command line and by `make`; under Airflow the connection decides
+    the master.
+    """
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    master: str = Field("local[2]", description="Spark master when no spark-submit gave one")
+    driver_memory: str = Field("3g", description="heap of the driver")
+    shuffle_partitions: int = Field(
+        2, ge=1, description="spark.sql.shuffle.partitions: cores of the cluster"
+    )
+    conf: dict[str, str] = Field(
+        default_factory=dict,
+        description="further Spark settings, as they are; keys and passwords are refused",
+    )
+
+    @field_validator("conf")
+    @classmethod
+    def _has_no_secret(cls, conf: dict[str, str]) -> dict[str, str]:
+        # They become arguments of processes, which everybody on the machine can list.
+        if found := secret_settings(conf):
+            raise ValueError(
+                f"{', '.join(found)}: a secret does not belong here, where it would be on the"
+                " command line of Spark. Give credentials of a store once, as `storage_options`"
+                " (WEIR_STORAGE_OPTIONS, or under Airflow WEIR_STORAGE_CONNECTION): Spark gets them"
+                " from there; other secrets belong into files of Spark or Hadoop"
+            )
+        return conf
+
+
+class DuckDbSettings(BaseModel):
+    """How much of the driver's machine each DuckDB connection may take, beside Spark's heap."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    memory: Size = Field("2GB", description="memory, beyond which it spills")
+    threads: int = Field(2, ge=1, description="threads of one connection")
+    spill: Path | None = Field(
+        None, description="folder to spill to; by default one in the folder of temporary files"
+    )
+    spill_size: Size = Field("20GB", description="most of it on disk")
+
+
+class Limits(BaseModel):
+    """Thresholds; beyond them work is distributed, refused or cut into several batches."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    driver_rows: int = Field(
+        1_000_000,
+        ge=0,
+        description="rows of a relation that the driver computes with; 0: Spark does",
+    )
+    driver_table_bytes: int = Field(
+        500_000_000, ge=0, description="size of a table up to which the driver reads it itself"
+    )
+    driver_scan_rows: int = Field(
+        20_000_000,
+        ge=0,
+        description="rows of such a table up to which the driver also computes over all of it; "
+        "beyond, it only looks rows up",
+    )
+    driver_parse_bytes: int = Field(
+        16_000_000, ge=0, description="input bytes that the driver parses itself"
+    )
+    driver_parsed_bytes: int = Field(
+        256_000_000,
+        ge=0,
+        description="bytes of the rows that parsing may give the driver; Spark parses what gives"
+        " more, or more than `driver_rows` rows",
+    )
+    broadcast_rows: int = Field(
+        20_000,
+        ge=1,
+        description="rows of a relation that Spark keeps in one partition or sends to every task",
+    )
+    bulk_changes: int = Field(
+        200_000, ge=0, description="changes beyond which no neighbourhood is looked up"
+    )
+    neighbourhood_rows: int = Field(
+        2_000_000, ge=0, description="looked-up rows beyond which the whole graph is read"
+    )
+    task_bytes: int = Field(
+        16_000_000, ge=1, description="input bytes that one Spark task parses, about"
+    )
+    parsed_batch_rows: int = Field(
+        20_000, ge=1, description="parsed rows that a Spark task hands over at once"
+    )
+    literal_predicates: int = Field(
+        64, ge=0, description="predicates looked up by literals, which let Delta skip files"
+    )
+    batch_epochs: int = Field(500, ge=1, description="change sets ingested by one commit")
+    line_bytes: int = Field(1_048_576, ge=1024, description="longest input line")
+    document_bytes: int = Field(
+        2_147_483_648, ge=1024, description="largest Turtle, TriG, RDF/XML or JSON-LD document"
+    )
+    nesting: int = Field(256, ge=1, description="deepest nesting of a term or document")
+    parse_seconds: int = Field(600, ge=1, description="CPU seconds of one parser process")
+    parse_memory_mb: int = Field(3_000, ge=256, description="memory of one parser process")
+    parallel_queries: int = Field(
+        4, ge=1, description="queries whose rows are committed at once, by maintain or publish"
+    )
+    parsed_rows: int = Field(
+        100_000_000, ge=1, description="rows that one input file may give; more stop its source"
+    )
+    parsed_bytes: int = Field(
+        20_000_000_000,
+        ge=1,
+        description="bytes of the rows that one input file may give; more stop its source",
+    )
+    parsed_memory_bytes: int = Field(
+        64_000_000,
+        ge=0,
+        description="bytes of the rows of an input file that are held in memory; others are spooled"
+        " to the folder of temporary files (`TMPDIR`)",
+    )
+    rejected_rows: int = Field(
+        100_000,
+        ge=0,
+        description="rejected lines that one change set may have; more stop its source",
+    )
+    raw_bytes: int = Field(4096, ge=0, description="bytes of a rejected line that are kept")
+    product_rows: int = Field(
+        1_000_000, ge=1, description="rows of a cartesian product without allow_product"
+    )
+    query_seconds: float = Field(
+        600,
+        gt=0,
+        description="time of one query in a run of maintain: what takes longer is ended, and the "
+        "others go on",
+    )
+    query_memory: Size = Field(
+        "1GB",
+        description="memory of the values that one expression of a query gives at once, and of the "
+        "process that matches its regular expressions; DuckDB's and Spark's memory are their own",
+    )
+    literal_length: int = Field(
+        16_777_216,
+        ge=1,
+        description="characters of a literal that an expression or aggregate makes",
+    )
+    rstream_rows: int = Field(1_000_000, ge=1, description="elements that RSTREAM emits in one run")
+    keep_epochs: int = Field(
+        1_000, ge=0, description="newest epochs whose changes no compaction touches"
+    )
+    consolidate_share: float = Field(
+        0.2, gt=0, le=1, description="share of a log that must go to make it worth rewriting"
+    )
+    file_bytes: int = Field(
+        134_217_728, ge=1, description="size of the files that compaction merges small ones into"
+    )
+    rows_per_file: int = Field(
+        500_000, ge=1, description="rows of a file of a log that Spark writes"
+    )
+    feed_log_days: int = Field(
+        FEED_LOG_DAYS, ge=1, description="days that the commits of the logs are kept"
+    )
+    feed_file_days: int = Field(
+        FEED_FILE_DAYS,
+        ge=1,
+        description="days that removed files of the logs are kept: queries that are further behind "
+        "are recomputed",
+    )
+    lease_seconds: int = Field(
+        300,
+        ge=1,
+        description="a run of another machine counts as dead so long after it renewed its claim, "
+        "which it does six times in that time",
+    )
+    task_seconds: int = Field(21_600, ge=1, description="Airflow ends a task after this")
+
+    @property
+    def of_queries(self) -> dict[str, float | int | str]:
+        """The limits of what computing one query may take, by name."""
+        names = ("query_seconds", "query_memory", "literal_length")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def query_bytes(self) -> int:
+        """`query_memory` in bytes."""
+        return bytes_of(self.query_memory)
+
+
+def bytes_of(size: str) -> int:
+    """The bytes of a size such as `1.5 GB` or `512MiB`."""
+    found = re.fullmatch(_SIZE, size)
+    assert found is not None, "it was validated"
+    base = 1024 if size.endswith("iB") else 1000
+    return int(float(found["number"]) * base ** ("KMGT".index(found["unit"]) + 1))
+
+
+class Settings(BaseSettings):
+    """Where everything is and how it runs.
+
+    Relative paths are relative to the folder of the configuration file.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="WEIR_",
+        env_nested_delimiter="__",
+        extra="forbid",
+        hide_input_in_errors=True,
+    )
+
+    lake: str = Field("lake_data", description="folder or object-store URI of the Delta tables")
+    queries: Path = Field(Path("queries"), description="folder of the registered queries")
+    programs: Path = Field(
+        Path("programs"), description="folder of the registered programs; it need not exist"
+    )
+    sources: Path = Field(Path("sources.yml"), description="the declared sources")
+    remotes: Path = Field(
+        Path("remotes.yml"), description="the declared remotes; it need not exist"
+    )
+    cache: Path = Field(
+        Path(".weir_cache"), description="folder of compiled queries, which may be lost at any time"
+    )
+    storage_options: dict[str, str] = Field(
+        default_factory=dict,
+        repr=False,
+        description="credentials of an object store, by the names of delta-rs; Spark has them, too",
+    )
+    spark: SparkSettings = Field(default_factory=SparkSettings)
+    duckdb: DuckDbSettings = Field(default_factory=DuckDbSettings)
+    limits: Limits = Field(default_factory=Limits)
+    project: Path = Field(Path(), description="folder of the configuration file; set by `load`")
+    file_content: ClassVar[Mapping[str, Any]] = {}
+    """What the configuration file says."""
+    _kept: Resources | None = PrivateAttr(None)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _has_no_nul(cls, value: object) -> object:
+        if isinstance(value, str) and "\0" in value:
+            raise ValueError("it has the character U+0000, which no path has")
+        return value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment, then the file."""
+        del dotenv_settings, file_secret_settings
+        content = dict(getattr(settings_cls, "file_content", {}))
+        return init_settings, env_settings, InitSettingsSource(settings_cls, content)
+
+    def open_lake(self) -> Lake:
+        """The lake as it is now; a stage opens it once."""
+        if self._kept is not None:
+            self._kept.lake.catch_up()
+            return self._kept.lake
+        # Not needed by those who only read the settings.
+        from weir.lake.lake import Lake
+
+        return Lake(self.lake, self.storage_options)
+
+    @property
+    def kept(self) -> Resources | None:
+        """What the process keeps open between runs; None if it runs once."""
+        return self._kept
+
+    def keeping(self, resources: Resources) -> Settings:
+        """The same settings, by which stages share what is open."""
+        copy = self.model_copy()
+        copy._kept = resources
+        return copy
+
+    @classmethod
+    def load(cls, config: Path | None = None) -> Settings:
+        """Read `config`, or `weir.toml` in this folder; without a file, the defaults.
+
+        A file that has a secret and can be read by others is warned about on standard error.
+
+        Raises:
+            ConfigurationError: `config` was given and is not there; not TOML; an unknown key or a
+                wrong value.
+        """
+        if config is not None and not config.is_file():
+            raise _no_file(config)
+        try:
+            return cls._read((config or Path(CONFIG_FILE)).absolute())
+        except RecursionError:
+            raise ConfigurationError(
+                "values are nested too deeply", "WEIR_* variables", "Correct it and try again."
+            ) from None
+        except SettingsError as error:
+            # Its cause has the value, which may be a secret.
+            raise ConfigurationError(
+                f"{error}: not JSON", "WEIR_* variables", "Correct it and try again."
+            ) from None
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(map(str, one['loc']))}: {_what(one)}" for one in error.errors()
+            )
+            where = f"{(config or Path(CONFIG_FILE)).absolute()} or WEIR_* variables"
+            raise ConfigurationError(wrong, where, "Correct it and try again.") from error
+
+    @classmethod
+    def _read(cls, file: Path) -> Settings:
+
+        class _FromFile(cls):  # type: ignore[misc, valid-type]
+            file_content = _toml(file)
+
+        folder = file.parent
+        read = _FromFile(project=folder)
+        _warn_of_exposure(file, _FromFile.file_content)
+        # delta-rs reads variables of stores itself.
+        variables = {name: each for name, each in os.environ.items() if name.startswith(_OF_STORES)}
+        options = {**variables, **read.storage_options}
+        hide(value for name, value in options.items() if is_secret(name))
+        lake = read.lake if "://" in read.lake else str(folder / read.lake)
+        return cls.model_construct(
+            **{
+                **{name: getattr(read, name) for name in cls.model_fields},
+                "lake": lake,
+                "queries": folder / read.queries,
+                "programs": folder / read.programs,
+                "sources": folder / read.sources,
+                "remotes": folder / read.remotes,
+                "cache": folder / read.cache,
+            }
+        )
+
+
+def _no_file(config: Path) -> ConfigurationError:
+    if not config.is_dir():
+        what = "it is not a file" if config.exists() else "there is no such configuration file"
+        return ConfigurationError(what, str(config), "`weir init` writes one.")
+    file = config / CONFIG_FILE
+    hint = f"Name its file: --config {file}" if file.is_file() else f"It has no {CONFIG_FILE}."
+    return ConfigurationError("it is a folder, not a configuration file", str(config), hint)
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    """The content of a configuration file; nothing if there is none.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is not TOML.
+    """
+    try:
+        return tomllib.loads(read_text(file))
+    except FileNotFoundError:
+        return {}
+    except RecursionError:
+        what = "values are nested too deeply"
+    except ValueError as error:
+        # Not only of its grammar: a number of 5,000 digits is none.
+        what = str(error).partition(";")[0]
+    raise ConfigurationError(f"not TOML: {what}", str(file), "Correct it and try again.")
+
+
+def _warn_of_exposure(file: Path, content: Mapping[str, Any]) -> None:
+    """Warn if others can read a secret in a configuration file."""
+    if not file.is_file() or not is_readable_by_others(file):
+        return
+    options = content.get("storage_options", {})
+    if found := [key for key in options if is_secret(key)]:
+        text = (
+            f"warning: {file} has a secret (storage_options: {', '.join(found)}), and others can"
+            f" read it: `chmod 600 {file}`"
+        )
+        print(printable(text), file=sys.stderr, flush=True)
+
+
+def _what(error: ErrorDetails) -> str:
+    """What is wrong with a setting; its value is not shown, it may be a secret."""
+    if error["type"] != "extra_forbidden":
+        return reason(error, is_secret=True)
+    *above, key = error["loc"]
+    renamed = _RENAMED.get(str(key).lower())
+    if renamed:
+        return f"no such setting; it is now called {renamed}"
+    similar = meant(str(key), keys_at(Settings, above)).strip()
+    return "no such setting" + (f". {similar}" if similar else "")

@@ -1,0 +1,226 @@
+"""SERVICE in a query: by which keys a remote is asked, and where these come from.
+
+A block is asked for the solutions of its *partner*, the nearest pattern that it is joined with: by
+the variables that both bind in every solution, its *key*. Rows of other keys cannot be in the
+answer. The keys to ask for are a query of their own over the partner (the proposer WSJ of 003,
+Section 3.2). Without such a variable the remote is asked for the whole block.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from weir.refresh.filters import Bound
+from weir.sparql.algebra.bounds import Top, bounds_of, top_of
+from weir.sparql.algebra.expressions import Call, Exists, Expression, Variable
+from weir.sparql.algebra.patterns import (
+    Distinct,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    Node,
+    Pattern,
+    Project,
+    Service,
+    Slice,
+)
+from weir.sparql.algebra.scoping import certainly_bound, in_scope, is_hidden, variables_of
+from weir.sparql.algebra.traversal import (
+    children,
+    expressions_of,
+    has_exists,
+    map_arguments,
+    map_children,
+    map_expressions,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a block asks a remote for.
+
+    Attributes:
+        service: the block, with its key.
+        keys: the pattern whose solutions are the keys to ask for, each once; None without a key.
+        bounds: conditions on what the block binds, without which a solution is in no answer.
+        top: the rows of the answer are those with the first values of what the block binds.
+    """
+
+    service: Service
+    keys: Pattern | None
+    bounds: tuple[Bound, ...] = ()
+    top: Top | None = None
+
+
+def pattern_id(service: Service) -> str:
+    """The id of what is asked: equal blocks with the same key share their rows."""
+    asked = [service.remote, service.block, service.variables, service.key]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
+def with_keys(pattern: Pattern) -> tuple[Pattern, tuple[Asked, ...]]:
+    """The pattern of a whole query with a key in each of its blocks, and what they ask for."""
+    keys = _Keys()
+    keyed = keys.within(pattern, _Around())
+    return keyed, tuple(keys.asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What surrounds a pattern.
+
+    Attributes:
+        partners: what it is joined with, the nearest first, as patterns of the outermost level.
+        conditions: the filters over what it is a part of.
+        graphs: the names of the GRAPH and WINDOW patterns around, the outermost first.
+        top: which solutions a LIMIT leaves.
+    """
+
+    partners: tuple[Pattern, ...] = ()
+    conditions: tuple[Expression, ...] = ()
+    graphs: tuple[Node, ...] = ()
+    top: Top | None = None
+
+    def joined_with(self, partner: Pattern | None) -> _Around:
+        """Inside a join with `partner`."""
+        if partner is None:
+            return self
+        for name in reversed(self.graphs):
+            partner = Graph(name, partner)
+        return replace(self, partners=(partner, *self.partners))
+
+    def beside(self, left: Pattern) -> _Around:
+        """On the right of `left`: filters see what a solution of that has without a match, too."""
+        bound = certainly_bound(left)
+        kept = tuple(each for each in self.conditions if variables_of(each) <= bound)
+        return replace(self.joined_with(left), conditions=kept)
+
+    def showing(self, names: Collection[str]) -> _Around:
+        """Inside a level whose variables are others, but for `names`."""
+        shown = (
+            Project(tuple(name for name in in_scope(partner) if name in names), partner)
+            for partner in self.partners
+        )
+        return replace(self, partners=tuple(shown), conditions=())
+
+
+class _Keys:
+    """Gives every block its key, from left to right: a partner has only blocks that have theirs."""
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+
+    def within(self, pattern: Pattern, around: _Around) -> Pattern:
+        match pattern:
+            case Service():
+                return self._keyed(pattern, around)
+            case Join(left, right):
+                keyed = self.within(left, around.joined_with(_without_blocks(right)))
+                return Join(keyed, self.within(right, around.joined_with(keyed)))
+            case LeftJoin(left, right, condition):
+                keyed = self.within(left, around)
+                inner = self.within(right, around.beside(keyed))
+                if condition is not None:
+                    condition = self._inside(condition, around.beside(keyed).joined_with(inner))
+                return LeftJoin(keyed, inner, condition)
+            case Minus(left, right):
+                keyed = self.within(left, around)
+                return Minus(keyed, self.within(right, around.beside(keyed)))
+            case Filter(condition, inner):
+                below = replace(around, conditions=(condition, *around.conditions))
+                keyed = self.within(inner, below)
+                return Filter(self._inside(condition, around.beside(keyed)), keyed)
+            case Graph(name, inner):
+                below = replace(around, graphs=(*around.graphs, name))
+                return Graph(name, self.within(inner, below))
+            case Project(variables, inner):
+                return Project(variables, self.within(inner, around.showing(variables)))
+            case _:
+                return self._others(pattern, around)
+
+    def _others(self, pattern: Pattern, around: _Around) -> Pattern:
+        match pattern:
+            case Group(variables=variables):
+                # Groups of other keys are not asked for; a group is asked for as a whole.
+                around = replace(around.showing(variables), top=None)
+            case Slice():
+                # Which solutions are cut off depends on all of them.
+                around = _Around(graphs=around.graphs, top=top_of(pattern))
+            case Extend(variable=variable):
+                around = replace(around, conditions=_without(around.conditions, variable))
+        keyed = map_children(pattern, lambda child: self.within(child, around))
+        for child in children(keyed):
+            around = around.beside(child)
+        return map_expressions(keyed, lambda each: self._inside(each, around))
+
+    def _inside(self, expression: Expression, around: _Around) -> Expression:
+        """The expression with keys in the blocks of its EXISTS."""
+        if isinstance(expression, Exists):
+            return Exists(self.within(expression.pattern, around))
+        return map_arguments(expression, lambda each: self._inside(each, around))
+
+    def _keyed(self, service: Service, around: _Around) -> Service:
+        bounds = bounds_of(around.conditions, service.variables)
+        top = around.top if around.top and around.top.variable in service.variables else None
+        for partner in around.partners:
+            bound = certainly_bound(partner) & service.certain
+            key = tuple(n for n in service.variables if n in bound and not is_hidden(n))
+            if key:
+                keyed = replace(service, key=key)
+                keys = _keys_of(partner, key, around.conditions)
+                self.asked.append(Asked(keyed, keys, bounds, top))
+                return keyed
+        self.asked.append(Asked(service, None, bounds, top))
+        return service
+
+
+def _keys_of(partner: Pattern, key: tuple[str, ...], conditions: tuple[Expression, ...]) -> Pattern:
+    """The distinct values of a key that can be asked for: a remote does not know blank nodes."""
+    bound = certainly_bound(partner)
+    plain = [each for each in conditions if not has_exists(each)]
+    of_partner = [each for each in plain if variables_of(each) <= bound]
+    not_blank = [Call("!", (Call("ISBLANK", (Variable(name),)),)) for name in key]
+    for condition in (*of_partner, *not_blank):
+        partner = Filter(condition, partner)
+    return Distinct(Project(key, partner))
+
+
+def _without_blocks(pattern: Pattern) -> Pattern | None:
+    """A pattern without blocks that has the solutions of `pattern`, or more; None without any.
+
+    A block that comes later has no key yet.
+    """
+    if not _has_block(pattern):
+        return pattern
+    match pattern:
+        case Join(left, right):
+            one, two = _without_blocks(left), _without_blocks(right)
+            return Join(one, two) if one and two else one or two
+        case LeftJoin(left, _) | Minus(left, _):
+            return _without_blocks(left)
+        case Filter(_, inner):
+            return _without_blocks(inner)
+        case _:
+            return None
+
+
+def _has_block(pattern: Pattern) -> bool:
+    inside = any(map(_has_block, children(pattern)))
+    return inside or isinstance(pattern, Service) or any(map(_asks, expressions_of(pattern)))
+
+
+def _asks(expression: Expression) -> bool:
+    if isinstance(expression, Exists):
+        return _has_block(expression.pattern)
+    return isinstance(expression, Call) and any(map(_asks, expression.arguments))
+
+
+def _without(conditions: tuple[Expression, ...], variable: str) -> tuple[Expression, ...]:
+    return tuple(each for each in conditions if variable not in variables_of(each))

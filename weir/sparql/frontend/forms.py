@@ -1,0 +1,108 @@
+"""Query forms: https://www.w3.org/TR/sparql11-query/#QueryForms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+from weir.sparql.algebra.expressions import Variable
+from weir.sparql.algebra.patterns import Node, TriplePattern
+from weir.sparql.algebra.queries import Ask, Construct, Query, Select
+from weir.sparql.algebra.scoping import all_variables, is_hidden
+from weir.sparql.algebra.services import with_keys
+from weir.sparql.frontend.datasets import read_dataset
+from weir.sparql.frontend.group_graph_patterns import read_group
+from weir.sparql.frontend.presentation import read_presentation
+from weir.sparql.frontend.prologue import Prologue
+from weir.sparql.frontend.query_levels import read_modified, read_select
+from weir.sparql.frontend.refusals import refusal
+from weir.sparql.frontend.source import Source
+from weir.sparql.frontend.translation import Translation
+from weir.sparql.frontend.tree import Tree
+from weir.sparql.frontend.triples_blocks import read_template
+
+MAX_PATTERNS = 64
+
+
+def read_query(
+    tree: Tree,
+    source: Source,
+    prologue: Prologue,
+    default_graph: Literal["union", "default"],
+    text: str,
+) -> Query:
+    """The algebra of a whole query; `text` is what `source` are the tokens of.
+
+    Raises:
+        QuerySyntaxError: something that the grammar allows and its notes forbid.
+        UnsupportedQuery: a production that no module of the front end has, or too many patterns.
+    """
+    if tree.name not in _FORMS:
+        raise refusal(tree.name, source)
+    translation = Translation(source, prologue, read_group)
+    form = _FORMS[tree.name](tree, translation)
+    if translation.patterns > MAX_PATTERNS:
+        raise source.unsupported(
+            "WHERE",
+            source.first_word("WHERE"),
+            f"{translation.patterns} triple patterns and paths are more than {MAX_PATTERNS}",
+            "Split it into several queries.",
+        )
+    pattern, asked = with_keys(form.pattern)
+    return Query(
+        replace(form, pattern=pattern),
+        read_dataset(tree, default_graph, source),
+        read_presentation(tree, source, text),
+        asked=asked,
+        remotes=tuple(
+            (service.remote, token.line, token.column) for service, token in translation.services
+        ),
+    )
+
+
+def _select(tree: Tree, translation: Translation) -> Select:
+    return Select(*read_select(tree, translation))
+
+
+def _ask(tree: Tree, translation: Translation) -> Ask:
+    return Ask(read_modified(tree, translation))
+
+
+def _construct(tree: Tree, translation: Translation) -> Construct:
+    pattern = read_modified(tree, translation)
+    where = tree.get("where")
+    flats = tree.all("template")
+    if isinstance(where, Tree) and where.name == "FakeGroupGraphPatten":
+        # CONSTRUCT WHERE: the pattern is the template.
+        blocks = [part for part in where.all("part") if isinstance(part, Tree)]
+        flats = tuple(flat for block in blocks for flat in block.all("triples"))
+    template = tuple(triple for flat in flats for triple in read_template(flat, translation))
+    if not template:
+        raise translation.source.unsupported(
+            "CONSTRUCT", None, "an empty template makes no triple", "Write a template."
+        )
+    return Construct(_with_own_labels(template, all_variables(pattern)), pattern)
+
+
+def _with_own_labels(
+    template: tuple[TriplePattern, ...], taken: frozenset[str]
+) -> tuple[TriplePattern, ...]:
+    """`template` with blank nodes that differ from the `taken` ones: they are new per solution."""
+
+    def own(node: Node) -> Node:
+        if not isinstance(node, Variable) or not is_hidden(node.name):
+            return node
+        name = node.name
+        while name in taken:
+            name += ".new"
+        return Variable(name)
+
+    return tuple(TriplePattern(*(own(node) for node in pattern.nodes)) for pattern in template)
+
+
+_FORMS: dict[str, Callable[[Tree, Translation], Select | Ask | Construct]] = {
+    "SelectQuery": _select,
+    "AskQuery": _ask,
+    "ConstructQuery": _construct,
+}

@@ -1,0 +1,164 @@
+"""Equality, order and effective boolean value of RDF terms.
+
+https://www.w3.org/TR/sparql11-query/#OperatorMapping
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import assert_never
+
+from weir.rdf.terms import Blank, Iri
+from weir.sparql.functions import calendar
+from weir.sparql.functions.floats import nearest_double, nearest_single
+from weir.sparql.functions.values import (
+    NUMERIC_DATATYPES,
+    PROMOTION,
+    XSD,
+    Boolean,
+    Date,
+    DateTime,
+    LangText,
+    Number,
+    NumericType,
+    Opaque,
+    Text,
+    Value,
+    datatype_of,
+)
+
+_FALSE_IF_ILL_TYPED = NUMERIC_DATATYPES | {f"{XSD}boolean"}
+
+
+def effective_boolean_value(value: Value) -> bool | None:
+    """https://www.w3.org/TR/sparql11-query/#ebv; None for an error.
+
+    A plain literal counts by its length, with a language tag or without.
+    """
+    match value:
+        case Boolean(true, _):
+            return true
+        case Text(lexical) | LangText(lexical, _):
+            return lexical != ""
+        case Number(number):
+            # NaN is the number that differs from itself.
+            return number != 0 and number == number
+        case Opaque(_, datatype) if datatype in _FALSE_IF_ILL_TYPED:
+            return False
+        case Iri() | Blank() | DateTime() | Date() | Opaque():
+            return None
+        case _:
+            assert_never(value)
+
+
+def same_term(left: Value, right: Value) -> bool:
+    """https://www.w3.org/TR/sparql11-query/#func-sameTerm."""
+    match left, right:
+        case Number(), Number():
+            # Equal numbers may be written in two ways.
+            return (left.lexical, left.datatype) == (right.lexical, right.datatype)
+        case _:
+            return left == right
+
+
+def equal(left: Value, right: Value) -> bool | None:
+    """The operator `=`; None for an error.
+
+    Two literals of which one has no known value may or may not be equal: an error, unless they
+    are the same term, or one has a language, which no typed literal has. Literals with known
+    values of two disjoint kinds (a number and a string, two languages) differ: an extension that
+    17.3.1 permits, and that every engine and SPARQL 1.2 have.
+    """
+    match left, right:
+        case (Iri() | Blank(), _) | (_, Iri() | Blank()):
+            return left == right
+        case (LangText(), _) | (_, LangText()):
+            return left == right
+        case (Opaque(), _) | (_, Opaque()):
+            return True if left == right else None
+        case Number(), Number():
+            number, other = promote(left, right)
+            return number == other
+        case Boolean(one, _), Boolean(two, _):
+            return one == two
+        case _ if isinstance(left, DateTime | Date) and isinstance(right, DateTime | Date):
+            if datatype_of(left) != datatype_of(right):
+                return False
+            found = calendar.order(left.moment, right.moment)
+            return None if found is None else found == 0
+        case _:
+            return left == right
+
+
+def order(left: Value, right: Value) -> int | None:
+    """-1, 0 or 1 for `<`, `=`, `>`; None for an error: two kinds of value, or one without order.
+
+    NaN has no order with any number: see `less`.
+    """
+    match left, right:
+        case Text(one), Text(two):
+            return (one > two) - (one < two)
+        case Boolean(one, _), Boolean(two, _):
+            return one - two
+        case _ if isinstance(left, DateTime | Date) and isinstance(right, DateTime | Date):
+            comparable = datatype_of(left) == datatype_of(right)
+            return calendar.order(left.moment, right.moment) if comparable else None
+        case _:
+            return None
+
+
+def less(left: Value, right: Value) -> bool | None:
+    """The operator `<`; None for an error."""
+    if isinstance(left, Number) and isinstance(right, Number):
+        number, other = promote(left, right)
+        return number < other
+    found = order(left, right)
+    return None if found is None else found < 0
+
+
+def at_most(left: Value, right: Value) -> bool | None:
+    """The operator `<=`; None for an error."""
+    if isinstance(left, Number) and isinstance(right, Number):
+        number, other = promote(left, right)
+        return number <= other
+    found = order(left, right)
+    return None if found is None else found <= 0
+
+
+def promoted_type(left: NumericType, right: NumericType) -> NumericType:
+    """The type of both operands of an arithmetic operator: https://www.w3.org/TR/xpath20/#promotion."""
+    return max(left, right, key=PROMOTION.index)
+
+
+def promote(left: Number, right: Number) -> tuple[int | Decimal | float, int | Decimal | float]:
+    """Both values in the type to which they are promoted."""
+    if left.type == right.type:
+        return left.value, right.value
+    to = promoted_type(left.type, right.type)
+    return convert(left.value, to), convert(right.value, to)
+
+
+def equality_key(number: Number, other: NumericType) -> str | None:
+    """The text that a number has in common with just those of type `other` that are equal to it.
+
+    With a number of that type as `number`, and the type of this one as `other`; None for NaN.
+    """
+    to = promoted_type(number.type, other)
+    value = convert(number.value, to)
+    if value != value:
+        return None
+    if isinstance(value, float):
+        # Minus zero is equal to zero.
+        return f"{to} {value + 0.0!r}"
+    written = f"{value:f}" if isinstance(value, Decimal) else str(value)
+    exact = written.rstrip("0").rstrip(".") if "." in written else written
+    return "0" if exact == "-0" else exact
+
+
+def convert(value: int | Decimal | float, to: NumericType) -> int | Decimal | float:
+    """A number in a type that it is promoted to."""
+    if to == "integer":
+        return value
+    if to == "decimal":
+        return Decimal(value) if isinstance(value, int) else value
+    return nearest_single(value) if to == "float" else nearest_double(value)

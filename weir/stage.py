@@ -1,0 +1,293 @@
+"""What all stages share: a claim in the ledger, a result row, and a command line of two options."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from weir.compute.session import late_session
+from weir.errors import BusyError
+from weir.expected_errors import as_user_error
+from weir.lake.claims import AlreadyRunning, claim, release
+from weir.lake.claims import end as end_claim
+from weir.lake.fences import Fence, Superseded
+from weir.lake.interrupts import finishing, is_requested
+from weir.lake.lake import Lake
+from weir.lake.leases import renewing
+from weir.lake.ledger import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow
+from weir.lake.ledger_summary import read_ledger
+from weir.lake.names import InvalidNameError, Name
+from weir.lake.storage_errors import storage_errors
+from weir.lake.tables import RUNS
+from weir.lake.untouched import Range, entries, standing_of
+from weir.process.native_messages import without_panics
+from weir.settings import Settings
+from weir.text.printable import printable, printable_lines
+from weir.text.secret_values import without_secrets
+from weir.text.step_lines import StepLines, reminding
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Job = Literal[
+    "ingest", "maintain", "validate", "publish", "compact", "refresh", "freshness", "audit"
+]
+_WHY = {UNTOUCHED: "no row of it changed", SKIPPED: "it was not examined"}
+"""Why the watermark of a query moves without a commit, and why it stays."""
+Progress = Callable[[str], None]
+"""Receives the progress of a stage, line by line."""
+
+
+class Stage(Protocol):
+    """One stage: reads up to the watermark of the stage before it, appends to its own tables."""
+
+    def __call__(
+        self, spark: SparkSession, settings: Settings, run_id: str, progress: Progress = ...
+    ) -> object: ...
+
+
+def silent(line: str) -> None:
+    """Discard progress."""
+    del line
+
+
+def print_progress(line: str) -> None:
+    """Print a line of progress and flush it, so that a log has it when it happens."""
+    print(printable(line), flush=True)
+
+
+@contextmanager
+def progress_log(job: str) -> Iterator[Progress]:
+    """What receives the steps of a stage for a log: each has a line, a long one several."""
+    lines = StepLines(job, print_progress, every_step=True)
+    lines.announce()
+    with reminding(lines):
+        yield lines.begin
+
+
+def new_run_id(job: str) -> str:
+    """A run id that sorts by time, for a run that was not given one."""
+    return f"{job}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
+
+
+@dataclass(slots=True)
+class Claim:
+    """A run that holds its job's claim, and what it has to report."""
+
+    run_id: str
+    job: str
+    number: int
+    rows: list[LedgerRow] = field(default_factory=list)
+    totals: dict[str, Any] = field(default_factory=dict)
+    _untouched: dict[str, Range] = field(default_factory=dict)
+
+    def report(self, query: str, *, status: str = SUCCEEDED, **values: Any) -> None:
+        """Add a query's row to what is recorded at the end; `values` are columns of `runs`."""
+        self.rows.append(
+            LedgerRow(self.run_id, self.job, self.number, status, query=query, **values)
+        )
+
+    def untouched(self, query: str, from_epoch: int, to_epoch: int) -> None:
+        """The watermark of a query moves without a commit: one row for all such queries."""
+        self._untouched[query] = from_epoch, to_epoch
+
+    def recorded(self, lake: Lake) -> Iterator[LedgerRow]:
+        """The rows about queries."""
+        yield from self.rows
+        if not self._untouched:
+            return
+        standing = standing_of(read_ledger(lake).rows, self.job)
+        reported = {row.query for row in self.rows if row.query is not None}
+        for each in entries(standing, self._untouched, reported):
+            from_epoch, to_epoch = each.epochs
+            yield LedgerRow(
+                self.run_id,
+                self.job,
+                self.number,
+                SUCCEEDED,
+                each.query,
+                each.mode,
+                _WHY[each.mode],
+                from_epoch,
+                to_epoch,
+            )
+
+
+@contextmanager
+def claimed(
+    lake: Lake,
+    job: Job,
+    run_id: str,
+    lease_seconds: int,
+    *,
+    of: str = "",
+    brief: bool = False,
+    patience: float = 0.0,
+) -> Iterator[Claim]:
+    """Hold the claim of `job`; at the end its rows are recorded in one commit, failed or not.
+
+    The lake is as it was opened unless another run has recorded something since: then it is as it
+    is now.
+
+    Args:
+        lake: has the ledger.
+        job: what runs.
+        run_id: of the run.
+        lease_seconds: how long a run counts as alive for other machines; it is renewed.
+        of: what it runs for, if runs for different things may go on at once.
+        brief: whether it is held for moments only, so that others wait for its end.
+        patience: seconds to wait for the end of another run.
+
+    Raises:
+        BusyError: another run of the job is in progress.
+        StorageError: the ledger cannot be read or written.
+    """
+    seen = lake.version(RUNS.name)
+    name = f"{job}:{of}" if of else job
+    try:
+        with storage_errors(lake.location(RUNS.name)):
+            number = claim(
+                lake,
+                name,
+                run_id,
+                lease_seconds=lease_seconds,
+                code_version=version("weir"),
+                brief=brief,
+                patience=patience,
+            )
+    except AlreadyRunning as running:
+        raise BusyError(str(running), "", "") from None
+    run, fence = Claim(run_id, name, number), Fence(name, number)
+    started = time.monotonic()
+
+    def end(rows: Iterable[LedgerRow], status: str, reason: str | None) -> None:
+        whole = LedgerRow(
+            run_id,
+            name,
+            number,
+            status,
+            reason=reason,
+            seconds=time.monotonic() - started,
+            code_version=version("weir"),
+            **run.totals,
+        )
+        recorded = [
+            row if row.reason is None else replace(row, reason=without_secrets(row.reason))
+            for row in (*rows, whole)
+        ]
+        end_claim(lake, fence, recorded)
+
+    lake.hold(fence)
+    try:
+        # The claim is a commit of its own, the first one after that which creates the ledger.
+        if lake.version(RUNS.name) != (1 if seen is None else seen + 1):
+            # Another run may have done the work before the claim was held.
+            lake.refresh()
+        with renewing(lake, name, number, lease_seconds):
+            try:
+                yield run
+                # Errors of single queries are collected, this one among them.
+                if fence.lost is not None:
+                    raise fence.lost
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt) or is_requested():
+                    # What is said of queries may be about errors that the interrupt caused.
+                    with finishing(), suppress(Superseded):
+                        end([], FAILED, "interrupted")
+                    if not isinstance(error, KeyboardInterrupt):
+                        raise KeyboardInterrupt from error
+                    raise
+                with suppress(Superseded):
+                    end(
+                        run.recorded(lake),
+                        FAILED,
+                        without_secrets(str(error))[:1000] or type(error).__name__,
+                    )
+                if fence.lost is not None:
+                    raise fence.lost from error
+                raise
+            end(run.recorded(lake), SUCCEEDED, None)
+    except Superseded as superseded:
+        raise BusyError(str(superseded), "", "") from None
+    finally:
+        lake.release(fence)
+        release(run_id, name, number)
+
+
+def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
+    """The options that every stage has under spark-submit."""
+    parser = argparse.ArgumentParser(prog=job, description=description)
+    parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
+    parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
+    return parser
+
+
+def named(text: str) -> Name:
+    """A name among the options.
+
+    Raises:
+        argparse.ArgumentTypeError: it cannot be one.
+    """
+    try:
+        return Name(text)
+    except InvalidNameError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def named_list(text: str) -> tuple[Name, ...]:
+    """Names among the options, with commas between them; none in an empty text."""
+    return tuple(named(part.strip()) for part in text.split(",") if part.strip())
+
+
+def run_stage(
+    stage: Callable[..., object],
+    job: Job,
+    description: str | None,
+    argv: Sequence[str] | None,
+    accept: str = "",
+) -> int:
+    """Parse the options, start Spark, run `stage`; returns the exit code.
+
+    Args:
+        stage: what is run.
+        job: its name.
+        description: for its help.
+        argv: the arguments; by default those of the process.
+        accept: what the names of the option `--accept` are, which `stage` gets as `accept`; empty
+            without the option.
+    """
+    parser = arg_parser(job, description)
+    if accept:
+        parser.add_argument("--accept", type=named_list, default=(), help=accept)
+    options = parser.parse_args(argv)
+    if accept:
+        stage = partial(stage, accept=options.accept)
+    with nullcontext() if argv is not None else without_panics():
+        return run_parsed(stage, job, options)
+
+
+def run_parsed(stage: Stage, job: Job, options: argparse.Namespace) -> int:
+    """Start Spark and run `stage` with options of `arg_parser`; returns the exit code."""
+    try:
+        settings = Settings.load(options.config)
+        with progress_log(job) as progress:
+            progress("starting Spark")
+            spark = late_session(settings, f"weir {job}")()
+            stage(spark, settings, options.run_id or new_run_id(job), progress)
+    except Exception as error:
+        expected = as_user_error(error)
+        if expected is None:
+            raise
+        print(printable_lines("\n".join(expected.lines())), file=sys.stderr)
+        return expected.exit_code
+    return 0

@@ -1,0 +1,137 @@
+"""The log of the graph on the axis of a query over streams: by instant instead of by epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from weir.compute.protocol import SqlEngine
+from weir.compute.relations import Statement
+from weir.compute.sql import (
+    alias,
+    column,
+    columns,
+    equal,
+    inner_join,
+    number,
+    rows_of,
+    select,
+    subquery,
+    union_all,
+)
+from weir.engine.graph import POSITIONS, QUADS, TRIPLES, graph_columns, scope_log
+from weir.engine.read_graph import Thresholds, changes_relation, read_neighbourhood
+from weir.engine.relations import INTERVAL, EpochRange
+from weir.engine.sweep import integrate, net
+from weir.plan.leaves import Component, Scope
+from weir.plan.lookups import predicates
+
+_COLUMNS = {TRIPLES: POSITIONS, QUADS: ("graph", *POSITIONS)}
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLog:
+    """The relations with the rows of `triples` and `quads`, by epoch, up to an epoch.
+
+    Attributes:
+        stored: by `triples` and `quads`, the relation of all rows.
+        recent: the same of at least the rows after the epoch `settled`.
+        settled: the newest epoch that holds at the beginning of the range.
+        times: the instant from which on each later epoch holds.
+    """
+
+    stored: dict[str, str]
+    recent: dict[str, str]
+    settled: int
+    times: tuple[tuple[int, int], ...]
+
+    def on_axis(self, engine: SqlEngine, low: int, origin: int) -> None:
+        """Make the relations `triples` and `quads`, whose column `epoch` has instants.
+
+        Rows of one instant are not netted.
+
+        Args:
+            engine: makes them.
+            low: the instants after it are evaluated.
+            origin: the first instant of the query; before it, nothing holds.
+        """
+        if low < origin:
+            held: exp.Expr = number(origin)
+        else:
+            # Rows of different epochs stay different: rows that are looked up twice are equal.
+            held = column("epoch") + number(low - self.settled)
+        times = "graph_times"
+        engine.load(
+            times,
+            pa.table(
+                {
+                    "epoch": pa.array([epoch for epoch, _ in self.times], pa.int64()),
+                    "instant": pa.array([instant for _, instant in self.times], pa.int64()),
+                }
+            ),
+        )
+        for name, positions in _COLUMNS.items():
+            settled = select(
+                *columns(positions),
+                alias(held.copy(), "epoch"),
+                column("weight"),
+                from_=rows_of(self.stored[name]),
+                where=[column("epoch") <= number(self.settled)],
+            )
+            later = select(
+                *columns(positions, "r"),
+                alias(column("instant", "t"), "epoch"),
+                column("weight", "r"),
+                from_=rows_of(self.recent[name], "r"),
+                joins=[inner_join(rows_of(times, "t"), *equal(("epoch",), "r", "t"))],
+            )
+            engine.make(Statement(name, union_all([settled, later])))
+
+
+def read_graph(
+    engine: SqlEngine,
+    components: Sequence[Component],
+    scope: Scope,
+    instants: EpochRange,
+    thresholds: Thresholds,
+    prefix: str,
+) -> str:
+    """Make the interval relation of what a query needs of the graph; gives its name.
+
+    Args:
+        engine: has the relations of `GraphLog.on_axis`.
+        components: the segments in `scope`.
+        scope: which triples.
+        instants: the range.
+        thresholds: when to give up looking up.
+        prefix: begins the names of the relations that are made.
+    """
+    known = predicates(components)
+    if instants.from_nothing:
+        return _whole(engine, scope, instants, known, prefix)
+    changes = f"{prefix}_changes"
+    changes_relation(engine, scope, instants, f"{changes}_unnetted", known)
+    rows = select("*", from_=rows_of(f"{changes}_unnetted"))
+    engine.make(Statement(changes, net(rows, graph_columns(scope)), "small"))
+    read = read_neighbourhood(engine, components, changes, scope, instants, thresholds, prefix)
+    if read.reason_whole is not None:
+        return _whole(engine, scope, instants, known, prefix)
+    return read.relation
+
+
+def _whole(
+    engine: SqlEngine,
+    scope: Scope,
+    instants: EpochRange,
+    known: frozenset[str] | None,
+    prefix: str,
+) -> str:
+    """Several epochs may hold from the same instant on, so the log is integrated."""
+    name, triple = f"{prefix}_whole", graph_columns(scope)
+    intervals = integrate(scope_log(scope, instants.last, known), triple)
+    rows: exp.Query = select(*columns((*triple, *INTERVAL)), from_=subquery(intervals, "intervals"))
+    engine.make(Statement(name, rows, "cache"))
+    return name

@@ -1,0 +1,69 @@
+"""The results of a validation, written to `quality` and as a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from weir.expectations.page import quality_page
+from weir.expectations.suite import QualityResult
+from weir.lake.commit import write
+from weir.lake.lake import Lake, local_folder
+from weir.lake.metadata import Metadata
+from weir.lake.tables import QUALITY
+from weir.lake.whole_files import write_whole
+from weir.validate.validation import Validation
+
+PAGE = "reports/quality.html"
+"""Where the page of the last results is, below the lake's folder."""
+
+
+def record_results(
+    lake: Lake,
+    run_id: str,
+    validations: Sequence[Validation],
+    job: str = "validate",
+    page: str | None = PAGE,
+) -> None:
+    """Write the results of a run of `job` to `quality`, and as a page if the lake is a folder.
+
+    Args:
+        lake: which holds the table.
+        run_id: of the run.
+        validations: the results.
+        job: what ran.
+        page: where the page is, below the lake's folder; None for none.
+    """
+    now = datetime.now(UTC)
+    rows = [
+        {**row, "query": result.scope or None, "from_epoch": of.from_epoch, "to_epoch": of.to_epoch}
+        for of in validations
+        for result, row in zip(of.results, quality_rows(run_id, now, of.results), strict=True)
+    ]
+    to_epoch = max(validation.to_epoch for validation in validations)
+    metadata = Metadata(run_id, job, watermark=to_epoch)
+    write(lake, QUALITY, rows, metadata)
+    folder = local_folder(lake.root)
+    if folder is not None and page is not None:
+        results = [result for validation in validations for result in validation.results]
+        write_whole(folder / page, quality_page(run_id, now, results))
+
+
+def quality_rows(
+    run_id: str, at: datetime, results: Sequence[QualityResult]
+) -> list[dict[str, Any]]:
+    """The rows of `quality`, without query and epochs."""
+    return [
+        {
+            "run_id": run_id,
+            "table": f"{result.suite}/{result.scope}" if result.scope else result.suite,
+            "expectation": result.expectation,
+            "success": result.success,
+            "observed": json.dumps({"sentence": result.sentence, "examples": result.examples}),
+            "unexpected_rows": result.unexpected_rows,
+            "recorded_at": at,
+        }
+        for result in results
+    ]

@@ -1,0 +1,194 @@
+"""The checks of the graph and of the queries, and their results per scope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from weir.compute.duck import is_out_of_memory
+from weir.compute.engine import Engine
+from weir.compute.lost_rows import LostRowsError, are_lost
+from weir.compute.packs import packs
+from weir.expectations.answers import ANSWERS_SUITE, MAX_CHANGE, MAX_ROWS, MIN_ROWS
+from weir.expectations.embeddings import EMBEDDINGS_SUITE
+from weir.expectations.held_rows import HeldRows
+from weir.expectations.quads import QUADS_SUITE
+from weir.expectations.run import Check, run_checks
+from weir.expectations.streams import STREAMS_SUITE
+from weir.expectations.suite import QualityResult
+from weir.expectations.transactions import TRANSACTIONS_SUITE
+from weir.expected_errors import as_user_error
+from weir.process.address_space import is_refusal
+from weir.validate.answer_rows import (
+    Checked,
+    kind_of,
+    make_answer_rows,
+    stored_rows,
+)
+from weir.validate.stream_rows import CheckedStream, make_stream_rows
+from weir.validate.validation_queries import quad_rows, transaction_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+_KEYS = {MAX_ROWS: "max_rows", MIN_ROWS: "min_rows", MAX_CHANGE: "max_change"}
+"""The key of the limit that a check is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The result of the checks of one scope: a query, or the graph (empty).
+
+    Attributes:
+        scope: the query, or empty.
+        from_epoch: the rows after it were checked
+        to_epoch: up to this one.
+        results: of the checks.
+        places: file and line of the limits of the query.
+    """
+
+    scope: str
+    from_epoch: int
+    to_epoch: int
+    results: tuple[QualityResult, ...]
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def success(self) -> bool:
+        """Whether everything held."""
+        return all(result.success for result in self.results)
+
+    @property
+    def failures(self) -> str:
+        """What did not hold, in one sentence."""
+        return "; ".join(
+            f"{result.failure} ({self.places[_KEYS[result.expectation]]})"
+            if result.expectation in _KEYS
+            else result.failure
+            for result in self.results
+            if not result.success
+        )
+
+
+def validate_graph(
+    engine: Engine, from_epoch: int, to_epoch: int, streams: Sequence[CheckedStream] = ()
+) -> Validation:
+    """The result for the quads, transactions and streams of the epochs (from_epoch, to_epoch]."""
+    engine.query("checked_quads", quad_rows(from_epoch, to_epoch))
+    engine.query("checked_transactions", transaction_rows(from_epoch, to_epoch))
+    relations = {"checked_quads": QUADS_SUITE, "checked_transactions": TRANSACTIONS_SUITE}
+    if streams:
+        make_stream_rows(engine, "checked_epochs", streams, from_epoch, to_epoch)
+        relations["checked_epochs"] = STREAMS_SUITE
+    checks = [
+        Check((suite,), engine.held([name]) or engine.frame(name))
+        for name, suite in relations.items()
+    ]
+    return Validation("", from_epoch, to_epoch, run_checks(checks))
+
+
+def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation]:
+    """The results in the order of `work`; as many queries as possible are checked together."""
+    if not work:
+        return []
+    packed = packs(engine, work, kind_of, lambda each: stored_rows(each[0]))
+    with engine.scope() as own:
+        found = _Checks(own).results(packed)
+    return [
+        Validation(
+            item.query, item.from_epoch, item.to_epoch, found[item.query], rules.limits.places
+        )
+        for item, rules in work
+    ]
+
+
+_Results = dict[str, tuple[QualityResult, ...]]
+
+
+@dataclass(slots=True)
+class _Checks:
+    """Checks packs of queries, where their rows are: in DuckDB or on Spark."""
+
+    engine: Engine
+    made: int = 0
+
+    def results(self, packed: Sequence[Sequence[Checked]]) -> _Results:
+        """The results by query.
+
+        Packs are checked together. If one fails, each is checked by itself, and then each query:
+        what cannot be read is a result like any other.
+        """
+        try:
+            return self._together(packed)
+        except Exception as error:  # noqa: BLE001  (the others continue)
+            if len(packed) == 1 and len(packed[0]) == 1:
+                return self._alone(packed[0][0], error)
+        apart = packed if len(packed) > 1 else [[each] for each in packed[0]]
+        found: _Results = {}
+        for pack in apart:
+            found |= self.results([pack])
+        return found
+
+    def _alone(self, checked: Checked, error: Exception) -> _Results:
+        """The results of a query whose check failed: on Spark, if DuckDB ran out of memory.
+
+        Raises:
+            LostRowsError: what was checked is gone.
+            Exception: the system refuses memory.
+        """
+        query = checked[0].query
+        if are_lost(error):
+            # Nothing is wrong with the query: the stage is to be repeated.
+            raise LostRowsError from error
+        if is_out_of_memory(error):
+            try:
+                return _check(self.engine.frame(self._make([checked])), [query])
+            except Exception as again:  # noqa: BLE001  (a result like any other)
+                error = again
+        if is_refusal(error):
+            # Nothing is wrong with the query.
+            raise error
+        return {query: (_unreadable(query, error),)}
+
+    def _together(self, packed: Sequence[Sequence[Checked]]) -> _Results:
+        names = {self._make(pack): [item.query for item, _ in pack] for pack in packed}
+        here = [name for name in names if self.engine.held([name]) is not None]
+        found: _Results = {}
+        if here and (rows := self.engine.held(here)) is not None:
+            found |= _check(rows, [query for name in here for query in names[name]])
+        if others := [name for name in names if name not in here]:
+            frames = (self.engine.frame(name) for name in others)
+            frame = reduce(lambda one, other: one.unionByName(other), frames)
+            found |= _check(frame, [query for name in others for query in names[name]])
+        return found
+
+    def _make(self, pack: Sequence[Checked]) -> str:
+        self.made += 1
+        name = f"checked_{self.made}"
+        make_answer_rows(self.engine, name, pack)
+        return name
+
+
+def _check(rows: DataFrame | HeldRows, queries: Sequence[str]) -> _Results:
+    suites = (EMBEDDINGS_SUITE, ANSWERS_SUITE)
+    found: dict[str, list[QualityResult]] = {query: [] for query in queries}
+    for result in run_checks([Check(suites, rows, tuple(queries))]):
+        found[result.scope].append(result)
+    return {query: tuple(results) for query, results in found.items()}
+
+
+def _unreadable(query: str, error: Exception) -> QualityResult:
+    expected = as_user_error(error)
+    return QualityResult(
+        suite="embeddings",
+        scope=query,
+        expectation="rows_can_be_read",
+        sentence="The rows can be read and checked.",
+        success=False,
+        unexpected_rows=1,
+        examples=(str(error)[:2000],),
+        found="" if expected is None else str(expected),
+    )
