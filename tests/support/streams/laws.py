@@ -112,13 +112,13 @@ def _snapshots(
         if horizon is None:
             continue
         for instant in range(first, horizon + 1):
+            found = comparable(state(log, epoch, instant))
             expected: Counter[Row] = Counter()
             if instant >= origin:
                 quads = meaning.dataset(epoch, instant)
                 if quads not in found_at:
-                    found_at[quads] = _answer(case, query, quads, columns)
+                    found_at[quads] = _answer(case, query, quads, columns, found)
                 expected = found_at[quads]
-            found = comparable(state(log, epoch, instant))
             if found != expected:
                 yield (
                     f"at epoch {epoch} and instant {instant}: {found - expected} too many,"
@@ -129,14 +129,21 @@ def _snapshots(
 
 
 def _answer(
-    case: StreamCase, query: Query, quads: frozenset[Quad], columns: list[str]
+    case: StreamCase,
+    query: Query,
+    quads: frozenset[Quad],
+    columns: list[str],
+    claimed: Counter[Row],
 ) -> Counter[Row]:
-    """The answer over a dataset in which windows are named graphs, empty or not."""
+    """The answer over a dataset in which windows are named graphs, empty or not.
+
+    As in `grammar_laws`, the reference evaluator decides if pyoxigraph's is not the claimed one.
+    """
     if case.non_empty and not any(graph for graph, *_ in quads):
         is_ask = isinstance(query.form, Ask)
         return Counter({(FALSE,): 1} if is_ask else {})
-    if case.departure is None:
-        return by_oxigraph(case, quads, columns)
+    if case.departure is None and by_oxigraph(case, quads, columns) == claimed:
+        return claimed
     dataset = Dataset("default", None, tuple(case.windows))
     return comparable(reference.rows(replace(query, dataset=dataset), {*quads}, columns))
 
