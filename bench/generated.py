@@ -20,9 +20,9 @@ from bench.places import QUERIES, WORK, Project, files_of, patches, project, wri
 from bench.recompute import COMPILED, DUCKDB, INTERPRETED
 from bench.results import Scenario, Target, Temperature, Timing, machine, timings_of
 from bench.session import MeasuredRun, MeasuredSession, measure, peak_note
-from weir.lake.commit import create_if_missing, write
+from weir.lake.delta.commit import create_if_missing, write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES
 
 FULL_QUADS, FULL_REPEATS = 10_000_000, 3

@@ -20,8 +20,8 @@ from rdflib.plugins.sparql import prepareQuery
 from rdflib.term import Variable
 
 from weir.compute.connection import connect
-from weir.lake.bindings import Bindings
-from weir.lake.scan import attach
+from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.scan import attach
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -23,17 +23,17 @@ from weir.compact.stage import delete_commits
 from weir.compute.resources import Resources
 from weir.compute.session import late_session
 from weir.ingest.stage import ingest_changes
-from weir.lake.maintenance import compact_files
 from weir.lake.tables import LEDGER_SUMMARY, SHARED_TABLES, replica, replica_summary
+from weir.lake.upkeep.maintenance import compact_files
 from weir.maintain.stage import maintain_queries
 from weir.publish.stage import publish_answers
-from weir.remotes.stage import Surroundings, refresh_remotes
-from weir.replicas.answers import Solution
-from weir.replicas.asking import Fetch, Fetched
-from weir.replicas.budget import Amount
-from weir.replicas.evaluation import Clock
-from weir.replicas.inbox import inbox_names
-from weir.replicas.remotes import Remote
+from weir.refresh.stage import Surroundings, refresh_remotes
+from weir.remotes.answers import Solution
+from weir.remotes.asking import Fetch, Fetched
+from weir.remotes.budget import Amount
+from weir.remotes.declarations import Remote
+from weir.remotes.evaluation import Clock
+from weir.remotes.inbox import inbox_names
 from weir.settings import Settings
 from weir.stage import Stage, silent
 from weir.validate.stage import validate_answers

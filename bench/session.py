@@ -150,7 +150,7 @@ def _run(config: str, began: float) -> list[tuple[str, str, float]]:
 
 def _recompute(folder: Path, rounds: int) -> list[list[dict[str, Any]]]:
     from bench.recompute import recompute, recompute_here
-    from weir.lake.session import start
+    from weir.lake.delta.session import start
     from weir.settings import Settings
 
     settings = Settings.load(Project(folder).config)

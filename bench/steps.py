@@ -156,8 +156,8 @@ def main(argv: Sequence[str]) -> int:
     """Do the job that `run_steps` wrote."""
     from weir.compute.session import late_session
     from weir.ingest.stage import ingest_changes
-    from weir.lake.maintenance import compact_files
     from weir.lake.tables import RUNS, TRANSACTIONS
+    from weir.lake.upkeep.maintenance import compact_files
     from weir.maintain.stage import maintain_queries
     from weir.settings import Settings
     from weir.stage import new_run_id

@@ -19,7 +19,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from weir.lake.session import start
+from weir.lake.delta.session import start
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -37,7 +37,7 @@ from weir.catalog.names import folders_of
 from weir.errors import ConfigurationError
 from weir.lake.tables import QUADS, replica
 from weir.lake.tables import answers as answers_table
-from weir.replicas.names import DeclaredRemote, cron_of, declared_remotes
+from weir.remotes.names import DeclaredRemote, cron_of, declared_remotes
 from weir.settings import CONFIG_FILE, Settings
 
 CODE = Path(__file__).resolve().parent.parent

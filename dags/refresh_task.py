@@ -15,7 +15,7 @@ from dags.requested_events import ProducesOnRequest
 from dags.store_credentials import store_credentials
 from weir.errors import EXIT_USAGE
 from weir.lake.tables import replica
-from weir.replicas.names import DeclaredRemote
+from weir.remotes.names import DeclaredRemote
 
 
 class RefreshRemote(ProducesOnRequest):

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from weir.expectations.statement import CHECKED_ROWS
-from weir.lake.bindings import Bindings
+from weir.lake.delta.bindings import Bindings
 
 
 @runtime_checkable

@@ -3,7 +3,7 @@
 import sys
 
 from weir.process.standard_streams import run_process
-from weir.remotes.stage import main
+from weir.refresh.stage import main
 
 if __name__ == "__main__":
     sys.exit(run_process(main))

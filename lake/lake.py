@@ -20,8 +20,13 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
-from weir.lake.checksums import PAGES_ARE_VERIFIED, verify_footers
-from weir.lake.commit_files import (
+from weir.lake.damage.damaged_files import damage_is_named
+from weir.lake.damage.integrity import damaged_commits
+from weir.lake.damage.log_checks import verify_commit, verify_commits, verify_log
+from weir.lake.damage.step_back import newest_commit_of
+from weir.lake.damage.storage_errors import RESTORE, DamagedTable, storage_errors, table_of
+from weir.lake.delta.checksums import PAGES_ARE_VERIFIED, verify_footers
+from weir.lake.delta.commit_files import (
     LOG,
     actions,
     commit_file,
@@ -29,14 +34,9 @@ from weir.lake.commit_files import (
     describing_commit,
     last_checkpoint,
 )
-from weir.lake.damaged_files import damage_is_named
-from weir.lake.fences import Fence, Guard
-from weir.lake.integrity import damaged_commits
-from weir.lake.log_checks import verify_commit, verify_commits, verify_log
-from weir.lake.metadata import Metadata
+from weir.lake.delta.metadata import Metadata
+from weir.lake.ledger.fences import Fence, Guard
 from weir.lake.names import InvalidNameError, is_table_name
-from weir.lake.step_back import newest_commit_of
-from weir.lake.storage_errors import RESTORE, DamagedTable, storage_errors, table_of
 
 _LINE_END = re.compile(r"\\n|\n")
 _KEPT_COMMITS = 50

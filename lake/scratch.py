@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from weir.lake.processes import identity, lives
-from weir.lake.storage_errors import StorageError
+from weir.lake.damage.storage_errors import StorageError
+from weir.lake.ledger.processes import identity, lives
 
 _FOLDER = re.compile(r"[^~]+~(?P<pid>\d{1,9})~(?P<known_as>[^~]*)")
 

@@ -354,7 +354,7 @@ REQUESTS = Table(
         Column("address", "STRING", "a hash of the whole URL and the name of the connection"),
         Column("peer", "STRING", "network address that it was sent to, or null"),
         Column("status", "BIGINT", "HTTP status, null if none came"),
-        Column("outcome", "STRING", "answered, not_sent, or why not (`weir.web.outcomes`)"),
+        Column("outcome", "STRING", "answered, not_sent, or the kind of failure"),
         Column("reason", "STRING", "why it was not answered, in a sentence, or null"),
         Column("attempt", "BIGINT", "which try of its keys it is, from 1"),
         Column("not_before", "TIMESTAMP", "until when it asked to be left alone, or null"),

@@ -59,7 +59,7 @@ def _parsers_are_reused() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The one Spark session of the test suite."""
-    from weir.lake.session import start
+    from weir.lake.delta.session import start
 
     # Most of the time of a test is that of the compiler of often repeated code, which pays later.
     quick = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}

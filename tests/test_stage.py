@@ -38,7 +38,7 @@ def test_a_wrong_configuration_is_reported(
 def test_a_damaged_table_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weir.lake.session.start", lambda *_, **__: None)
+    monkeypatch.setattr("weir.lake.delta.session.start", lambda *_, **__: None)
     monkeypatch.chdir(tmp_path)
     commit = tmp_path / "lake_data" / "quads" / "_delta_log" / f"{0:020}.json"
     commit.parent.mkdir(parents=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from weir.errors import ConfigurationError, WeirError
+from weir.lake.damage.storage_errors import StorageError, storage_error
 from weir.lake.names import InvalidNameError
-from weir.lake.storage_errors import StorageError, storage_error
 from weir.process.address_space import is_refusal, refusal_text
 
 

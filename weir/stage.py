@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from weir.compute.session import late_session
 from weir.errors import BusyError
 from weir.expected_errors import as_user_error
-from weir.lake.claims import AlreadyRunning, claim, release
-from weir.lake.claims import end as end_claim
-from weir.lake.fences import Fence, Superseded
+from weir.lake.damage.storage_errors import storage_errors
 from weir.lake.interrupts import finishing, is_requested
 from weir.lake.lake import Lake
-from weir.lake.leases import renewing
-from weir.lake.ledger import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow
-from weir.lake.ledger_summary import read_ledger
+from weir.lake.ledger.claims import AlreadyRunning, claim, release
+from weir.lake.ledger.claims import end as end_claim
+from weir.lake.ledger.fences import Fence, Superseded
+from weir.lake.ledger.leases import renewing
+from weir.lake.ledger.runs import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow
+from weir.lake.ledger.summary import read_ledger
+from weir.lake.ledger.untouched import Range, entries, standing_of
 from weir.lake.names import InvalidNameError, Name
-from weir.lake.storage_errors import storage_errors
 from weir.lake.tables import RUNS
-from weir.lake.untouched import Range, entries, standing_of
 from weir.process.native_messages import without_panics
 from weir.settings import Settings
 from weir.text.printable import printable, printable_lines

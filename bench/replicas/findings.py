@@ -20,7 +20,7 @@ from bench.replicas.parameters import (
 )
 from bench.replicas.replay import RateFrom
 from bench.replicas.runs import Results
-from weir.refresh.policies import ALPHA, Mode
+from weir.remotes.policies.policies import ALPHA, Mode
 
 PROPOSED = ("LRU.F+", "WBM.F+", "WBM.F*")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from bench.replicas.replay import RateFrom
-from weir.refresh import policies
-from weir.refresh.policies import DEFAULT_SIDE, Mode
+from weir.remotes.policies import policies
+from weir.remotes.policies.policies import DEFAULT_SIDE, Mode
 
 SELECTIVITIES = (10, 20, 30, 40, 50, 60, 70, 75, 80, 90)
 TENS = tuple(x for x in SELECTIVITIES if x != 75)
@@ -76,7 +76,7 @@ class Variant:
     """A policy with its options, a budget, and where change rates come from.
 
     Attributes:
-        text: as `weir.refresh.policy_text.policy_of` reads it; `WST` never refreshes.
+        text: as `weir.remotes.policies.policy_text.policy_of` reads it; `WST` never refreshes.
         rate: of policies without WBM it has no effect, and is `online`.
         fdt: of a band.
         alpha: of an aggregation.

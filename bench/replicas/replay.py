@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.replicas.traces import Integers, Numbers, Trace
-from weir.refresh.candidates import Columns, Evaluation, Rows
-from weir.refresh.change_rate import online_intervals
-from weir.refresh.dynamic_alpha import at_arms, equal_arms, learned
-from weir.refresh.election import elected_rows
-from weir.refresh.policies import Policy, needs_intervals
+from weir.remotes.policies.candidates import Columns, Evaluation, Rows
+from weir.remotes.policies.change_rate import online_intervals
+from weir.remotes.policies.dynamic_alpha import at_arms, equal_arms, learned
+from weir.remotes.policies.election import elected_rows
+from weir.remotes.policies.policies import Policy, needs_intervals
 
 THRESHOLD = 100_000
 SLIDE = 60.0

@@ -24,7 +24,7 @@ from bench.replicas.parameters import (
     TRENDS,
 )
 from bench.replicas.replay import RateFrom
-from weir.refresh.policies import Mode
+from weir.remotes.policies.policies import Mode
 
 MODES: tuple[Mode, ...] = ("minmax", "positions")
 RATES: tuple[RateFrom, ...] = ("oracle", "online")

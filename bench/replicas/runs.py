@@ -18,8 +18,8 @@ from bench.replicas.cases import TestData
 from bench.replicas.parameters import Variant, variants
 from bench.replicas.replay import Run, replay, schedule
 from bench.replicas.traces import Numbers
-from weir.refresh.policies import Policy
-from weir.refresh.policy_text import policy_of
+from weir.remotes.policies.policies import Policy
+from weir.remotes.policies.policy_text import policy_of
 
 HEADER = (
     *("window", "case", "set", "policy", "budget", "rate", "fdt", "alpha", "mode"),

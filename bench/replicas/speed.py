@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from statistics import median
 
-from weir.refresh.candidates import Candidate, Evaluation
-from weir.refresh.election import elect
-from weir.refresh.policy_text import NAMES, policy_of
+from weir.remotes.policies.candidates import Candidate, Evaluation
+from weir.remotes.policies.election import elect
+from weir.remotes.policies.policy_text import NAMES, policy_of
 
 CANDIDATES, BUDGET, REPEATS = 100_000, 50, 5
 _NOW = Evaluation(1_700_000_000.0, 600.0, 60.0)

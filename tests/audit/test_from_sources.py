@@ -23,16 +23,16 @@ from weir.audit.stage import examined
 from weir.errors import BusyError, QualityError, WeirError
 from weir.freshness import old_rounds
 from weir.ingest.source_names import drop_source, rename_source
-from weir.lake.commit import write
-from weir.lake.consolidated import note_consolidation
-from weir.lake.file_commits import append
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta.commit import write
+from weir.lake.delta.file_commits import append
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger import ABANDONED, LedgerRow, record
-from weir.lake.metadata import Metadata
+from weir.lake.ledger.runs import ABANDONED, LedgerRow, record
 from weir.lake.names import Name
-from weir.lake.removal import remove_table
-from weir.lake.storage_errors import DamagedTable
 from weir.lake.tables import QUADS, TRANSACTIONS, Table
+from weir.lake.upkeep.consolidated import note_consolidation
+from weir.lake.upkeep.removal import remove_table
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

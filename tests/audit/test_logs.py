@@ -18,11 +18,11 @@ from tests.support.projects.project import Project, no_spark
 from weir.audit.checked import table_of
 from weir.audit.stage import examined
 from weir.errors import WeirError
-from weir.lake.checksums import NOTES
-from weir.lake.commit_files import LOG, checkpoint_files, commit_file
+from weir.lake.damage.log_checks import LOG_NOTES
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta.checksums import NOTES
+from weir.lake.delta.commit_files import LOG, checkpoint_files, commit_file
 from weir.lake.lake import Lake
-from weir.lake.log_checks import LOG_NOTES
-from weir.lake.storage_errors import DamagedTable
 from weir.progress.watermarks import head
 
 FOURTH = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>')

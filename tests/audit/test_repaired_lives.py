@@ -18,7 +18,7 @@ from tests.support.projects.project import PATCHES, Change, Project, no_spark
 from weir.audit.repair import repair_lake
 from weir.cli import main
 from weir.errors import WeirError
-from weir.lake.consolidated import note_consolidation
+from weir.lake.upkeep.consolidated import note_consolidation
 
 _CHANGES = (
     ('A <urn:b> <urn:room> "4" <urn:g>', 'A <urn:c> <urn:title> "c" <urn:h>'),

@@ -22,7 +22,7 @@ from bench.replicas.speed import election_times
 from bench.replicas.synthetic import rng, shifted, synthetic_trace
 from bench.replicas.traces import Trace, TraceError, read_trace, written_trace
 from tests.support.oracles.replicas import History, simulated
-from weir.refresh.policy_text import NAMES, policy_of
+from weir.remotes.policies.policy_text import NAMES, policy_of
 
 SMALL = TestData(users=60)
 POLICIES: tuple[tuple[str, Mapping[str, object]], ...] = (

@@ -20,8 +20,8 @@ from weir.ingest.sources.delta import DeltaTable
 from weir.ingest.sources.patches import Patches
 from weir.ingest.sources.snapshots import Snapshots
 from weir.ingest.sources.stream import Stream
-from weir.replicas.names import declared_remotes
-from weir.replicas.remotes import Budget, Remote, load_remotes
+from weir.remotes.declarations import Budget, Remote, load_remotes
+from weir.remotes.names import declared_remotes
 
 VALUES = (
     *("&a [*a]", "[" * 40, "[]", "{}", "~", "[1, [2, [3]]]", "!!set {a, b}", "!!omap [a: 1]"),

@@ -14,8 +14,8 @@ from weir.catalog.services import AskedBlock
 from weir.cli.explanation import explain_query
 from weir.errors import ConfigurationError
 from weir.ingest.undeclared import undeclared
-from weir.refresh.filters import Bound
 from weir.sparql.algebra.bounds import Top
+from weir.sparql.algebra.filter_distances import Bound
 
 IRI = "http://remote.example/sparql"
 BLOCK = f"SERVICE <{IRI}> {{ ?city :population ?n }}"

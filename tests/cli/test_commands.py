@@ -15,7 +15,7 @@ from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 from weir.catalog.catalog import Catalog
 from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
 from weir.ingest.sources.declared import load_sources
-from weir.lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
+from weir.lake.ledger.runs import FAILED, SUCCEEDED, LedgerRow, record
 from weir.progress.watermarks import head
 from weir.settings import Settings
 from weir.stage import claimed

@@ -18,9 +18,9 @@ import pytest
 
 from tests.support.damage import damage_the_pages
 from tests.support.projects.command_line import Called, Weir
-from weir.lake.checksums import NOTES
+from weir.lake.damage.log_checks import LOG_NOTES
+from weir.lake.delta.checksums import NOTES
 from weir.lake.lake import Lake
-from weir.lake.log_checks import LOG_NOTES
 
 COMMANDS = (
     ("status", "--fail-on", "stopped"),

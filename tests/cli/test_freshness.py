@@ -14,7 +14,7 @@ from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remot
 from weir.catalog.catalog import Catalog
 from weir.compute import session
 from weir.errors import EXIT_FAILED, EXIT_QUALITY
-from weir.replicas.states import age_text
+from weir.remotes.states import age_text
 
 
 @pytest.fixture

@@ -78,7 +78,11 @@ def test_an_interrupt_at_a_commit_ends_there_and_the_next_run_goes_on(
         heed()
 
     with monkeypatch.context() as patched:
-        for module in ("weir.lake.commit", "weir.lake.ledger", "weir.lake.claims"):
+        for module in (
+            "weir.lake.delta.commit",
+            "weir.lake.ledger.runs",
+            "weir.lake.ledger.claims",
+        ):
             patched.setattr(f"{module}.checkpoint", interrupted)
         called = weir("run")
     assert (called.code, called.err) == (INTERRUPTED, SENTENCE)

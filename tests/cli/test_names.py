@@ -21,9 +21,9 @@ from weir.ingest import stage as ingest
 from weir.ingest.sources.declared import load_sources
 from weir.lake.lake import Lake
 from weir.lake.names import InvalidNameError
-from weir.remotes import stage as refresh
-from weir.replicas.names import declared_remotes
-from weir.replicas.remotes import load_remotes
+from weir.refresh import stage as refresh
+from weir.remotes.declarations import load_remotes
+from weir.remotes.names import declared_remotes
 
 HOSTILE = (
     *("../quads", "../transactions", "exhibits/../../graphs", "../../outside", "..", ".", "/etc"),

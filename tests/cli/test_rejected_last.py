@@ -8,8 +8,8 @@ from tests.support.projects.handmade import HandMadeLake, event_time
 from tests.support.projects.project import PATCHES
 from weir.cli.source_status import SourceStatus, source_statuses
 from weir.cli.status import Status
-from weir.lake.commit import write
-from weir.lake.metadata import Metadata
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import TRANSACTIONS
 
 

@@ -14,13 +14,13 @@ from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remot
 from weir.catalog.names import declarations, folders_of
 from weir.cli.sql import query_lake
 from weir.errors import ConfigurationError, WeirError
-from weir.lake.appended import commit_digest
-from weir.lake.commit import write
+from weir.lake.delta.appended import commit_digest
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import FRESHNESS, replica, replica_summary
-from weir.replicas.inbox import SUMMARY_FORMAT
-from weir.replicas.remotes import load_remotes
+from weir.remotes.declarations import load_remotes
+from weir.remotes.inbox import SUMMARY_FORMAT
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pytest
 from tests.support.projects.command_line import Weir
 from weir.cli.stopping import StopRequest
 from weir.errors import EXIT_USAGE
-from weir.lake.commit import KILL_AT
+from weir.lake.delta.commit import KILL_AT
 from weir.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("museum")

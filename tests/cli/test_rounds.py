@@ -18,7 +18,7 @@ from weir.cli.stages import answer_rows
 from weir.cli.stopping import StopRequest
 from weir.expectations.run import library
 from weir.ingest.batch import ingest_batch
-from weir.lake.ledger_summary import read_ledger
+from weir.lake.ledger.summary import read_ledger
 from weir.settings import Settings
 from weir.stage import claimed
 

@@ -11,8 +11,8 @@ import pytest
 from tests.support.projects.replicas import IRI, ReplicaProject
 from weir.cli.rounds import Round, Rounds
 from weir.errors import ConfigurationError
-from weir.replicas.asking import Fetch
-from weir.replicas.remotes import Remote
+from weir.remotes.asking import Fetch
+from weir.remotes.declarations import Remote
 from weir.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("sampled")

@@ -12,8 +12,8 @@ from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 from weir.catalog.catalog import Catalog
 from weir.catalog.maintained import Maintained
 from weir.errors import EXIT_QUALITY, EXIT_USAGE
-from weir.lake.commit import write
-from weir.lake.ledger import FAILED, SKIPPED, SUCCEEDED, LedgerRow, record
+from weir.lake.delta.commit import write
+from weir.lake.ledger.runs import FAILED, SKIPPED, SUCCEEDED, LedgerRow, record
 from weir.lake.tables import answers
 from weir.progress.backlog import REPAIRED
 from weir.progress.failed_attempts import Attempt, FailedAttempts

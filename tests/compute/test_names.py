@@ -17,10 +17,10 @@ from weir.compute.duck import DuckEngine
 from weir.compute.engine import Engine, SparkShape
 from weir.compute.placement import Placement
 from weir.compute.relations import LakeQuery, Statement, StoredTable, StoredTables
-from weir.lake.bindings import NameIsBound
-from weir.lake.commit import create_if_missing, write
+from weir.lake.delta.bindings import NameIsBound
+from weir.lake.delta.commit import create_if_missing, write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import Column, Table
 
 if TYPE_CHECKING:

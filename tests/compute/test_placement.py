@@ -16,9 +16,9 @@ from weir.compute.engine import Engine, SparkShape
 from weir.compute.placement import Placement
 from weir.compute.relations import Keep, Statement
 from weir.compute.sql import column, number
-from weir.lake.commit import write
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.scratch import scratch_folder
 from weir.lake.tables import Column, Table
 from weir.settings import DuckDbSettings, Settings

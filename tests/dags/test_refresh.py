@@ -29,10 +29,10 @@ from demo.fuseki import Credentials, Fuseki, running_fuseki
 from tests.dags.installation import HERE, Airflow, Runs
 from tests.support.endpoints import port_of
 from weir.ingest.stage import ingest_changes
-from weir.lake.commit import KILL_AT
+from weir.lake.delta.commit import KILL_AT
 from weir.maintain.stage import maintain_queries
 from weir.publish.stage import publish_answers
-from weir.remotes.stage import NOTHING_TO_DO, main
+from weir.refresh.stage import NOTHING_TO_DO, main
 from weir.settings import CONFIG_FILE, Settings
 from weir.validate.stage import validate_answers
 
@@ -80,7 +80,7 @@ def watched() -> Iterator[Watched]:
                     )
                 except OSError:
                     continue
-                if b"weir.remotes.stage" in arguments:
+                if b"weir.refresh.stage" in arguments:
                     found.refreshes.add(int(each.name))
                 if any(secret in arguments + variables for secret in secrets()):
                     found.leaks.add(arguments.replace(b"\0", b" ").decode(errors="replace"))

@@ -18,7 +18,7 @@ from weir.cli.app import app
 from weir.ingest.sources.declared import AnySource
 from weir.ingest.sources.stream import Stream
 from weir.lake.tables import SHARED_TABLES, Table, answers, embeddings, replica, stream
-from weir.replicas.remotes import Budget, Remote
+from weir.remotes.declarations import Budget, Remote
 from weir.settings import Settings
 
 Row = Sequence[str]

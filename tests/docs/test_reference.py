@@ -20,7 +20,7 @@ from weir.cli.interrupts import INTERRUPTED
 from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from weir.ingest.sources.declared import AnySource, load_sources
 from weir.lake.tables import SHARED_TABLES
-from weir.replicas.remotes import load_remotes
+from weir.remotes.declarations import load_remotes
 from weir.settings import Settings
 
 REFERENCE = ROOT / "docs" / "reference.md"

@@ -24,7 +24,7 @@ from weir.freshness.reading import Filter
 from weir.freshness.remote_state import RemoteState
 from weir.freshness.stage import check_freshness, main
 from weir.lake.lake import Lake
-from weir.lake.ledger import ABANDONED, LedgerRow, record
+from weir.lake.ledger.runs import ABANDONED, LedgerRow, record
 from weir.lake.tables import QUALITY, RUNS, Table
 
 pytestmark = pytest.mark.usefixtures("sampled")

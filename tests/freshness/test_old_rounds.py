@@ -11,7 +11,7 @@ from tests.support.projects.replicas import ReplicaProject
 from weir.freshness import old_rounds
 from weir.freshness.old_rounds import delete_old_rounds
 from weir.freshness.stage import check_freshness
-from weir.lake.commit_files import LOG
+from weir.lake.delta.commit_files import LOG
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -15,9 +15,9 @@ from weir.freshness.current import current_states
 from weir.freshness.history import EVALUATIONS, STALEST, RemoteHistory, remote_history
 from weir.freshness.stage import check_freshness
 from weir.freshness.written_page import PAGE, write_page
-from weir.lake.bindings import Bindings
-from weir.lake.commit import write
-from weir.lake.metadata import Metadata
+from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import FRESHNESS
 
 HOSTILE = "</td><script>alert(1)</script><img src=http://evil.example.org/>\"'&"

@@ -7,12 +7,12 @@ from pyspark.sql import SparkSession
 
 from tests.support.projects.project import Project
 from weir.compact.stage import compact_lake, needed_after
-from weir.lake.claims import claim
-from weir.lake.commit import write
-from weir.lake.ledger import SUCCEEDED, LedgerRow, record
-from weir.lake.metadata import Metadata
-from weir.lake.removal import remove_table
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.ledger.claims import claim
+from weir.lake.ledger.runs import SUCCEEDED, LedgerRow, record
 from weir.lake.tables import embeddings
+from weir.lake.upkeep.removal import remove_table
 
 QUERY = "#+ history: {history}\nSELECT ?o WHERE {{ ?s <urn:p> ?o }}\n"
 

@@ -16,7 +16,7 @@ from deltalake import DeltaTable, write_deltalake
 
 from tests.support.projects.project import Project
 from weir.ingest.sources import delta
-from weir.lake.commit_files import commit_file
+from weir.lake.delta.commit_files import commit_file
 
 HOUSE = {
     "name": "house",

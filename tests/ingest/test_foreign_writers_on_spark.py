@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from tests.ingest.test_distributed import objects, run
 from tests.ingest.test_foreign_writers import HOUSE, OPERATIONS, TEXTS, House, new_column
 from tests.support.projects.project import Project, no_spark
-from weir.lake.data_files import are_the_rows
+from weir.lake.delta.data_files import are_the_rows
 
 LAYOUTS: Mapping[str, tuple[str, str]] = {
     "nested": (", about STRUCT<tags: ARRAY<STRING>, at: MAP<STRING, INT>>", ""),

@@ -13,8 +13,8 @@ from tests.support.projects.replicas import IRI, ReplicaProject
 from tests.support.streams.projects import READINGS, readings
 from weir.compact.stage import compact_lake
 from weir.ingest.source_names import drop_source, rename_source
+from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.names import Name
-from weir.lake.storage_errors import DamagedTable
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -12,9 +12,9 @@ from tests.support.projects.project import Project, no_spark
 from weir.compute.engine import Engine
 from weir.compute.sql import column, rows_of, select
 from weir.engine.relations import EpochRange
-from weir.lake.change_feed import ChangeFeedGap
-from weir.lake.checksums import NOTES
-from weir.lake.log_checks import LOG_NOTES
+from weir.lake.damage.log_checks import LOG_NOTES
+from weir.lake.delta.change_feed import ChangeFeedGap
+from weir.lake.delta.checksums import NOTES
 from weir.maintain.changes import read_changes
 from weir.plan.leaves import Scope
 from weir.progress.watermarks import epochs_after

@@ -14,7 +14,7 @@ from tests.support.projects.project import PATCHES, Project, no_spark
 from weir.errors import BusyError, ConfigurationError
 from weir.ingest.sources.errors import SourceError
 from weir.ingest.stage import _all_or_fail, is_anything_pending
-from weir.lake.claims import claim
+from weir.lake.ledger.claims import claim
 from weir.rdf import worker
 
 OTHER = PATCHES | {"name": "q", "location": "other"}

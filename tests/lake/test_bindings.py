@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from weir.lake.bindings import Bindings, NameIsBound
+from weir.lake.delta.bindings import Bindings, NameIsBound
 
 ROOT = Path(__file__).parents[2]
 ROWS = pa.table({"x": [1]})
@@ -101,4 +101,4 @@ def test_names_are_bound_in_one_place() -> None:
         *ROOT.glob("expectations/*.py"),
     ]
     binding = {str(file.relative_to(ROOT)) for file in files if _BINDS.search(file.read_text())}
-    assert binding == {"lake/bindings.py", "weir/compute/spark.py"}
+    assert binding == {"lake/delta/bindings.py", "weir/compute/spark.py"}

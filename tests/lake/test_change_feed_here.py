@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from weir.lake.change_feed import CHANGE_TYPE, COMMIT_VERSION, ChangeFeedGap, changes_here
-from weir.lake.commit import arrow_schema, write
+from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION, ChangeFeedGap, changes_here
+from weir.lake.delta.commit import arrow_schema, write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import TRIPLES
 
 METADATA = Metadata("test", "ingest", 1)

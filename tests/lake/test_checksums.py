@@ -14,17 +14,17 @@ import pytest
 from deltalake import write_deltalake
 
 from tests.support.laws import Seeds
-from weir.lake import checksums
-from weir.lake.bindings import Bindings
-from weir.lake.change_feed import changes_here
-from weir.lake.checksums import NOTES, Checksums, is_intact, verify_files
-from weir.lake.commit import write
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta import checksums
+from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.change_feed import changes_here
+from weir.lake.delta.checksums import NOTES, Checksums, is_intact, verify_files
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.delta.scan import Part, attach, attach_all
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.scan import Part, attach, attach_all
-from weir.lake.small_files import merge_files
-from weir.lake.storage_errors import DamagedTable
 from weir.lake.tables import QUADS
+from weir.lake.upkeep.small_files import merge_files
 
 METADATA = Metadata("r", "ingest", 1)
 Reading = Callable[[Lake], pa.Table]

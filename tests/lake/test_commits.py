@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from weir.lake.change_feed import ChangeFeedGap, changes
-from weir.lake.commit import KILL_AT, create_if_missing, write
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta.change_feed import ChangeFeedGap, changes
+from weir.lake.delta.commit import KILL_AT, create_if_missing, write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.delta.session import read
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.session import read
-from weir.lake.storage_errors import DamagedTable
 from weir.lake.tables import GRAPHS, QUADS, SHARED_TABLES, answers
 
 MINE = Metadata("r", "ingest", 7, extra={"transactions": [{"epoch": 7, "event_time": None}]})
@@ -109,9 +109,9 @@ def test_opening_a_table_looks_only_at_the_commit_files_after_the_last_checkpoin
 
 def test_a_process_dies_at_the_given_checkpoint(tmp_path: Path) -> None:
     code = f"""
-from weir.lake.commit import write
+from weir.lake.delta.commit import write
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import GRAPHS
 write(Lake({str(tmp_path)!r}), GRAPHS, [{ROW!r}], Metadata("r", "ingest", 1))
 """
@@ -131,7 +131,7 @@ def test_a_commit_has_its_own_version_though_another_came_at_once(
             monkeypatch.undo()
             assert write(other, GRAPHS, [ROW], Metadata("other", "ingest", 8)) == 2
 
-    monkeypatch.setattr("weir.lake.commit.checkpoint", late)
+    monkeypatch.setattr("weir.lake.delta.commit.checkpoint", late)
     assert write(Lake(str(tmp_path)), GRAPHS, [ROW], MINE) == 1
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weir.lake.commit import create_if_missing
-from weir.lake.consolidated import consolidated_until, note_consolidation
+from weir.lake.delta.commit import create_if_missing
 from weir.lake.lake import Lake
 from weir.lake.tables import QUADS
+from weir.lake.upkeep.consolidated import consolidated_until, note_consolidation
 
 
 def test_a_log_is_a_state_up_to_the_latest_of_its_consolidations(tmp_path: Path) -> None:

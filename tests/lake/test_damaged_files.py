@@ -9,16 +9,16 @@ import pyarrow as pa
 import pytest
 
 from tests.support.damage import damage_the_pages, data_files
-from weir.lake.appended import appended_rows
-from weir.lake.change_feed import changes_here
-from weir.lake.commit import arrow_schema, write
-from weir.lake.damaged_files import damage_is_named, damaged_files
+from weir.lake.damage.damaged_files import damage_is_named, damaged_files
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta.appended import appended_rows
+from weir.lake.delta.change_feed import changes_here
+from weir.lake.delta.commit import arrow_schema, write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.row_deletion import delete_later_rows
-from weir.lake.small_files import MANY, merge_files
-from weir.lake.storage_errors import DamagedTable
 from weir.lake.tables import GRAPHS
+from weir.lake.upkeep.row_deletion import delete_later_rows
+from weir.lake.upkeep.small_files import MANY, merge_files
 
 METADATA = Metadata("run", "ingest", watermark=1)
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from weir.lake.commit import write
-from weir.lake.earlier_rows import (
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.lake import Lake
+from weir.lake.tables import stream
+from weir.lake.upkeep.earlier_rows import (
     EarlierRows,
     delete_earlier_rows,
     earlier_rows,
     may_have_earlier_rows,
 )
-from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.tables import stream
 
 TABLE = stream("s")
 DELETES = Metadata("r", "compact", 3, extra={"deleted_before": 15})

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pyarrow import fs
 
-from weir.lake.commit_files import commit_file
-from weir.lake.feed_files import FeedFiles, NotByFiles, feed_files
+from weir.lake.delta.commit_files import commit_file
+from weir.lake.delta.feed_files import FeedFiles, NotByFiles, feed_files
 
 ADD = {"path": "a%20b.parquet", "size": 3, "dataChange": True}
 REMOVE = {"path": "c.parquet", "size": 4, "dataChange": True}

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from weir.lake import claims
-from weir.lake.claims import claim, end
-from weir.lake.commit import write
-from weir.lake.commit_files import commit_file
-from weir.lake.fences import Fence, Guard, Superseded
+from weir.lake.delta.commit import write
+from weir.lake.delta.commit_files import commit_file
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger import SUCCEEDED, LedgerRow, record
-from weir.lake.metadata import Metadata
-from weir.lake.row_deletion import delete_later_rows
-from weir.lake.small_files import merge_files
+from weir.lake.ledger import claims
+from weir.lake.ledger.claims import claim, end
+from weir.lake.ledger.fences import Fence, Guard, Superseded
+from weir.lake.ledger.runs import SUCCEEDED, LedgerRow, record
 from weir.lake.tables import GRAPHS, QUADS
+from weir.lake.upkeep.row_deletion import delete_later_rows
+from weir.lake.upkeep.small_files import merge_files
 
 QUAD = {"graph": "", "subject": "<s>", "predicate": "<p>", "weight": 1}
 Commit = Callable[[Lake, int], None]

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from deltalake.exceptions import CommitFailedError
 
-from weir.lake import file_commits
-from weir.lake.commit import write
-from weir.lake.file_commits import Overtaken, files_of
+from weir.lake.delta import file_commits
+from weir.lake.delta.commit import write
+from weir.lake.delta.file_commits import Overtaken, files_of
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.row_deletion import delete_rows
-from weir.lake.small_files import Merged, merge_files
 from weir.lake.tables import TRIPLES
+from weir.lake.upkeep.row_deletion import delete_rows
+from weir.lake.upkeep.small_files import Merged, merge_files
 
 EPOCHS = 8
 METADATA = Metadata("r", "test", 0)

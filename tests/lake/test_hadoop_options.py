@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.lake.hadoop_options import hadoop_options
+from weir.lake.delta.hadoop_options import hadoop_options
 
 HOST = "box.dfs.core.windows.net"
 

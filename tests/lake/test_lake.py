@@ -13,11 +13,11 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 from pyarrow import fs
 
-from weir.lake.commit import write
-from weir.lake.commit_files import commit_file
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta.commit import write
+from weir.lake.delta.commit_files import commit_file
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake, history
-from weir.lake.metadata import Metadata
-from weir.lake.storage_errors import DamagedTable
 from weir.lake.tables import GRAPHS
 
 

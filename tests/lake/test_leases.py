@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from weir.lake import lake as lake_module
-from weir.lake import leases
-from weir.lake.claims import AlreadyRunning, claim
-from weir.lake.commit import write
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.leases import FOLDER, forget, renew, renewed_at, renewing
-from weir.lake.metadata import Metadata
+from weir.lake.ledger import leases
+from weir.lake.ledger.claims import AlreadyRunning, claim
+from weir.lake.ledger.leases import FOLDER, forget, renew, renewed_at, renewing
 from weir.lake.tables import RUNS
 from weir.stage import claimed
 

@@ -19,14 +19,16 @@ import pytest
 from deltalake.exceptions import CommitFailedError
 
 from weir.errors import BusyError
-from weir.lake import claims, ledger, small_files
-from weir.lake.claims import AlreadyRunning
-from weir.lake.commit import create_if_missing, write
+from weir.lake.delta.commit import create_if_missing, write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger import LedgerRow
-from weir.lake.metadata import Metadata
-from weir.lake.processes import identity, lives
+from weir.lake.ledger import claims
+from weir.lake.ledger import runs as ledger
+from weir.lake.ledger.claims import AlreadyRunning
+from weir.lake.ledger.processes import identity, lives
+from weir.lake.ledger.runs import LedgerRow
 from weir.lake.tables import GRAPHS, RUNS
+from weir.lake.upkeep import small_files
 from weir.stage import claimed
 
 LEASE = 3600
@@ -139,9 +141,9 @@ def test_a_run_that_takes_over_a_claim_sees_what_the_dead_run_committed(tmp_path
     row = {"graph": "<g>", "source": "s", "run_id": "r"}
     write(lake, GRAPHS, [row], Metadata("r", "ingest", 1))
     code = (
-        "from weir.lake.claims import claim; from weir.lake.commit import write;"
+        "from weir.lake.ledger.claims import claim; from weir.lake.delta.commit import write;"
         "from weir.lake.lake import Lake;"
-        "from weir.lake.metadata import Metadata; from weir.lake.tables import GRAPHS;"
+        "from weir.lake.delta.metadata import Metadata; from weir.lake.tables import GRAPHS;"
         f"lake = Lake({str(tmp_path)!r}); claim(lake, 'ingest', 'dead', lease_seconds={LEASE});"
         f"write(lake, GRAPHS, [{row!r}], Metadata('dead', 'ingest', 2))"
     )
@@ -153,7 +155,7 @@ def test_a_run_that_takes_over_a_claim_sees_what_the_dead_run_committed(tmp_path
 
 def test_a_claim_whose_process_died_is_abandoned(tmp_path: Path) -> None:
     claim = f"claims.claim(Lake({str(tmp_path)!r}), 'ingest', 'dead', lease_seconds={LEASE})"
-    code = f"from weir.lake import claims; from weir.lake.lake import Lake; {claim}"
+    code = f"from weir.lake.ledger import claims; from weir.lake.lake import Lake; {claim}"
     subprocess.run([sys.executable, "-c", code], check=True)
     assert claims.claim(Lake(str(tmp_path)), "ingest", "next", lease_seconds=LEASE) == 2
     assert statuses(tmp_path) == [(1, "abandoned"), (1, "claimed"), (2, "claimed")]

@@ -14,16 +14,18 @@ from deltalake import CommitProperties, write_deltalake
 
 from tests.support.killed import run_killed
 from tests.support.ledgers import RandomLedger, newest, open_claims, random_ledger, watermark
-from weir.lake import appended, ledger_summary, small_files
-from weir.lake.claims import claim
-from weir.lake.commit import write
+from weir.lake.delta import appended
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger import SUCCEEDED, UNTOUCHED, LedgerRow, record
-from weir.lake.ledger_summary import Ledger, read_ledger, summed_up
-from weir.lake.maintenance import compact_files
-from weir.lake.metadata import Metadata
+from weir.lake.ledger import summary as ledger_summary
+from weir.lake.ledger.claims import claim
+from weir.lake.ledger.runs import SUCCEEDED, UNTOUCHED, LedgerRow, record
+from weir.lake.ledger.summary import Ledger, read_ledger, summed_up
+from weir.lake.ledger.untouched import expanded
 from weir.lake.tables import LEDGER_SUMMARY, RUNS
-from weir.lake.untouched import expanded
+from weir.lake.upkeep import small_files
+from weir.lake.upkeep.maintenance import compact_files
 
 LEASE = 3600
 SEEDS = range(60)
@@ -361,8 +363,8 @@ def test_reading_the_ledger_costs_the_same_after_10_000_runs_as_after_100(
 
 _CLAIM = """
 import sys
-from weir.lake import ledger_summary
-from weir.lake.claims import claim
+from weir.lake.ledger import summary as ledger_summary
+from weir.lake.ledger.claims import claim
 from weir.lake.lake import Lake
 
 ledger_summary._COMMITS = 4

@@ -12,22 +12,22 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from weir.lake import maintenance
-from weir.lake.change_feed import changes, changes_here
-from weir.lake.commit import write
-from weir.lake.consolidated import consolidated_until
-from weir.lake.file_commits import Overtaken
+from weir.lake.delta.change_feed import changes, changes_here
+from weir.lake.delta.commit import write
+from weir.lake.delta.file_commits import Overtaken
+from weir.lake.delta.metadata import Metadata
+from weir.lake.delta.session import read
 from weir.lake.lake import Lake
-from weir.lake.maintenance import (
+from weir.lake.tables import QUADS, feed_retention
+from weir.lake.upkeep import maintenance
+from weir.lake.upkeep.consolidated import consolidated_until
+from weir.lake.upkeep.maintenance import (
     compact_files,
     consolidate,
     keep_feed,
     keeps_feed,
     vacuum,
 )
-from weir.lake.metadata import Metadata
-from weir.lake.session import read
-from weir.lake.tables import QUADS, feed_retention
 
 Log = list[tuple[str, int, int]]
 EPOCHS = 12

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from weir.lake import newest_commit
-from weir.lake.commit import write
-from weir.lake.commit_files import LOG, commit_file
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta import newest_commit
+from weir.lake.delta.commit import write
+from weir.lake.delta.commit_files import LOG, commit_file
+from weir.lake.delta.metadata import Metadata
+from weir.lake.delta.newest_commit import newest_metadata
 from weir.lake.lake import Lake
-from weir.lake.maintenance import compact_files
-from weir.lake.metadata import Metadata
-from weir.lake.newest_commit import newest_metadata
-from weir.lake.storage_errors import DamagedTable
 from weir.lake.tables import GRAPHS
+from weir.lake.upkeep.maintenance import compact_files
 
 
 @pytest.fixture

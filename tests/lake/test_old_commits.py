@@ -13,17 +13,17 @@ import pytest
 from deltalake import DeltaTable
 from pyarrow import fs
 
-from weir.lake import old_commits
-from weir.lake.checksums import NOTES
-from weir.lake.commit import write
-from weir.lake.commit_files import LOG, checkpoint_files, commit_file, last_checkpoint
+from weir.lake.damage.log_checks import LOG_NOTES
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta.checksums import NOTES
+from weir.lake.delta.commit import write
+from weir.lake.delta.commit_files import LOG, checkpoint_files, commit_file, last_checkpoint
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger import CLAIMED, LedgerRow, record
-from weir.lake.log_checks import LOG_NOTES
-from weir.lake.metadata import Metadata
-from weir.lake.old_commits import delete_old_commits
-from weir.lake.storage_errors import DamagedTable
+from weir.lake.ledger.runs import CLAIMED, LedgerRow, record
 from weir.lake.tables import GRAPHS, RUNS
+from weir.lake.upkeep import old_commits
+from weir.lake.upkeep.old_commits import delete_old_commits
 
 KEPT, AT_ONCE, CHECKPOINTS = 20, 5, 5
 TABLE = replace(
@@ -134,7 +134,7 @@ def test_the_log_of_the_ledger_is_shortened(lake: Lake, monkeypatch: pytest.Monk
     for number in range(120):
         record(lake, [LedgerRow(str(number), "ingest", number, CLAIMED)])
     shortened = replace(RUNS, log_commits=20)
-    monkeypatch.setattr("weir.lake.ledger.RUNS", shortened)
+    monkeypatch.setattr("weir.lake.ledger.runs.RUNS", shortened)
     monkeypatch.setattr(old_commits, "_AT_ONCE", AT_ONCE)
     record(lake, [LedgerRow("120", "ingest", 120, CLAIMED)])
     assert logged(lake, RUNS.name)[0] > 0

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weir.lake import parquet_files
-from weir.lake.commit import arrow_schema, write
+from weir.lake.delta import parquet_files
+from weir.lake.delta.commit import arrow_schema, write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.delta.parquet_files import write_files
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.parquet_files import write_files
 from weir.lake.tables import QUALITY, Column
 
 KINDS = replace(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from weir.lake.commit import create_if_missing, write
+from weir.lake.delta.commit import create_if_missing, write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.removal import remove_table
 from weir.lake.tables import answers
+from weir.lake.upkeep.removal import remove_table
 
 TABLE = answers("q", ("s",))
 

@@ -11,8 +11,8 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from deltalake.exceptions import DeltaProtocolError
 
-from weir.lake.bindings import Bindings
-from weir.lake.scan import attach
+from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.scan import attach
 
 ROWS = pa.table({"term": ["<urn:a>", None], "epoch": [1, 2]})
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from weir.compute.connection import connect
+from weir.lake.damage.storage_errors import StorageError
 from weir.lake.scratch import private_folder, scratch_folder, sweep
-from weir.lake.storage_errors import StorageError
 from weir.settings import DuckDbSettings, Settings
 
 _IN_ANOTHER = (

@@ -8,13 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from weir.lake import small_files
-from weir.lake.change_feed import changes_here
-from weir.lake.commit import write
+from weir.lake.delta.change_feed import changes_here
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.small_files import MANY
 from weir.lake.tables import QUADS
+from weir.lake.upkeep import small_files
+from weir.lake.upkeep.small_files import MANY
 
 COMMITS = 3 * MANY
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from weir.lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
-from weir.lake.spark_errors import messages_of
+from weir.lake.damage.spark_errors import messages_of
+from weir.lake.delta.change_feed import ChangeFeedGap, lost_files_are_a_gap
 
 STACK = """org.apache.spark.SparkException: Exception thrown in awaitResult:\x20
 \tat org.apache.spark.util.SparkThreadUtils$.awaitResult(SparkThreadUtils.scala:53)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from weir.lake.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
-from weir.lake.step_back import steps_back
+from weir.lake.damage.step_back import steps_back
+from weir.lake.delta.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
 
 
 def maintained(watermark: int, mode: str = "incremental", **extra: object) -> Metadata:

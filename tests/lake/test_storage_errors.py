@@ -13,11 +13,16 @@ import pyarrow as pa
 import pytest
 from deltalake.exceptions import CommitFailedError, DeltaError
 
-from weir.lake.commit import write
-from weir.lake.integrity import damaged_commits, missing_files, tables_in
+from weir.lake.damage.integrity import damaged_commits, missing_files, tables_in
+from weir.lake.damage.storage_errors import (
+    DamagedTable,
+    StorageError,
+    storage_error,
+    storage_errors,
+)
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.storage_errors import DamagedTable, StorageError, storage_error, storage_errors
 from weir.lake.tables import GRAPHS
 
 MINE = Metadata("run", "ingest", watermark=1)

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from tests.support.ledgers import random_ledger, watermark
-from weir.lake.commit import arrow_schema
-from weir.lake.ledger import ABANDONED, SUCCEEDED, UNTOUCHED
-from weir.lake.ledger_summary import summed_up
+from weir.lake.delta.commit import arrow_schema
+from weir.lake.ledger.runs import ABANDONED, SUCCEEDED, UNTOUCHED
+from weir.lake.ledger.summary import summed_up
+from weir.lake.ledger.untouched import ALL, Range, entries, expanded, standing_of
 from weir.lake.tables import RUNS
-from weir.lake.untouched import ALL, Range, entries, expanded, standing_of
 
 SEEDS = range(60)
 QUERIES = "abcdef"

@@ -14,13 +14,13 @@ from tests.support.projects.project import Project, no_spark
 from weir.cli.stages import Done, run_stages
 from weir.compact import stage as compaction
 from weir.errors import BusyError
-from weir.lake import commit
-from weir.lake.claims import claim
-from weir.lake.file_commits import Overtaken
+from weir.lake.delta import commit
+from weir.lake.delta.file_commits import Overtaken
 from weir.lake.lake import Lake
-from weir.lake.ledger import SUCCEEDED, LedgerRow, record
-from weir.lake.maintenance import Consolidated
+from weir.lake.ledger.claims import claim
+from weir.lake.ledger.runs import SUCCEEDED, LedgerRow, record
 from weir.lake.tables import QUADS, Table
+from weir.lake.upkeep.maintenance import Consolidated
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

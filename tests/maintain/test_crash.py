@@ -33,7 +33,7 @@ POINTS = [
 _RUN = """
 import sys
 from pathlib import Path
-from weir.lake.session import start
+from weir.lake.delta.session import start
 from tests.support.projects.project import Project
 
 Project(Path(sys.argv[1])).maintain(lambda: start("weir-tests-killed", driver_memory="1g"))

@@ -12,9 +12,9 @@ from tests.support.projects.project import no_spark
 from weir.compute.engine import Engine
 from weir.compute.sql import column, rows_of, select
 from weir.engine.relations import EpochRange
-from weir.lake.change_feed import ChangeFeedGap
-from weir.lake.commit import write
-from weir.lake.metadata import Metadata
+from weir.lake.delta.change_feed import ChangeFeedGap
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import TRANSACTIONS, TRIPLES
 from weir.maintain.changes import read_changes
 from weir.plan.leaves import Scope

@@ -28,7 +28,7 @@ from weir.compute.engine import Engine
 from weir.compute.relations import Statement
 from weir.errors import WeirError
 from weir.lake.lake import Lake
-from weir.lake.maintenance import compact_files
+from weir.lake.upkeep.maintenance import compact_files
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

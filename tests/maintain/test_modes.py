@@ -24,8 +24,8 @@ from tests.support.projects.graphs import (
 from tests.support.projects.project import PATCHES, Project, no_spark
 from weir.compute.session import Spark
 from weir.errors import WeirError
-from weir.lake.maintenance import consolidate
 from weir.lake.tables import QUADS, TRIPLES
+from weir.lake.upkeep.maintenance import consolidate
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -20,7 +20,8 @@ from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, ingest_change_sets
 from tests.support.projects.project import PATCHES, Project
 from weir.errors import BusyError
-from weir.lake import claims, commit
+from weir.lake.delta import commit
+from weir.lake.ledger import claims
 
 ANYWHERE = "any thread"
 STAGES = ("maintain", "validate", "publish")

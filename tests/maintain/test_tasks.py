@@ -9,8 +9,8 @@ import pytest
 from tests.support.projects.handmade import HandMadeLake
 from weir.catalog.catalog import Catalog
 from weir.expectations.answers import ANSWERS_SUITE
-from weir.lake.consolidated import note_consolidation
-from weir.lake.ledger import FAILED, LedgerRow, record
+from weir.lake.ledger.runs import FAILED, LedgerRow, record
+from weir.lake.upkeep.consolidated import note_consolidation
 from weir.maintain.tasks import Task, commit_metadata, tasks_behind
 from weir.progress.completion import Completion
 

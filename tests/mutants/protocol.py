@@ -68,7 +68,7 @@ _WATERMARKS = (
         ),
     ),
     *_of(
-        "file_rows",
+        "delta/file_rows",
         _PROGRESS,
         (
             "the newest epoch is that of the oldest file",
@@ -78,7 +78,7 @@ _WATERMARKS = (
         package="lake",
     ),
     *_of(
-        "newest_commit",
+        "delta/newest_commit",
         _PROGRESS,
         (
             "a commit of a table that was created again counts as the ledger's",
@@ -98,7 +98,7 @@ _WATERMARKS = (
         package="lake",
     ),
     *_of(
-        "step_back",
+        "damage/step_back",
         ("tests/lake/test_commits.py", "tests/lake/test_lake.py", *_PROGRESS),
         (
             "the newest metadata are those of any job",
@@ -359,7 +359,7 @@ _MAINTENANCE = (
         ),
     ),
     *_of(
-        "change_feed",
+        "delta/change_feed",
         _FEED,
         (
             "a version that is gone is left out in silence",
@@ -431,7 +431,7 @@ _JOURNAL = (
 )
 _LEDGER = (
     *_of(
-        "claims",
+        "ledger/claims",
         _CLAIMS,
         (
             "of two that claim at once both win",
@@ -481,7 +481,7 @@ _LEDGER = (
         package="lake",
     ),
     *_of(
-        "processes",
+        "ledger/processes",
         _CLAIMS,
         (
             "a later process with the same id is the claimant",
@@ -491,7 +491,7 @@ _LEDGER = (
         package="lake",
     ),
     *_of(
-        "ledger_summary",
+        "ledger/summary",
         _SUMMARY,
         (
             "a summary of another ledger is used",
@@ -516,7 +516,7 @@ _LEDGER = (
         package="lake",
     ),
     *_of(
-        "untouched",
+        "ledger/untouched",
         _SUMMARY,
         (
             "a row about all moves a query that the run reports itself",
@@ -536,7 +536,7 @@ _LEDGER = (
         package="lake",
     ),
     *_of(
-        "appended",
+        "delta/appended",
         (*_SUMMARY,),
         (
             "rows that a commit removed are not noticed",
@@ -572,7 +572,7 @@ _CONSOLIDATION = (
         ),
     ),
     *_of(
-        "consolidated",
+        "upkeep/consolidated",
         ("tests/lake/test_consolidated.py",),
         (
             "a consolidation forgets a later one",
@@ -582,7 +582,7 @@ _CONSOLIDATION = (
         package="lake",
     ),
     *_of(
-        "commit",
+        "delta/commit",
         ("tests/lake/test_small_files.py", *_LOGS),
         (
             "a commit has the version of the newest commit of any",
@@ -592,13 +592,13 @@ _CONSOLIDATION = (
         package="lake",
     ),
     *_of(
-        "removal",
+        "upkeep/removal",
         ("tests/lake/test_removal.py",),
         ("a table is removed file by file", "log.rename(removed)", "pass"),
         package="lake",
     ),
     *_of(
-        "old_commits",
+        "upkeep/old_commits",
         _LOGS,
         (
             "the checkpoint that a log begins with is deleted",
@@ -641,7 +641,7 @@ _GUARDS = (
 )
 _FENCES = (
     *_of(
-        "claims",
+        "ledger/claims",
         _FENCE_TESTS,
         (
             "a run that lost its claim records its rows all the same",
@@ -656,7 +656,7 @@ _FENCES = (
         package="lake",
     ),
     *_of(
-        "fences",
+        "ledger/fences",
         _FENCE_TESTS,
         (
             "commits of another run with the claim do not matter",
@@ -676,7 +676,7 @@ _FENCES = (
         package="lake",
     ),
     *_of(
-        "file_commits",
+        "delta/file_commits",
         _FENCE_TESTS,
         (
             "a commit between the look and an append is passed over",
@@ -688,7 +688,7 @@ _FENCES = (
 )
 _AUDITS = (
     *_of(
-        "damaged_files",
+        "damage/damaged_files",
         _AUDIT,
         (
             "a file that is missing is no damage",
@@ -788,7 +788,7 @@ _AUDITS = (
 )
 _LOG_CHECKS = (
     *_of(
-        "step_back",
+        "damage/step_back",
         _LOG_TESTS,
         (
             "a commit may go back behind the one before it",
@@ -798,7 +798,7 @@ _LOG_CHECKS = (
         package="lake",
     ),
     *_of(
-        "log_checks",
+        "damage/log_checks",
         _LOG_TESTS,
         (
             "a commit may be another one than is noted",
@@ -818,7 +818,7 @@ _LOG_CHECKS = (
         package="lake",
     ),
     *_of(
-        "bindings",
+        "delta/bindings",
         ("tests/lake/test_bindings.py",),
         (
             "a name that is bound is bound to another relation",

@@ -10,14 +10,14 @@ import pytest
 from deltalake import write_deltalake
 
 from tests.support.projects.handmade import HandMadeLake
-from weir.lake import ledger_summary
-from weir.lake.claims import claim
-from weir.lake.commit import write
-from weir.lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
-from weir.lake.maintenance import compact_files
-from weir.lake.metadata import Metadata
-from weir.lake.removal import remove_table
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.ledger import summary as ledger_summary
+from weir.lake.ledger.claims import claim
+from weir.lake.ledger.runs import FAILED, SUCCEEDED, LedgerRow, record
 from weir.lake.tables import QUALITY, TRANSACTIONS, answers
+from weir.lake.upkeep.maintenance import compact_files
+from weir.lake.upkeep.removal import remove_table
 from weir.progress import completion
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion

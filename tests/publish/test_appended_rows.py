@@ -10,8 +10,8 @@ import pytest
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import no_spark
 from weir.compute.engine import Engine
-from weir.lake.commit import write
-from weir.lake.metadata import Metadata
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import TRANSACTIONS, embeddings
 from weir.progress.backlog import Backlog
 from weir.progress.watermarks import Watermark

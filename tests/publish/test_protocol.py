@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 from tests.support.projects.handmade import Change, HandMadeLake, event_time
 from tests.support.projects.project import no_spark
 from weir.errors import QualityError
-from weir.lake.ledger import FAILED, SUCCEEDED, LedgerRow, record
+from weir.lake.ledger.runs import FAILED, SUCCEEDED, LedgerRow, record
 from weir.progress.completion import Completion
 from weir.publish.stage import PublishResult, publish_answers
 from weir.validate.stage import validate_answers

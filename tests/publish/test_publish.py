@@ -16,11 +16,13 @@ from weir import stage as stages
 from weir.cli.query_status import query_statuses
 from weir.compute.session import Spark
 from weir.errors import QualityError
-from weir.lake import claims, commit, ledger
-from weir.lake.commit import write
-from weir.lake.metadata import Metadata
-from weir.lake.removal import remove_table
+from weir.lake.delta import commit
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.ledger import claims
+from weir.lake.ledger import runs as ledger
 from weir.lake.tables import SOURCE_FILES, TRANSACTIONS
+from weir.lake.upkeep.removal import remove_table
 from weir.progress.completion import Completion
 from weir.publish.stage import publish_answers
 from weir.validate.quality_results import PAGE

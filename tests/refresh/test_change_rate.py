@@ -10,7 +10,7 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from weir.refresh.change_rate import Observed, online_intervals, stale_expected
+from weir.remotes.policies.change_rate import Observed, online_intervals, stale_expected
 
 
 def intervals(keys: Sequence[Observed]) -> list[float]:

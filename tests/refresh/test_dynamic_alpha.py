@@ -8,11 +8,11 @@ import random
 import numpy as np
 import pytest
 
-from weir.refresh.candidates import Candidate, Columns, Evaluation, columns_of, tie_order
-from weir.refresh.dynamic_alpha import Arms, at_arms, equal_arms, learn, learned
-from weir.refresh.election import elect, elected_rows
-from weir.refresh.policies import Aggregated, Policy, with_alpha
-from weir.refresh.policy_text import policy_of
+from weir.remotes.policies.candidates import Candidate, Columns, Evaluation, columns_of, tie_order
+from weir.remotes.policies.dynamic_alpha import Arms, at_arms, equal_arms, learn, learned
+from weir.remotes.policies.election import elect, elected_rows
+from weir.remotes.policies.policies import Aggregated, Policy, with_alpha
+from weir.remotes.policies.policy_text import policy_of
 
 GRID = (0.1, 0.5, 0.9)
 NOW = Evaluation(1000.0, None, 60.0)

@@ -10,10 +10,10 @@ import pytest
 from tests.support.laws import Seeds
 from tests.support.refresh.cases import election_case
 from tests.support.refresh.laws import broken_laws
-from weir.refresh.aggregation import minmax
-from weir.refresh.candidates import Candidate, Evaluation
-from weir.refresh.election import elect
-from weir.refresh.policy_text import policy_of
+from weir.remotes.policies.aggregation import minmax
+from weir.remotes.policies.candidates import Candidate, Evaluation
+from weir.remotes.policies.election import elect
+from weir.remotes.policies.policy_text import policy_of
 
 
 @pytest.mark.law("elections")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from weir.refresh.filters import (
+from weir.sparql.algebra.filter_distances import (
     Bound,
     Comparison,
     conjunction_distance,

@@ -17,13 +17,13 @@ import pytest
 
 from bench.replicas.parameters import ALPHAS, BUDGETS, PAPER, SELECTIVITIES
 from bench.replicas.replay import EVALUATIONS, SLIDE, THRESHOLD, jaccard_distance
-from weir.refresh.aggregation import score
-from weir.refresh.candidates import Candidate, Evaluation, columns_of
-from weir.refresh.election import elect
-from weir.refresh.filters import Bound, conjunction_distance
-from weir.refresh.policies import FilterDistance, Lru, Mode, Ranking, Wbm
-from weir.refresh.policy_text import policy_of
-from weir.refresh.rankings import best_before, ranked
+from weir.remotes.policies.aggregation import score
+from weir.remotes.policies.candidates import Candidate, Evaluation, columns_of
+from weir.remotes.policies.election import elect
+from weir.remotes.policies.policies import FilterDistance, Lru, Mode, Ranking, Wbm
+from weir.remotes.policies.policy_text import policy_of
+from weir.remotes.policies.rankings import best_before, ranked
+from weir.sparql.algebra.filter_distances import Bound, conjunction_distance
 
 Fixture = Mapping[str, Any]
 MINUTE = Evaluation(20.0, 10.0, 1.0)

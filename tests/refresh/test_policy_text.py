@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from weir.errors import EXIT_USAGE
-from weir.refresh.policies import (
+from weir.remotes.policies.policies import (
     Aggregated,
     Alone,
     Banded,
@@ -19,8 +19,8 @@ from weir.refresh.policies import (
     Rnd,
     Wbm,
 )
-from weir.refresh.policy_options import PolicyError
-from weir.refresh.policy_text import NAMES, policy_of
+from weir.remotes.policies.policy_options import PolicyError
+from weir.remotes.policies.policy_text import NAMES, policy_of
 
 
 def test_every_name_is_read_with_its_defaults() -> None:
@@ -113,5 +113,5 @@ def test_mistakes_say_which_option_is_wrong_and_what_to_write(
 
 def test_policies_are_read_without_numpy() -> None:
     """The command line reads them at every start."""
-    code = "import sys, weir.refresh.policy_text; sys.exit('numpy' in sys.modules)"
+    code = "import sys, weir.remotes.policies.policy_text; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,8 +8,8 @@ from collections import Counter
 import pyoxigraph as ox
 import pytest
 
-from weir.replicas.answers import ForeignAnswer, Solution, answers_by_key
-from weir.replicas.questions import Block, Key, question
+from weir.remotes.answers import ForeignAnswer, Solution, answers_by_key
+from weir.remotes.questions import Block, Key, question
 from weir.sparql.algebra.services import pattern_id
 from weir.sparql.frontend.translate import translate
 

@@ -13,11 +13,11 @@ import pyoxigraph as ox
 import pytest
 
 from tests.support.laws import Seeds
-from weir.replicas.answers import Solution
-from weir.replicas.asking import NOT_AGAIN, Asked, Asking, Elected, Fetched, Limits, Sent
-from weir.replicas.budget import Amount, Entry, spent
-from weir.replicas.questions import Block
-from weir.web.outcomes import Failure, FailureKind
+from weir.remotes.answers import Solution
+from weir.remotes.asking import NOT_AGAIN, Asked, Asking, Elected, Fetched, Limits, Sent
+from weir.remotes.budget import Amount, Entry, spent
+from weir.remotes.http.outcomes import Failure, FailureKind
+from weir.remotes.questions import Block
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PLENTY = Amount(requests=10_000, keys=10_000, bytes=10**12, seconds=10**6)

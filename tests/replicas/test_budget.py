@@ -8,7 +8,7 @@ from dataclasses import astuple
 import pytest
 
 from tests.support.laws import Seeds
-from weir.replicas.budget import Amount, Entry, Purse, spent
+from weir.remotes.budget import Amount, Entry, Purse, spent
 
 LEAST_BYTES, LEAST_SECONDS = 100, 0.1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weir.errors import ConfigurationError
-from weir.replicas.connections import credentials_of
+from weir.remotes.connections import credentials_of
 
 SECRET = "s3cret"
 

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.support.counting_server import CountingServer, answer_of
-from weir.replicas.asking import Fetched
-from weir.replicas.budget import Amount
-from weir.replicas.documents import DocumentFetcher
-from weir.replicas.remotes import Remote
-from weir.web.outcomes import Failure
+from weir.remotes.asking import Fetched
+from weir.remotes.budget import Amount
+from weir.remotes.declarations import Remote
+from weir.remotes.documents import DocumentFetcher
+from weir.remotes.http.outcomes import Failure
 
 MOST = Amount(requests=1, keys=5, bytes=1_000_000, seconds=20.0)
 TURTLE = """

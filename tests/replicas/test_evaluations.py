@@ -16,9 +16,9 @@ from weir.compact.stage import compact_lake
 from weir.errors import QualityError
 from weir.freshness.current import current_states
 from weir.freshness.stage import check_freshness
-from weir.remotes.stage import refresh_remotes
-from weir.replicas.schedule import schedule
-from weir.web.outcomes import Failure
+from weir.refresh.stage import refresh_remotes
+from weir.remotes.http.outcomes import Failure
+from weir.remotes.schedule import schedule
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -58,7 +58,7 @@ def killed_at(project: ReplicaProject, point: str) -> None:
         if name == point:
             raise Killed
 
-    with mock.patch("weir.lake.commit.checkpoint", checkpoint), pytest.raises(Killed):
+    with mock.patch("weir.lake.delta.commit.checkpoint", checkpoint), pytest.raises(Killed):
         project.refresh()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.replicas.key_values import value_of
+from weir.remotes.key_values import value_of
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 

@@ -27,10 +27,10 @@ from tests.support.services.evaluations import (
     random_steps,
     refresh,
 )
+from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import microseconds
-from weir.lake.metadata import Metadata
-from weir.replicas.budget import Amount, Entry, spent
-from weir.replicas.inbox import RoundMark
+from weir.remotes.budget import Amount, Entry, spent
+from weir.remotes.inbox import RoundMark
 
 CHECKPOINTS = 26
 """Of most runs."""

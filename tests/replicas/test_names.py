@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from weir.errors import ConfigurationError
-from weir.replicas.names import DeclaredRemote, cron_of, declared_remotes
-from weir.replicas.remotes import load_remotes
+from weir.remotes.declarations import load_remotes
+from weir.remotes.names import DeclaredRemote, cron_of, declared_remotes
 from weir.sparql.frontend.rspql.durations import parse_duration
 
 REMOTES = """remotes:

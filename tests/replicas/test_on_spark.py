@@ -15,7 +15,7 @@ from tests.support.services.evaluations import (
     filled,
     random_steps,
 )
-from weir.remotes.stage import refresh_remotes
+from weir.refresh.stage import refresh_remotes
 
 STEPS = 4
 _OWN = ("asked_at", "answered_at", "seconds", "request_id", "run_id")

@@ -17,7 +17,7 @@ from weir.freshness.current import current_states
 from weir.freshness.stage import check_freshness
 from weir.progress.backlog import answered_since
 from weir.progress.completion import Completion
-from weir.web.outcomes import Failure
+from weir.remotes.http.outcomes import Failure
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from weir.errors import ConfigurationError
-from weir.refresh.policies import Aggregated, Alone, Lru
-from weir.replicas.names import declared_remotes
-from weir.replicas.remotes import Remote, load_remotes
+from weir.remotes.declarations import Remote, load_remotes
+from weir.remotes.names import declared_remotes
+from weir.remotes.policies.policies import Aggregated, Alone, Lru
 
 GOOD = """remotes:
   - name: wd

@@ -6,12 +6,12 @@ import random
 from collections import Counter
 from datetime import UTC, datetime
 
-from weir.replicas.answers import KeyAnswer, Row, content_of
-from weir.replicas.asking import KeyOutcome
-from weir.replicas.key_rows import NEVER, RoundOf, changes_of, round_rows
-from weir.replicas.questions import Block, Key
-from weir.replicas.rounds import KeyRound, Known, round_of
-from weir.replicas.rows import Quad, RowPattern
+from weir.remotes.answers import KeyAnswer, Row, content_of
+from weir.remotes.asking import KeyOutcome
+from weir.remotes.key_rows import NEVER, RoundOf, changes_of, round_rows
+from weir.remotes.questions import Block, Key
+from weir.remotes.rounds import KeyRound, Known, round_of
+from weir.remotes.rows import Quad, RowPattern
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BLOCKS = (

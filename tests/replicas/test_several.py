@@ -11,8 +11,8 @@ from tests.support.projects.project import no_spark
 from tests.support.projects.replicas import IRI, ReplicaProject
 from weir.errors import QualityError
 from weir.publish.stage import PublishResult, publish_answers
-from weir.remotes.stage import refresh_remotes
-from weir.replicas import known_keys
+from weir.refresh.stage import refresh_remotes
+from weir.remotes import known_keys
 
 NEW, OLD = "http://remote.example/new", "http://remote.example/old"
 _KEY = "<http://e/k>"

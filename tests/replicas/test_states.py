@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from weir.replicas.missed import Missed
-from weir.replicas.remotes import Remote
-from weir.replicas.states import Aged, assess, severity
+from weir.remotes.declarations import Remote
+from weir.remotes.missed import Missed
+from weir.remotes.states import Aged, assess, severity
 
 FAILED = Missed(failed=40, failure="the server answered 500: no disk")
 

@@ -11,7 +11,7 @@ from tests.replicas.test_evaluations import EVERY, QUERY, project_of
 from tests.support.projects.replicas import ReplicaProject
 from weir.freshness.stage import check_freshness
 from weir.rdf.replica_graphs import is_reserved
-from weir.replicas import unused
+from weir.remotes import unused
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

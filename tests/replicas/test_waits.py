@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from weir.lake.instants import microseconds
-from weir.replicas.inbox import PastAttempt, RoundMark
-from weir.replicas.remotes import Remote
-from weir.replicas.schedule import allowed_from, following
-from weir.replicas.waits import Wait, address_of, not_before_of, wait_of
-from weir.web.outcomes import FailureKind
+from weir.remotes.declarations import Remote
+from weir.remotes.http.outcomes import FailureKind
+from weir.remotes.inbox import PastAttempt, RoundMark
+from weir.remotes.schedule import allowed_from, following
+from weir.remotes.waits import Wait, address_of, not_before_of, wait_of
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

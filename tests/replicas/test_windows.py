@@ -15,7 +15,7 @@ from weir.catalog.catalog import Catalog
 from weir.compute.engine import Engine
 from weir.compute.sql import column, rows_of, select
 from weir.progress.completion import Completion
-from weir.replicas.wanted import WANTED, askers, make_wanted
+from weir.remotes.wanted import WANTED, askers, make_wanted
 
 pytestmark = pytest.mark.usefixtures("sampled")
 

@@ -20,11 +20,11 @@ from weir.rdf import files
 from weir.rdf.limits import ParseLimits
 from weir.rdf.records import ParseRequest
 from weir.rdf.worker import ParserProcess
-from weir.replicas.asking import Fetched
+from weir.remotes.asking import Fetched
+from weir.remotes.http.isolated import fetch_body
+from weir.remotes.http.outcomes import Failure, Response
+from weir.remotes.http.request import FetchRequest, Limits
 from weir.sparql.functions.regexes import compile_pattern
-from weir.web.isolated import fetch_body
-from weir.web.outcomes import Failure, Response
-from weir.web.request import FetchRequest, Limits
 
 CANARY = "c4n4ry"
 KEYS = ("AWS_SECRET_ACCESS_KEY", "WEIR_STORAGE_OPTIONS", "AIRFLOW_CONN_WD", "http_proxy")

@@ -15,7 +15,7 @@ from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
 from weir.catalog.queries import compile_query
 from weir.compact.stage import needed_after
 from weir.errors import ConfigurationError, WeirError
-from weir.lake.removal import remove_table
+from weir.lake.upkeep.removal import remove_table
 from weir.streams.reading import graph_epochs
 
 pytestmark = pytest.mark.usefixtures("sampled")

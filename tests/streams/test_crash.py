@@ -15,7 +15,7 @@ from tests.support.laws import Seeds
 from tests.support.projects.project import Project
 from tests.support.streams.projects import answer_log, readings
 from tests.support.streams.sensors import FILES, HOT, ROOMS, SENSORS, arrive, sensors
-from weir.lake.commit import KILL_AT
+from weir.lake.delta.commit import KILL_AT
 
 POINTS = [
     f"{job}:{moment}:{table}"

@@ -27,8 +27,8 @@ from weir.compact.stage import DeletedOfStream, compact_lake
 from weir.engine.windows import LastElements
 from weir.errors import ConfigurationError
 from weir.ingest.lateness import DELETED
-from weir.lake.claims import claim
 from weir.lake.instants import microseconds
+from weir.lake.ledger.claims import claim
 from weir.lake.tables import stream
 from weir.progress.streams import deleted_events
 from weir.streams.retention import needed_elements
@@ -232,7 +232,7 @@ def test_epochs_that_are_not_validated_keep_their_events(project: Project) -> No
 
 
 def drop(project: Project, table: str) -> None:
-    from weir.lake.removal import remove_table
+    from weir.lake.upkeep.removal import remove_table
 
     remove_table(project.settings.open_lake().location(table))
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
-from weir.lake.commit_files import LOG
+from weir.lake.delta.commit_files import LOG
 from weir.lake.lake import Lake, local_folder
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from weir.lake import commit
+from weir.lake.delta import commit
 
 
 class Died(BaseException):
@@ -41,7 +41,7 @@ def dies_at(point: str) -> Iterator[None]:
         if getattr(module, "checkpoint", None) is original
     ]
     # Another process had this id before.
-    patches.append(mock.patch("weir.lake.ledger.identity", lambda pid: f"an earlier {pid}"))
+    patches.append(mock.patch("weir.lake.ledger.runs.identity", lambda pid: f"an earlier {pid}"))
     try:
         for patch in patches:
             patch.start()

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from tests.support.certificates import Certificates
-from weir.web.outcomes import FailureKind
+from weir.remotes.http.outcomes import FailureKind
 
 LONGEST_SECONDS = 8.0
 MOST_BYTES = 96 << 20

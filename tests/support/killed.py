@@ -11,13 +11,13 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from weir.lake import commit
-from weir.lake.commit import KILL_AT
+from weir.lake.delta import commit
+from weir.lake.delta.commit import KILL_AT
 
 _CODE = Path(__file__).parents[2]
 _FORKED = get_context("forkserver")
 # Importing takes longer than a run over a few rows.
-_FORKED.set_forkserver_preload(["tests.support.stages", "weir.remotes.stage", "great_expectations"])
+_FORKED.set_forkserver_preload(["tests.support.stages", "weir.refresh.stage", "great_expectations"])
 
 
 def run_killed(code: str, *arguments: str, at: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from weir.lake.commit import arrow_schema
+from weir.lake.delta.commit import arrow_schema
 from weir.lake.tables import RUNS
 
 JOBS = ("ingest", "maintain", "validate", "publish")

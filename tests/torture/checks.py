@@ -12,7 +12,7 @@ from tests.support.oracles.projects import evaluate, solutions
 from tests.support.projects.project import Project
 from tests.support.streams.projects import answer_log
 from tests.torture.life import AGED, STREAM_LOGS, Step, answer_with_remote, registered
-from weir.lake.ledger import ABANDONED, CLAIMED
+from weir.lake.ledger.runs import ABANDONED, CLAIMED
 from weir.progress.watermarks import head
 from weir.rdf.replica_graphs import is_reserved
 

@@ -13,7 +13,7 @@ from tests.support.oxigraph_endpoint import OxigraphEndpoint
 from tests.support.projects.project import Project
 from tests.torture.life import Features, Step, Work, apply, broken_queries, declare, steps
 from tests.torture.worker import Disturbance, Ended, Worker
-from weir.lake.commit_files import LOG
+from weir.lake.delta.commit_files import LOG
 
 EVERYTHING = Features(stream=True, remote=True)
 STEPS = 8

@@ -11,7 +11,7 @@ import weir.cli.status
 import weir.compact.stage
 import weir.compute.resources
 import weir.expectations.registration
-import weir.remotes.stage
+import weir.refresh.stage
 import weir.rules.program  # noqa: F401
 from weir.expectations.run import library
 

@@ -33,10 +33,10 @@ from tests.torture.checks import differences, wrong_answers
 from tests.torture.life import Work
 from tests.torture.lived import Lived, Unwell, in_peace, lived, once, unexpected
 from weir.errors import WeirError
-from weir.lake.checksums import NOTES
-from weir.lake.commit_files import LOG
-from weir.lake.log_checks import LOG_NOTES
-from weir.lake.storage_errors import DamagedTable
+from weir.lake.damage.log_checks import LOG_NOTES
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta.checksums import NOTES
+from weir.lake.delta.commit_files import LOG
 
 _FLIPS_OF_A_LIFE = 50
 """So many bits are flipped in copies of one life."""

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 from tests.torture.life import SECONDS_BETWEEN, WRITTEN_AT, Work
-from weir.lake import commit
+from weir.lake.delta import commit
 
 if TYPE_CHECKING:
     from weir.errors import WeirError
@@ -347,8 +347,8 @@ def _refresh(settings: Settings, evaluation: int) -> list[WeirError]:
     """Ask remotes at an evaluation, on a clock that stands still but where the run waits."""
     from weir.compute.session import late_session
     from weir.errors import BusyError
-    from weir.remotes.stage import Surroundings, refresh_remotes
-    from weir.replicas.evaluation import Clock as RefreshClock
+    from weir.refresh.stage import Surroundings, refresh_remotes
+    from weir.remotes.evaluation import Clock as RefreshClock
 
     now = datetime.fromtimestamp(WRITTEN_AT + evaluation * SECONDS_BETWEEN, UTC)
     around = Surroundings(clock=RefreshClock(lambda: now, lambda _: None))

@@ -13,8 +13,8 @@ from tests.support.projects.project import no_spark
 from weir.catalog.maintained import Limits
 from weir.compute.engine import Engine
 from weir.compute.session import Spark, session_of
-from weir.lake.commit import write
-from weir.lake.metadata import Metadata
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import embeddings
 from weir.progress.backlog import Backlog
 from weir.progress.watermarks import Watermark

@@ -6,8 +6,8 @@ import pytest
 
 from tests.support.projects.project import Project
 from weir.errors import QualityError
-from weir.lake.commit import write
-from weir.lake.metadata import Metadata
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import stream
 
 DATE_TIME = "<http://www.w3.org/2001/XMLSchema#dateTime>"

@@ -11,8 +11,8 @@ from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import no_spark
 from weir.compute.engine import Engine, RowsOnDriver
 from weir.compute.session import Spark, session_of
-from weir.lake.commit import write
-from weir.lake.metadata import Metadata
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import embeddings
 from weir.process import address_space
 from weir.progress.backlog import Backlog

@@ -8,8 +8,8 @@ from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import no_spark
 from weir.compute.engine import Engine
 from weir.compute.relations import LakeQuery
-from weir.lake.commit import write
-from weir.lake.metadata import Metadata
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import QUADS, TRANSACTIONS
 from weir.validate.validation_queries import quad_rows, transaction_rows
 

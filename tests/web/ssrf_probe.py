@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.web.ssrf_cases import ADDRESSES, GOOD, Case, cases
-from weir.web.client import fetch, read_bytes
-from weir.web.metering import Deadline, Meter
-from weir.web.outcomes import Failure
-from weir.web.request import FetchRequest, Limits
+from weir.remotes.http.client import fetch, read_bytes
+from weir.remotes.http.metering import Deadline, Meter
+from weir.remotes.http.outcomes import Failure
+from weir.remotes.http.request import FetchRequest, Limits
 
 EVENTS = ("socket.connect", "socket.sendto", "socket.sendmsg", "subprocess.Popen", "os.system")
 

@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from tests.support.certificates import Certificates
 from tests.support.counting_server import CountingServer, answer_of
 from tests.support.hostile_server import BEHAVIOURS, HostileServer, server_context
-from weir.web.client import fetch, read_bytes
-from weir.web.isolated import fetch_body
-from weir.web.metering import Deadline, Meter
-from weir.web.outcomes import Failure, Response
-from weir.web.protocol import LONGEST_GET_URL, query_request
-from weir.web.request import FetchRequest, Limits, Secret
+from weir.remotes.http.client import fetch, read_bytes
+from weir.remotes.http.isolated import fetch_body
+from weir.remotes.http.metering import Deadline, Meter
+from weir.remotes.http.outcomes import Failure, Response
+from weir.remotes.http.protocol import LONGEST_GET_URL, query_request
+from weir.remotes.http.request import FetchRequest, Limits, Secret
 
 LIMITS = Limits(bytes=4 << 20, seconds=20.0)
 OK = answer_of(b"{}")

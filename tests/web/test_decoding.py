@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.web.decoding import STEP_BYTES, DecodingLimits, decode
-from weir.web.outcomes import FailureKind, FetchError
+from weir.remotes.http.decoding import STEP_BYTES, DecodingLimits, decode
+from weir.remotes.http.outcomes import FailureKind, FetchError
 
 LIMITS = DecodingLimits()
 BODIES = st.binary(max_size=300) | st.builds(

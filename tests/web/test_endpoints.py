@@ -14,14 +14,14 @@ import pytest
 from demo.fuseki import Credentials, Fuseki, running_fuseki
 from tests.support.endpoints import LIMITS, Endpoint, request_to
 from tests.support.oxigraph_endpoint import OxigraphEndpoint
-from weir.replicas.questions import Block, question
-from weir.web.client import fetch
-from weir.web.isolated import fetch_solutions
-from weir.web.metering import Deadline, Meter
-from weir.web.outcomes import Failure, Response
-from weir.web.protocol import LONGEST_GET_URL
-from weir.web.request import FetchRequest
-from weir.web.sparql_results import Solution, SparqlResults, read_results
+from weir.remotes.http.client import fetch
+from weir.remotes.http.isolated import fetch_solutions
+from weir.remotes.http.metering import Deadline, Meter
+from weir.remotes.http.outcomes import Failure, Response
+from weir.remotes.http.protocol import LONGEST_GET_URL
+from weir.remotes.http.request import FetchRequest
+from weir.remotes.http.sparql_results import Solution, SparqlResults, read_results
+from weir.remotes.questions import Block, question
 
 GOOD = Credentials("weir", "c4n4ry-pass")
 WRONG = Credentials("weir", "wr0ng-c4n4ry")

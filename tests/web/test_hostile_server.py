@@ -16,11 +16,11 @@ import pytest
 
 from tests.support.hostile_server import BEHAVIOURS, GOOD, Behaviour, HostileServer
 from tests.support.laws import Seeds
-from weir.web.isolated import Usage, fetch_solutions
-from weir.web.outcomes import Failure, Response
-from weir.web.protocol import query_request
-from weir.web.request import FetchRequest, Limits
-from weir.web.sparql_results import SparqlResults
+from weir.remotes.http.isolated import Usage, fetch_solutions
+from weir.remotes.http.outcomes import Failure, Response
+from weir.remotes.http.protocol import query_request
+from weir.remotes.http.request import FetchRequest, Limits
+from weir.remotes.http.sparql_results import SparqlResults
 
 REPORT = os.environ.get("WEIR_HOSTILE_REPORT")
 BYTES = 1 << 20

@@ -26,9 +26,9 @@ from hypothesis import strategies as st
 
 from tests.support.counting_server import CountingServer, answer_of
 from tests.support.hostile_server import GOOD, results
-from weir.web import isolated
-from weir.web.isolated import Usage, fetch_body, fetch_solutions
-from weir.web.messages import (
+from weir.remotes.http import isolated
+from weir.remotes.http.isolated import Usage, fetch_body, fetch_solutions
+from weir.remotes.http.messages import (
     LENGTH,
     End,
     FrameReader,
@@ -40,8 +40,8 @@ from weir.web.messages import (
     encode_frame,
     encode_task,
 )
-from weir.web.outcomes import FAILURE_KINDS, Failure, Response
-from weir.web.request import FetchRequest, Limits, Secret
+from weir.remotes.http.outcomes import FAILURE_KINDS, Failure, Response
+from weir.remotes.http.request import FetchRequest, Limits, Secret
 
 TYPE = "Content-Type: application/sparql-results+json"
 MEMORY = 300 << 20
@@ -154,7 +154,7 @@ def test_a_secret_is_in_no_argument_and_no_variable_of_the_child(
             variables = (child / "environ").read_bytes()
             answer.set()
             assert isinstance(future.result()[0], Response)
-    assert b"weir.web.worker" in arguments
+    assert b"weir.remotes.http.worker" in arguments
     for text in (arguments, variables):
         for secret in (CANARY, BASIC, BASIC.split()[1]):
             assert secret.encode() not in text
@@ -310,7 +310,7 @@ def test_a_child_that_somebody_kills_is_a_failure() -> None:
 def test_a_child_does_not_outlive_its_parent_by_much() -> None:
     with stalling_server() as (server, asked, _):
         code = (
-            "from weir.web.isolated import *; from weir.web.request import *;"
+            "from weir.remotes.http.isolated import *; from weir.remotes.http.request import *;"
             f"fetch_body(FetchRequest({server.url!r}, '*/*', 'c', Limits(1000, 2.0),"
             f" allow=('127.0.0.1/32',), ports=({server.port},)))"
         )
@@ -332,7 +332,7 @@ def test_a_child_does_not_outlive_its_parent_by_much() -> None:
 
 def test_a_child_that_hangs_ends_by_itself_without_a_parent() -> None:
     code = (
-        "from weir.web import worker\n"
+        "from weir.remotes.http import worker\n"
         "def hang(*_):\n    while True: pass\n"
         "worker.fetch = hang\n"
         "worker.main()"

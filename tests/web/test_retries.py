@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.web.outcomes import FAILURE_KINDS, REFUSALS, Failure, FailureKind
-from weir.web.retries import (
+from weir.remotes.http.outcomes import FAILURE_KINDS, REFUSALS, Failure, FailureKind
+from weir.remotes.http.retries import (
     Attempt,
     GiveUp,
     NotBefore,

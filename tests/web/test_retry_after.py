@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.web.retry_after import http_date, retry_after
+from weir.remotes.http.retry_after import http_date, retry_after
 
 NOW = datetime(2026, 11, 23, 12, 0, 0, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2068, 12, 31)).map(  # noqa: DTZ001

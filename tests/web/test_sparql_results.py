@@ -13,10 +13,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from weir.web.client import Body
-from weir.web.json_pull import JsonText
-from weir.web.outcomes import FetchError
-from weir.web.sparql_results import LONGEST_SOLUTION, SparqlResults, read_results
+from weir.remotes.http.client import Body
+from weir.remotes.http.json_pull import JsonText
+from weir.remotes.http.outcomes import FetchError
+from weir.remotes.http.sparql_results import LONGEST_SOLUTION, SparqlResults, read_results
 
 TYPE = "application/sparql-results+json"
 

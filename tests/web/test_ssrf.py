@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from tests.conftest import PROJECT
 from tests.web.ssrf_cases import ADDRESSES, GOOD, Way
-from weir.web.addresses import parse_networks, refusal
-from weir.web.isolated import fetch_body
-from weir.web.outcomes import Failure
-from weir.web.request import FetchRequest, Limits
-from weir.web.urls import UrlError, parse_target
+from weir.remotes.http.addresses import parse_networks, refusal
+from weir.remotes.http.isolated import fetch_body
+from weir.remotes.http.outcomes import Failure
+from weir.remotes.http.request import FetchRequest, Limits
+from weir.remotes.http.urls import UrlError, parse_target
 
 REFUSED = {"url_refused", "address_refused"}
 

@@ -26,13 +26,13 @@ from weir.compute.sql import (
 from weir.ingest import netting
 from weir.ingest.journal import Journal, append
 from weir.ingest.netting import QUAD
-from weir.lake.commit import write
-from weir.lake.consolidated import consolidated_until
-from weir.lake.damaged_files import damaged_files
-from weir.lake.file_commits import files_of
+from weir.lake.damage.damaged_files import damaged_files
+from weir.lake.damage.storage_errors import StorageError
+from weir.lake.delta.commit import write
+from weir.lake.delta.file_commits import files_of
 from weir.lake.lake import Lake
-from weir.lake.storage_errors import StorageError
 from weir.lake.tables import GRAPHS, QUADS
+from weir.lake.upkeep.consolidated import consolidated_until
 
 _COPY = replace(QUADS, name="old_quads")
 """A copy in the lake of the rebuild of what can be read."""

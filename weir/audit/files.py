@@ -8,12 +8,12 @@ from pathlib import Path
 from weir.audit.checked import CheckOf
 from weir.expectations.suite import QualityResult
 from weir.expected_errors import as_user_error
-from weir.lake.commit_files import actions, commit_file
-from weir.lake.damaged_files import damaged_files
-from weir.lake.integrity import damaged_commits
+from weir.lake.damage.damaged_files import damaged_files
+from weir.lake.damage.integrity import damaged_commits
+from weir.lake.damage.step_back import step_back_text
+from weir.lake.delta.commit_files import actions, commit_file
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.step_back import step_back_text
 from weir.lake.tables import LEDGER_SUMMARY, RUNS
 
 LOG = CheckOf("log_is_whole", "The commits that a reader needs are there and can be read.")

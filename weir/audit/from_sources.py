@@ -33,12 +33,12 @@ from weir.ingest.journal import JOB, Journal, Transaction
 from weir.ingest.netting import QUAD
 from weir.ingest.source_files import read_otherwise
 from weir.ingest.sources.all_sources import all_sources
-from weir.lake.commit import create_if_missing, write
-from weir.lake.consolidated import note_consolidation
 from weir.lake.counted import counted
+from weir.lake.delta.commit import create_if_missing, write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import GRAPHS, QUADS, TRIPLES, Table
+from weir.lake.upkeep.consolidated import note_consolidation
 from weir.progress.watermarks import head
 from weir.settings import Settings
 from weir.stage import Progress

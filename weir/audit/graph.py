@@ -31,9 +31,9 @@ from weir.engine.graph import POSITIONS, is_no_replica
 from weir.engine.relations import BEFORE_ALL, EpochRange
 from weir.engine.sweep import set_log
 from weir.expectations.suite import QualityResult
-from weir.lake.consolidated import consolidated_until
 from weir.lake.lake import Lake
 from weir.lake.tables import QUADS, TRIPLES
+from weir.lake.upkeep.consolidated import consolidated_until
 from weir.validate.validation import validate_graph
 
 EPOCHS = CheckOf("epochs_have_no_holes", "The epochs are 1, 2, 3, ..., each once.")

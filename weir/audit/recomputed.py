@@ -36,9 +36,9 @@ from weir.engine.plan_delta import plan_delta
 from weir.engine.read_graph import read_whole
 from weir.engine.relations import EpochRange, Inputs
 from weir.expectations.suite import QualityResult
-from weir.lake.consolidated import consolidated_until
 from weir.lake.lake import Lake
 from weir.lake.tables import QUADS, TRIPLES
+from weir.lake.upkeep.consolidated import consolidated_until
 from weir.plan.plan import ANSWER
 from weir.progress.backlog import Backlog
 

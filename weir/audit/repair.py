@@ -30,10 +30,10 @@ from weir.catalog.catalog import Catalog
 from weir.compute.engine import Engine
 from weir.compute.session import Spark, session_of
 from weir.errors import QualityError, listed
+from weir.lake.damage.storage_errors import DamagedTable, StorageError
 from weir.lake.lake import Lake, local_folder
-from weir.lake.removal import remove_table
-from weir.lake.storage_errors import DamagedTable, StorageError
 from weir.lake.tables import QUADS, TRIPLES
+from weir.lake.upkeep.removal import remove_table
 from weir.maintain.tasks import Start, start_again
 from weir.progress.completion import Completion
 from weir.progress.watermarks import head

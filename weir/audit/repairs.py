@@ -17,18 +17,18 @@ from weir.audit.sources import SOURCES
 from weir.compute.engine import Engine
 from weir.compute.sql import column, number, rows_of, select
 from weir.expectations.suite import QualityResult
-from weir.lake.commit import write
-from weir.lake.consolidated import consolidated_until, note_consolidation
-from weir.lake.damaged_files import damaged_files
-from weir.lake.file_commits import Replacement, files_of
-from weir.lake.file_commits import replace as replace_files
+from weir.lake.damage.damaged_files import damaged_files
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta.commit import write
+from weir.lake.delta.file_commits import Replacement, files_of
+from weir.lake.delta.file_commits import replace as replace_files
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake, local_folder
-from weir.lake.ledger import REMOVED, SUCCEEDED, LedgerRow, record
-from weir.lake.maintenance import rearrange
-from weir.lake.metadata import Metadata
-from weir.lake.removal import remove_table
-from weir.lake.storage_errors import DamagedTable
+from weir.lake.ledger.runs import REMOVED, SUCCEEDED, LedgerRow, record
 from weir.lake.tables import LEDGER_SUMMARY, QUADS, TRANSACTIONS, TRIPLES, answers
+from weir.lake.upkeep.consolidated import consolidated_until, note_consolidation
+from weir.lake.upkeep.maintenance import rearrange
+from weir.lake.upkeep.removal import remove_table
 from weir.maintain.tasks import Start
 from weir.progress.backlog import REPAIRED
 from weir.progress.completion import Completion

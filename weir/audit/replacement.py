@@ -13,11 +13,11 @@ from weir.audit.from_sources import RebuiltGraph
 from weir.audit.rebuild_folders import discard_replaced, folder_of, new_table, replaced_lake
 from weir.ingest import clock
 from weir.ingest.journal import JOB, Transaction
-from weir.lake import file_commits
-from weir.lake.claims import require_held
-from weir.lake.commit import checkpoint, write
+from weir.lake.delta import file_commits
+from weir.lake.delta.commit import checkpoint, write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
+from weir.lake.ledger.claims import require_held
 from weir.lake.tables import QUADS, TRANSACTIONS, TRIPLES, Table
 
 

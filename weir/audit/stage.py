@@ -24,7 +24,7 @@ from weir.errors import ConfigurationError, QualityError
 from weir.expectations.suite import QualityResult
 from weir.expected_errors import as_user_error
 from weir.lake.counted import counted
-from weir.lake.integrity import tables_in
+from weir.lake.damage.integrity import tables_in
 from weir.lake.lake import Lake, local_folder
 from weir.lake.tables import GRAPHS, LEDGER_SUMMARY, QUADS, QUALITY, RUNS, TRANSACTIONS, TRIPLES
 from weir.process.address_space import is_refusal

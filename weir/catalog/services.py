@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from weir.plan.operators import Distinct, PlanNode
 from weir.plan.plan import Plan
-from weir.refresh.filters import Bound
 from weir.sparql.algebra.bounds import Top
+from weir.sparql.algebra.filter_distances import Bound
 from weir.sparql.algebra.queries import Query
 from weir.sparql.algebra.services import Asked, pattern_id
 

@@ -26,9 +26,9 @@ from weir.compute.sql import (
     time_of,
 )
 from weir.errors import WeirError
-from weir.lake.bindings import Bindings
+from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import ANSWER_COLUMNS
 from weir.progress.backlog import answered_since
 from weir.settings import Settings

@@ -9,9 +9,9 @@ from itertools import chain
 from typing import Any
 
 from weir.audit.files import FILES, LOG
-from weir.lake.integrity import missing_files
+from weir.lake.damage.integrity import missing_files
+from weir.lake.damage.storage_errors import RESTORE, DamagedTable, StorageError
 from weir.lake.lake import Lake, local_folder
-from weir.lake.storage_errors import RESTORE, DamagedTable, StorageError
 from weir.lake.tables import GRAPHS, QUADS, QUALITY, TRANSACTIONS, TRIPLES
 from weir.progress.completion import Completion, FailedRun
 from weir.progress.watermarks import require_graph

@@ -191,8 +191,8 @@ def _undeclared(settings: Settings) -> Iterator[Finding]:
 
 def _remotes(settings: Settings) -> Iterator[Finding]:
     from weir.ingest.sources.all_sources import check_names
-    from weir.replicas.connections import credentials_of
-    from weir.replicas.remotes import load_remotes
+    from weir.remotes.connections import credentials_of
+    from weir.remotes.declarations import load_remotes
 
     try:
         check_names(settings)
@@ -275,7 +275,7 @@ def _can_be_written(lake: Path) -> Finding:
 def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
     """Whether the commits of the tables can be read, and their data files are there."""
     from weir.expected_errors import as_user_error
-    from weir.lake.integrity import Damage, damaged_commits, missing_files, tables_in
+    from weir.lake.damage.integrity import Damage, damaged_commits, missing_files, tables_in
 
     lake, names = settings.open_lake(), tables_in(folder)
     are_there = True

@@ -6,7 +6,7 @@ import sys
 import traceback
 
 from weir.errors import EXIT_FAILED, WeirError
-from weir.lake.spark_errors import messages_of
+from weir.lake.damage.spark_errors import messages_of
 from weir.process.address_space import limit, suspicion_text
 from weir.text.printable import printable_lines
 

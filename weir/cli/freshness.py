@@ -36,7 +36,7 @@ def freshness(
     """Print how old the answers of remotes are now; exit code 3 past `warn_after`, or in error."""
     from weir.freshness.current import current_states
     from weir.freshness.source_freshness import source_freshness
-    from weir.lake.storage_errors import StorageError
+    from weir.lake.damage.storage_errors import StorageError
 
     options = Options.of(context)
     settings = options.settings()
@@ -61,7 +61,7 @@ def freshness(
 def _unreadable(settings: Settings, error: Exception) -> Iterator[dict[str, Any]]:
     """The result of each declared remote when a table cannot be read."""
     from weir.freshness.source_freshness import runtime_error
-    from weir.replicas.remotes import load_remotes
+    from weir.remotes.declarations import load_remotes
 
     for remote in load_remotes(settings.remotes).values():
         yield runtime_error(remote.name, str(error))

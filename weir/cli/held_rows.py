@@ -19,7 +19,7 @@ from weir.compute.sql import (
     text,
 )
 from weir.errors import ConfigurationError
-from weir.lake.bindings import Bindings
+from weir.lake.delta.bindings import Bindings
 from weir.plan.plan import ANSWER
 from weir.progress.completion import Completion
 from weir.settings import Settings

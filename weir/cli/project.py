@@ -189,8 +189,8 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from weir.catalog.names import folders_of, is_declared
     from weir.cli.views import published_queries
     from weir.errors import ConfigurationError
-    from weir.lake.ledger import DROPPED, SUCCEEDED, LedgerRow, record
-    from weir.lake.removal import remove_table
+    from weir.lake.ledger.runs import DROPPED, SUCCEEDED, LedgerRow, record
+    from weir.lake.upkeep.removal import remove_table
     from weir.stage import claimed, new_run_id
     from weir.text.near import meant
 

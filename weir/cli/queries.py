@@ -111,7 +111,7 @@ def _check_remotes(settings: Settings, query: Maintained) -> None:
     if not query.services.remotes:
         return
     from weir.ingest.undeclared import undeclared_remote
-    from weir.replicas.remotes import load_remotes
+    from weir.remotes.declarations import load_remotes
 
     error = undeclared_remote(query, load_remotes(settings.remotes))
     if error is not None:

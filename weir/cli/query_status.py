@@ -16,8 +16,8 @@ from weir.cli.damage import graph_damage
 from weir.cli.stream_status import stream_answer
 from weir.cli.views import published_queries
 from weir.ingest.undeclared import undeclared
-from weir.lake.ledger import SKIPPED
-from weir.lake.storage_errors import DamagedTable
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.ledger.runs import SKIPPED
 from weir.lake.tables import TRANSACTIONS
 from weir.maintain.damaged import damaged_queries
 from weir.progress.backlog import Backlog
@@ -25,7 +25,7 @@ from weir.progress.completion import Completion
 from weir.progress.failed_attempts import Attempt
 from weir.progress.over_limit import over_limit
 from weir.progress.streams import Frontiers
-from weir.replicas.not_ready import NotReady
+from weir.remotes.not_ready import NotReady
 from weir.settings import Limits, Settings
 
 _MISSING = (

@@ -15,7 +15,7 @@ from weir.errors import BusyError
 from weir.lake.names import Name
 
 if TYPE_CHECKING:
-    from weir.remotes.stage import RefreshedRemote
+    from weir.refresh.stage import RefreshedRemote
 
 _COUNTS = ("elected", "answered", "changed", "unchanged", "gone", "failed", "never_asked")
 _UNITS = ("keys", "requests", "bytes", "seconds")
@@ -40,7 +40,7 @@ def refresh(
     """
     options = Options.of(context)
     settings = options.settings()
-    from weir.remotes.stage import refresh_remotes
+    from weir.refresh.stage import refresh_remotes
     from weir.stage import new_run_id
 
     run_id = new_run_id("refresh")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from weir.catalog.names import REPLICA
 from weir.cli.answer_logs import register_table
 from weir.freshness.replica_rows import MAPPINGS, replica_rows
-from weir.lake.bindings import Bindings
+from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import FRESHNESS, replica
-from weir.replicas.inbox import inbox_names
+from weir.remotes.inbox import inbox_names
 from weir.settings import Settings
 
 FRESHNESS_CURRENT = "freshness_current"

@@ -10,7 +10,7 @@ from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 
 if TYPE_CHECKING:
-    from weir.replicas.schedule import Scheduled
+    from weir.remotes.schedule import Scheduled
 
 remotes = typer.Typer(help="List the declared remotes, and the queries that ask them.")
 
@@ -25,8 +25,8 @@ def listed(context: typer.Context) -> None:
     options = Options.of(context)
     settings = options.settings()
     from weir.ingest.sources.all_sources import check_names
-    from weir.replicas.fetching import utc_now
-    from weir.replicas.schedule import schedule
+    from weir.remotes.fetching import utc_now
+    from weir.remotes.schedule import schedule
 
     check_names(settings)
     rows = [_row(each) for each in schedule(settings, settings.open_lake(), utc_now())]
@@ -43,7 +43,7 @@ def listed(context: typer.Context) -> None:
 def pools(context: typer.Context) -> None:
     """Print the Airflow pools of the remotes, as JSON for `airflow pools import`."""
     settings = Options.of(context).settings()
-    from weir.replicas.names import declared_remotes
+    from weir.remotes.names import declared_remotes
 
     # A file without pools is no error of Airflow's.
     print_json(

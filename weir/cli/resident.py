@@ -18,7 +18,7 @@ from weir.cli.stages import answer_rows, print_warnings, stage_rows, warnings_of
 from weir.cli.stopping import StopRequest
 from weir.expectations.run import import_ahead
 from weir.process.standard_streams import has_reader
-from weir.remotes.stage import Surroundings
+from weir.refresh.stage import Surroundings
 from weir.settings import CONFIG_FILE, Settings
 
 

@@ -17,14 +17,14 @@ from weir.compute.session import Session, late_session
 from weir.errors import BusyError, WeirError
 from weir.expected_errors import as_user_error
 from weir.ingest.stage import is_anything_pending
-from weir.lake.claims import has_open_claim
+from weir.lake.ledger.claims import has_open_claim
 from weir.pending import has_pending_work
-from weir.replicas.schedule import schedule
+from weir.remotes.schedule import schedule
 from weir.settings import Settings
 from weir.stage import new_run_id
 
 if TYPE_CHECKING:
-    from weir.remotes import stage as refreshing
+    from weir.refresh import stage as refreshing
 
 _LOOK_AFTER = 60.0
 """Seconds after which the tables are looked at though no file is another."""

@@ -10,7 +10,7 @@ from duckdb import StatementType
 from weir.cli.answer_logs import Rows
 from weir.cli.views import connect_to_views, view_names
 from weir.errors import ConfigurationError, WeirError
-from weir.lake.damaged_files import damage_is_named
+from weir.lake.damage.damaged_files import damage_is_named
 from weir.lake.lake import local_folder
 from weir.settings import Settings
 

@@ -24,7 +24,7 @@ from weir.lake.counted import counted
 from weir.lake.names import Name
 
 if TYPE_CHECKING:
-    from weir.remotes.stage import Surroundings
+    from weir.refresh.stage import Surroundings
     from weir.settings import Settings
 
 _SHOWN = 5
@@ -152,7 +152,7 @@ def run(
         import_ahead()
     outside = None
     if refresh:
-        from weir.remotes.stage import Surroundings
+        from weir.refresh.stage import Surroundings
 
         outside = Surroundings()
     _check_queries(settings, retry or ())
@@ -206,7 +206,7 @@ def run_stages(
             is_maintained = not maintained.is_busy
         names = _due(settings, refresh)
         if names:
-            from weir.remotes.stage import refresh_remotes
+            from weir.refresh.stage import refresh_remotes
 
             asking = partial(refresh_remotes, names=names, surroundings=refresh)
             yield work("refresh", asking, session, settings, run_id)
@@ -228,7 +228,7 @@ def run_stages(
 
 
 def _due(settings: Settings, refresh: Surroundings) -> tuple[str, ...]:
-    from weir.replicas.schedule import schedule
+    from weir.remotes.schedule import schedule
 
     now = refresh.clock.now()
     try:

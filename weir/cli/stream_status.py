@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from weir.catalog.maintained import Maintained
 from weir.errors import ConfigurationError
 from weir.ingest.sources.declared import load_sources
+from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import time_at
-from weir.lake.metadata import Metadata
 from weir.progress.backlog import HORIZON, unknown_instants
 from weir.progress.completion import Completion
 from weir.progress.streams import (

@@ -36,8 +36,8 @@ from weir.cli.plain_values import connect_with_plain_values
 from weir.cli.remote_views import create_remote_view, remote_views
 from weir.cli.stream_status import is_over_streams
 from weir.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
-from weir.lake.bindings import Bindings
-from weir.lake.commit_files import LOG
+from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.commit_files import LOG
 from weir.lake.lake import Lake, local_folder
 from weir.lake.tables import (
     ANSWER_COLUMNS,

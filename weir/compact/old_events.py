@@ -27,8 +27,8 @@ from weir.compute.engine import Engine
 from weir.compute.sql import column, number, rows_of, select
 from weir.engine.relations import BEFORE_ALL
 from weir.engine.windows import LastElements
-from weir.lake.earlier_rows import may_have_earlier_rows
 from weir.lake.tables import stream
+from weir.lake.upkeep.earlier_rows import may_have_earlier_rows
 from weir.progress.backlog import HORIZON, LaterStart
 from weir.progress.completion import Completion
 from weir.progress.streams import Frontiers, accepted_lateness

@@ -33,20 +33,10 @@ from weir.ingest.older_tables import refuse_older_tables
 from weir.ingest.pending import source_positions
 from weir.ingest.sources.declared import load_sources
 from weir.lake.counted import counted
-from weir.lake.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
-from weir.lake.file_commits import Overtaken
+from weir.lake.delta.file_commits import Overtaken
+from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import instant_text
 from weir.lake.lake import Lake
-from weir.lake.maintenance import (
-    Consolidated,
-    compact_files,
-    consolidate,
-    keep_feed,
-    keeps_feed,
-    vacuum,
-)
-from weir.lake.metadata import Metadata
-from weir.lake.old_commits import delete_old_commits
 from weir.lake.tables import (
     LEDGER_SUMMARY,
     QUADS,
@@ -57,12 +47,22 @@ from weir.lake.tables import (
     replica_summary,
     stream,
 )
+from weir.lake.upkeep.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
+from weir.lake.upkeep.maintenance import (
+    Consolidated,
+    compact_files,
+    consolidate,
+    keep_feed,
+    keeps_feed,
+    vacuum,
+)
+from weir.lake.upkeep.old_commits import delete_old_commits
 from weir.maintain.emitted_streams import OutputStream
 from weir.maintain.tasks import tasks_behind
 from weir.progress.completion import Completion
 from weir.progress.streams import DeletedEvents, deleted_events, stream_names
 from weir.progress.watermarks import head
-from weir.replicas.inbox import inbox_names
+from weir.remotes.inbox import inbox_names
 from weir.settings import Settings
 from weir.stage import Progress, claimed, run_stage, silent
 

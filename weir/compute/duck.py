@@ -19,7 +19,7 @@ from weir.compute.functions import (
     sort_keys,
 )
 from weir.compute.matching import MatchingProcess
-from weir.lake.bindings import Bindings, quoted
+from weir.lake.delta.bindings import Bindings, quoted
 from weir.sparql.functions.evaluation_limits import EvaluationLimits
 from weir.sparql.recursion import deep_recursion
 

@@ -37,11 +37,11 @@ from weir.compute.plan_size import STORED_TABLE, PlanSize
 from weir.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
 from weir.compute.sql import rows_of, select
 from weir.compute.writing import Commit, TableWriter
-from weir.lake.bindings import NameIsBound
-from weir.lake.change_feed import changes, changes_here
-from weir.lake.commit import SaveMode
-from weir.lake.scan import Part, attach, attach_all
-from weir.lake.staging import staging_folder
+from weir.lake.delta.bindings import NameIsBound
+from weir.lake.delta.change_feed import changes, changes_here
+from weir.lake.delta.commit import SaveMode
+from weir.lake.delta.scan import Part, attach, attach_all
+from weir.lake.delta.staging import staging_folder
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
     from weir.compute.session import Session
     from weir.compute.spark import SparkEngine
+    from weir.lake.delta.metadata import Metadata
     from weir.lake.lake import Lake
-    from weir.lake.metadata import Metadata
     from weir.lake.tables import Table
     from weir.settings import Settings
 
@@ -566,7 +566,7 @@ class Engine:
         self._bind(name, _Relation(False, stored, on_spark=True))
 
     def _stored_frame(self, stored: _Stored) -> DataFrame:
-        from weir.lake.spark_scan import scan
+        from weir.lake.delta.spark_scan import scan
 
         after = _after_epoch(stored.where)
         frame = scan(self.spark, self._lake, stored.table_name, stored.version, after)

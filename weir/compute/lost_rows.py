@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from weir.errors import WeirError
-from weir.lake.spark_errors import messages_of
+from weir.lake.damage.spark_errors import messages_of
 
 _NOT_FOUND = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
 """Spark's class of the error."""

@@ -15,7 +15,7 @@ from typing import Self
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from weir.lake.data_files import files_after
+from weir.lake.delta.data_files import files_after
 from weir.rdf.worker import Volume
 from weir.settings import Limits
 

@@ -29,8 +29,8 @@ def late_session(settings: Settings, name: str = "weir") -> Session:
 
 
 def _start(settings: Settings, name: str) -> SparkSession:
-    from weir.lake.hadoop_options import hadoop_options
-    from weir.lake.session import start
+    from weir.lake.delta.hadoop_options import hadoop_options
+    from weir.lake.delta.session import start
 
     return start(
         name,

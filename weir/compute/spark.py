@@ -26,7 +26,7 @@ from weir.compute.functions import (
 )
 from weir.compute.matching import LinearMatching
 from weir.compute.plan_size import STORED_TABLE, PlanSize
-from weir.lake.staging import remove
+from weir.lake.delta.staging import remove
 from weir.sparql.functions.evaluation_limits import EvaluationLimits
 from weir.sparql.recursion import deep_recursion
 

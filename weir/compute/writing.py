@@ -17,13 +17,13 @@ from sqlglot import exp
 
 from weir.compute.duck import DuckEngine, is_out_of_memory
 from weir.compute.sql import column, rows_of, select
-from weir.lake.commit import Rows, SaveMode, rows_written, write
+from weir.lake.delta.commit import Rows, SaveMode, rows_written, write
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from weir.lake.delta.metadata import Metadata
     from weir.lake.lake import Lake
-    from weir.lake.metadata import Metadata
     from weir.lake.tables import Table
 
 _WITH_ZONE = {"TIMESTAMP": "TIMESTAMPTZ"}

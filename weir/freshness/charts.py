@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import Any, Final
 
 from weir.freshness.svg import COLOURS, Frame, Point, dot, path, rectangle
-from weir.replicas.states import age_text
+from weir.remotes.states import age_text
 
 Row = Mapping[str, Any]
 

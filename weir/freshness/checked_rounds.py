@@ -13,10 +13,10 @@ from typing import Any, Final, Literal
 
 import pyarrow.compute as pc
 
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger import FAILED
-from weir.lake.ledger_summary import read_ledger
-from weir.lake.metadata import Metadata
+from weir.lake.ledger.runs import FAILED
+from weir.lake.ledger.summary import read_ledger
 
 JOB: Final[Literal["freshness"]] = "freshness"
 _CHECKED, _BEFORE = "checked", "before"

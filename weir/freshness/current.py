@@ -7,9 +7,9 @@ from datetime import datetime
 
 from weir.freshness.reading import newest_rows, services_of
 from weir.freshness.remote_state import RemoteState, remote_state
-from weir.replicas.remotes import load_remotes
-from weir.replicas.renamed import why_not_stored
-from weir.replicas.schedule import asking_queries
+from weir.remotes.declarations import load_remotes
+from weir.remotes.renamed import why_not_stored
+from weir.remotes.schedule import asking_queries
 from weir.settings import Settings
 
 

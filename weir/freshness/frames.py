@@ -18,9 +18,9 @@ from weir.expectations.replicas import REPLICAS_SUITE, ROUNDS_SUITE
 from weir.expectations.requests import REQUESTS_SUITE
 from weir.expectations.suite import Suite
 from weir.freshness.remote_state import RemoteState
-from weir.lake.bindings import Bindings
-from weir.replicas.answers import Row, content_of
-from weir.replicas.states import limit_seconds
+from weir.lake.delta.bindings import Bindings
+from weir.remotes.answers import Row, content_of
+from weir.remotes.states import limit_seconds
 
 _REQUESTS = r"""
 WITH phases AS (

@@ -14,10 +14,10 @@ from weir.freshness.charts import OUTCOMES
 from weir.freshness.reading import rows_of
 from weir.freshness.remote_state import UNITS, RemoteState
 from weir.freshness.replica_rows import NEWEST_KEYS, replica_rows
-from weir.lake.bindings import Bindings
+from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import FRESHNESS, replica
-from weir.replicas.states import limit_seconds
+from weir.remotes.states import limit_seconds
 
 EVALUATIONS: Final = 500
 """How many evaluations are shown, the newest ones."""

@@ -14,11 +14,11 @@ from weir.freshness.checked_rounds import CheckedRounds
 from weir.freshness.reading import RoundCommit, of_newest_round, round_commits, rows_of
 from weir.lake.instants import INSTANT_0
 from weir.lake.lake import Lake
-from weir.lake.ledger import ABANDONED, FAILED
+from weir.lake.ledger.runs import ABANDONED, FAILED
 from weir.lake.tables import FRESHNESS, REQUESTS, RUNS, TRANSACTIONS, replica
 from weir.progress.watermarks import head
-from weir.replicas.remotes import Remote
-from weir.replicas.states import limit_seconds
+from weir.remotes.declarations import Remote
+from weir.remotes.states import limit_seconds
 
 _TEXT, _NUMBER, _FLOAT = pa.string(), pa.int64(), pa.float64()
 _REMOTES: dict[str, pa.DataType] = {

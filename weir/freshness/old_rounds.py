@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from weir.freshness.checked_rounds import checked_rounds
 from weir.lake.lake import Lake
-from weir.lake.old_commits import delete_old_commits
 from weir.lake.tables import LOG_COMMITS, replica
-from weir.replicas.inbox import rounds_of
+from weir.lake.upkeep.old_commits import delete_old_commits
+from weir.remotes.inbox import rounds_of
 
 
 def delete_old_rounds(lake: Lake, remote: str, ingested: int) -> int:

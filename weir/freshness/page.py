@@ -17,7 +17,7 @@ from weir.freshness.charts import (
 )
 from weir.freshness.history import BOUNDS, RemoteHistory
 from weir.freshness.remote_state import RemoteState
-from weir.replicas.states import STATES, State, age_text, limit_seconds
+from weir.remotes.states import STATES, State, age_text, limit_seconds
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 84rem; padding: 0 1rem; }

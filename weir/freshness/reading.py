@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weir.lake.commit import arrow_schema
+from weir.lake.delta.commit import arrow_schema
+from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import time_at
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import FRESHNESS, SERVICES, Table, replica
 
 Filter = tuple[str, str, Any]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
-from weir.replicas.missed import NOTHING_MISSED, Missed
-from weir.replicas.remotes import Remote
-from weir.replicas.states import (
+from weir.remotes.declarations import Remote
+from weir.remotes.missed import NOTHING_MISSED, Missed
+from weir.remotes.states import (
     Aged,
     State,
     age_text,
@@ -20,7 +20,7 @@ from weir.replicas.states import (
     limit_seconds,
     severity,
 )
-from weir.replicas.waits import is_address_of
+from weir.remotes.waits import is_address_of
 from weir.sparql.frontend.rspql.durations import parse_duration
 
 UNITS: Final = ("keys", "requests", "bytes", "seconds")

@@ -7,11 +7,11 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from weir.lake.appended import NotAppended, appended_rows
-from weir.lake.commit import arrow_schema
+from weir.lake.delta.appended import NotAppended, appended_rows
+from weir.lake.delta.commit import arrow_schema
 from weir.lake.lake import Lake
 from weir.lake.tables import replica, replica_summary
-from weir.replicas.inbox import summary_version
+from weir.remotes.inbox import summary_version
 
 NEWEST_KEYS: Final = """
 SELECT * FROM {rows} WHERE part = 'key'

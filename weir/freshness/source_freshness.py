@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from weir.freshness.remote_state import PatternState, RemoteState
-from weir.replicas.states import State
+from weir.remotes.states import State
 from weir.sparql.frontend.rspql.durations import parse_duration
 
 _STATUS: Final[Mapping[State, str]] = {

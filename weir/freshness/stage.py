@@ -28,15 +28,15 @@ from weir.freshness.new_rounds import RemoteRounds, new_rounds, runs_that_died, 
 from weir.freshness.reading import services_of
 from weir.freshness.remote_state import RemoteState, remote_state
 from weir.freshness.written_page import write_page
-from weir.lake.bindings import Bindings
-from weir.lake.commit import arrow_schema, write
 from weir.lake.counted import counted
+from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.commit import arrow_schema, write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger import FAILED, SUCCEEDED
-from weir.lake.metadata import Metadata
+from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import QUALITY, SERVICES
-from weir.replicas.remotes import Remote, load_remotes
-from weir.replicas.renamed import why_not_stored
+from weir.remotes.declarations import Remote, load_remotes
+from weir.remotes.renamed import why_not_stored
 from weir.settings import Settings
 from weir.stage import Progress, arg_parser, claimed, new_run_id, progress_log, silent
 from weir.text.printable import printable_lines

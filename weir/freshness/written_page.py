@@ -10,7 +10,7 @@ from weir.compute.connection import connect
 from weir.freshness.history import remote_history
 from weir.freshness.page import freshness_page
 from weir.freshness.remote_state import RemoteState
-from weir.lake.bindings import Bindings
+from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import local_folder
 from weir.lake.whole_files import write_whole
 from weir.settings import Settings

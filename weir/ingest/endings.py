@@ -20,10 +20,10 @@ from weir.ingest.reading import ChangeSetReading, Reader, SourceReading
 from weir.ingest.rows import CHANGE_COLUMNS, SCHEMA, Rows
 from weir.ingest.sources.guards import Guards
 from weir.ingest.sources.source import Source
-from weir.lake.commit import write
 from weir.lake.counted import counted
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import GRAPHS, replica
 from weir.progress.streams import stream_names
 from weir.settings import Settings

@@ -38,10 +38,10 @@ from weir.compute.sql import (
 from weir.ingest import netting
 from weir.ingest.source_files import SourceFile, record_files
 from weir.ingest.stored_quads import quads_about, quads_between
-from weir.lake.commit import create_if_missing, write
+from weir.lake.delta.commit import create_if_missing, write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.delta.newest_commit import newest_metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.newest_commit import newest_metadata
 from weir.lake.tables import GRAPHS, QUADS, REJECTED, SOURCE_FILES, TRANSACTIONS, TRIPLES, Table
 from weir.progress.watermarks import require_graph
 

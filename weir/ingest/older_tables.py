@@ -10,12 +10,12 @@ from collections.abc import Collection, Sequence
 
 from weir.ingest.journal import GRAPHS_VERSION, Transaction, newest_of_ingest
 from weir.ingest.pending import source_positions
-from weir.lake.file_rows import greatest
+from weir.lake.damage.storage_errors import DamagedTable, table_of
+from weir.lake.delta.file_rows import greatest
 from weir.lake.lake import Lake
-from weir.lake.storage_errors import DamagedTable, table_of
 from weir.lake.tables import GRAPHS, QUADS, STREAM_EPOCHS, TRANSACTIONS, TRIPLES, replica, stream
 from weir.progress.streams import stream_names
-from weir.replicas.inbox import inbox_names, last_round
+from weir.remotes.inbox import inbox_names, last_round
 
 
 def refuse_older_tables(lake: Lake) -> None:

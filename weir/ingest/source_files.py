@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 
 from weir.ingest.changesets import ChangeSet, Document
 from weir.ingest.sources.source import Source
-from weir.lake.commit import arrow_schema, write
+from weir.lake.delta.commit import arrow_schema, write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import SOURCE_FILES
 from weir.rdf.files import is_unchanged, local_stat, opened_raw
 

@@ -11,9 +11,9 @@ from weir.errors import ConfigurationError, WeirError
 from weir.ingest.changesets import Waiting
 from weir.ingest.journal import JOB
 from weir.ingest.sources.errors import GuardExceeded, SourceError
-from weir.lake.commit import write
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import STOPPED_SOURCES
 from weir.text.near import meant
 from weir.text.secret_values import without_secrets

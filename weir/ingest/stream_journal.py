@@ -30,11 +30,11 @@ from weir.compute.sql import (
 )
 from weir.ingest.journal import Journal, Transaction, append, newest_of_ingest
 from weir.ingest.lateness import StreamState
-from weir.lake.commit import write
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
-from weir.lake.row_deletion import delete_later_rows
 from weir.lake.tables import LATE, STREAM_EPOCHS, stream
+from weir.lake.upkeep.row_deletion import delete_later_rows
 from weir.progress.streams import DeletedEvents, deleted_events, stream_names
 from weir.progress.watermarks import head
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from weir.catalog.maintained import Maintained
 from weir.errors import ConfigurationError
 from weir.ingest.stream_readers import undeclared_streams
-from weir.replicas.remotes import Remote, load_remotes
+from weir.remotes.declarations import Remote, load_remotes
 from weir.settings import Settings
 
 

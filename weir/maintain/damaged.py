@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weir.catalog.maintained import Maintained
-from weir.lake.storage_errors import DamagedTable
+from weir.lake.damage.storage_errors import DamagedTable
 from weir.maintain.emitted_streams import OutputStream
 from weir.progress.completion import Completion
 

@@ -22,9 +22,9 @@ from weir.compute.sql import (
 )
 from weir.compute.writing import Commit
 from weir.engine.graph import POSITIONS
-from weir.lake.commit import SaveMode, arrow_schema
+from weir.lake.delta.commit import SaveMode, arrow_schema
+from weir.lake.delta.metadata import LOG_ID, Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import LOG_ID, Metadata
 from weir.lake.tables import Table, output_stream
 from weir.maintain.tasks import JOB
 from weir.plan.plan import ANSWER

@@ -11,8 +11,8 @@ from weir.compute.relations import Keep
 from weir.compute.session import Session
 from weir.engine.read_graph import Thresholds, read_neighbourhood, read_whole
 from weir.engine.relations import EpochRange
-from weir.lake.change_feed import ChangeFeedGap
 from weir.lake.counted import counted
+from weir.lake.delta.change_feed import ChangeFeedGap
 from weir.lake.tables import QUADS, TRIPLES
 from weir.maintain.new_rows import NewRows
 from weir.maintain.outcome import Outcome

@@ -13,9 +13,9 @@ from weir.compute.writing import Commit
 from weir.engine.graph import QUADS, TRIPLES
 from weir.engine.read_graph import Thresholds
 from weir.engine.windows import look_back
-from weir.lake.commit import SaveMode, arrow_schema
+from weir.lake.delta.commit import SaveMode, arrow_schema
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.lake.tables import Table, output_stream, stream_embeddings
 from weir.maintain.products import make_delta
 from weir.maintain.tasks import Task

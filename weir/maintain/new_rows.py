@@ -19,9 +19,9 @@ from weir.compute.lost_rows import LostRowsError
 from weir.compute.writing import Commit
 from weir.engine.plan_delta import plan_delta
 from weir.engine.relations import Inputs
-from weir.lake.commit import SaveMode
 from weir.lake.counted import counted
-from weir.lake.metadata import Metadata
+from weir.lake.delta.commit import SaveMode
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import embeddings
 from weir.maintain.outcome import Outcome
 from weir.maintain.prepared import Prepared

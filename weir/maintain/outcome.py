@@ -11,7 +11,7 @@ from weir.compute.budget import QueryLimitError
 from weir.compute.writing import Commit
 from weir.expected_errors import as_user_error
 from weir.lake.counted import counted
-from weir.lake.ledger import FAILED, SKIPPED, UNTOUCHED
+from weir.lake.ledger.runs import FAILED, SKIPPED, UNTOUCHED
 from weir.maintain.tasks import Mode, Task
 from weir.progress.failed_attempts import Attempt, FailedAttempts
 from weir.stage import Claim, Progress

@@ -23,8 +23,8 @@ from weir.engine.members import members_table
 from weir.engine.plan_delta import plan_delta
 from weir.engine.relations import Inputs
 from weir.errors import WeirError
-from weir.lake.commit import SaveMode
-from weir.lake.metadata import Metadata
+from weir.lake.delta.commit import SaveMode
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import Table, embeddings
 from weir.maintain.prepared import Prepared
 from weir.maintain.products import ProductCheck, rows_by_member

@@ -12,8 +12,8 @@ from weir.catalog.windowing import Upstream
 from weir.compute.resources import Resources
 from weir.compute.session import Session
 from weir.errors import WeirError
+from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.lake import Lake
-from weir.lake.storage_errors import DamagedTable
 from weir.maintain.emitted_streams import OutputStream
 from weir.maintain.outcome import Outcome
 from weir.maintain.stream_query import UPSTREAMS, StreamQuery, logs_of_upstreams

@@ -23,13 +23,13 @@ from weir.compute.sql import columns, rows_of, select, union_all
 from weir.compute.writing import Commit
 from weir.engine.graph import POSITIONS
 from weir.engine.relations import BEFORE_ALL, FOREVER
-from weir.lake.commit import SaveMode
-from weir.lake.consolidated import consolidated_until
 from weir.lake.counted import counted
+from weir.lake.delta.commit import SaveMode
+from weir.lake.delta.metadata import BEGUN_TO, LOG_ID, Metadata
 from weir.lake.instants import instant_text
 from weir.lake.lake import Lake
-from weir.lake.metadata import BEGUN_TO, LOG_ID, Metadata
 from weir.lake.tables import TRIPLES
+from weir.lake.upkeep.consolidated import consolidated_until
 from weir.maintain.emitted_streams import OutputStream
 from weir.maintain.leg_commit import (
     commit_leg,

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from weir.catalog.maintained import Maintained
 from weir.catalog.queries import RegisteredQuery
 from weir.expectations.answers import LIMITS
-from weir.lake.consolidated import consolidated_until
-from weir.lake.metadata import Metadata
+from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import QUADS, TRIPLES
+from weir.lake.upkeep.consolidated import consolidated_until
 from weir.plan.plan import Plan
 from weir.progress.backlog import PREDICATES
 from weir.progress.completion import Completion

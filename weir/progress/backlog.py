@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from weir.lake.delta.metadata import WHOLE_STATE, Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import WHOLE_STATE, Metadata
 from weir.progress.watermarks import Watermark
 
 HORIZON = "horizon"

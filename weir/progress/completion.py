@@ -8,11 +8,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal
 
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger import DROPPED, FAILED, SUCCEEDED, UNTOUCHED
-from weir.lake.ledger_summary import read_ledger
-from weir.lake.metadata import Metadata
-from weir.lake.storage_errors import DamagedTable
+from weir.lake.ledger.runs import DROPPED, FAILED, SUCCEEDED, UNTOUCHED
+from weir.lake.ledger.summary import read_ledger
 from weir.progress.backlog import Backlog, backlog_of
 from weir.progress.failed_attempts import FailedAttempts
 from weir.progress.verdicts import Verdict, graph_failure

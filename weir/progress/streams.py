@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from weir.lake.commit_files import LOG
+from weir.lake.delta.commit_files import LOG
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake, local_folder
-from weir.lake.metadata import Metadata
 from weir.lake.tables import STREAM_EPOCHS, stream
 from weir.progress.watermarks import head
 

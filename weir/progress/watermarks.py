@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from weir.lake.counted import counted
-from weir.lake.file_rows import greatest
+from weir.lake.damage.step_back import refuse_step_back
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.delta.file_rows import greatest
+from weir.lake.delta.metadata import BEGUN_TO, Metadata
+from weir.lake.delta.newest_commit import is_newest, newest_metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import BEGUN_TO, Metadata
-from weir.lake.newest_commit import is_newest, newest_metadata
-from weir.lake.step_back import refuse_step_back
-from weir.lake.storage_errors import DamagedTable
 from weir.lake.tables import GRAPHS, QUADS, TRANSACTIONS, TRIPLES
 
 

@@ -22,11 +22,11 @@ from weir.compute.packs import packs
 from weir.compute.relations import Keep
 from weir.compute.sql import column, number, rows_of, select
 from weir.expected_errors import as_user_error
-from weir.lake.commit import write
 from weir.lake.counted import counted
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger import FAILED, UNTOUCHED
-from weir.lake.metadata import Metadata
+from weir.lake.ledger.runs import FAILED, UNTOUCHED
 from weir.lake.tables import answers
 from weir.progress.backlog import DIFFERENCE_AT, PREDICATES, SINCE, UNKNOWN, Backlog
 from weir.publish.appended_rows import appended_rows, by_query, make_rows_of_many, named

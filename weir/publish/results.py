@@ -18,7 +18,7 @@ from typing import Literal
 from weir.catalog.names import declared_names, folders_of
 from weir.expected_errors import as_user_error
 from weir.lake.lake import Lake
-from weir.lake.ledger import FAILED, SUCCEEDED
+from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import RUNS
 from weir.progress.completion import Completion
 from weir.settings import Settings

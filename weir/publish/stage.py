@@ -21,14 +21,14 @@ from weir.compute.engine import Engine
 from weir.compute.session import Spark, session_of
 from weir.errors import QualityError, WeirError, causes, listed
 from weir.lake.counted import counted
-from weir.lake.ledger import UNTOUCHED
+from weir.lake.ledger.runs import UNTOUCHED
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.progress.over_limit import over_limit
 from weir.progress.verdicts import can_be_accepted
 from weir.publish.publication import Publication, move_watermark, publish
-from weir.replicas.not_ready import NotReady
-from weir.replicas.readiness import Readiness
+from weir.remotes.not_ready import NotReady
+from weir.remotes.readiness import Readiness
 from weir.settings import Settings
 from weir.stage import Progress, claimed, run_stage, silent
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from weir.catalog.windowing import Windowing
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.metadata import Metadata
 from weir.progress.backlog import HORIZON
 from weir.progress.streams import Frontiers
 from weir.streams.reading import read_horizons

@@ -9,9 +9,9 @@ from typing import Any
 
 from weir.expectations.page import quality_page
 from weir.expectations.suite import QualityResult
-from weir.lake.commit import write
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake, local_folder
-from weir.lake.metadata import Metadata
 from weir.lake.tables import QUALITY
 from weir.lake.whole_files import write_whole
 from weir.validate.validation import Validation

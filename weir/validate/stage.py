@@ -20,11 +20,11 @@ from weir.errors import QualityError, listed
 from weir.expectations.answers import too_many_rows
 from weir.expectations.run import import_ahead
 from weir.ingest.sources.declared import load_sources
-from weir.lake.consolidated import consolidated_until
 from weir.lake.counted import counted
 from weir.lake.lake import Lake
-from weir.lake.ledger import FAILED, SUCCEEDED
+from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import QUADS
+from weir.lake.upkeep.consolidated import consolidated_until
 from weir.progress.completion import Completion
 from weir.progress.over_limit import OverLimit, over_limit
 from weir.progress.streams import stream_names

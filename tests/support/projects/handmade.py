@@ -12,9 +12,9 @@ from deltalake import CommitProperties, write_deltalake
 
 from tests.support.projects.project import Project
 from weir.catalog.catalog import Catalog
-from weir.lake.commit import arrow_schema, create_if_missing, write
-from weir.lake.ledger import SUCCEEDED, LedgerRow, record
-from weir.lake.metadata import Metadata
+from weir.lake.delta.commit import arrow_schema, create_if_missing, write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.ledger.runs import SUCCEEDED, LedgerRow, record
 from weir.lake.tables import (
     GRAPHS,
     QUADS,

@@ -13,12 +13,12 @@ import yaml
 
 from tests.support.oracles.projects import solutions
 from tests.support.projects.project import PATCHES, Project, Solution, no_spark
-from weir.remotes.stage import RefreshResult, Surroundings, refresh_remotes
-from weir.replicas.asking import Fetch, Fetched
-from weir.replicas.budget import Amount
-from weir.replicas.evaluation import Clock
-from weir.replicas.remotes import Remote
-from weir.web.outcomes import Failure
+from weir.refresh.stage import RefreshResult, Surroundings, refresh_remotes
+from weir.remotes.asking import Fetch, Fetched
+from weir.remotes.budget import Amount
+from weir.remotes.declarations import Remote
+from weir.remotes.evaluation import Clock
+from weir.remotes.http.outcomes import Failure
 
 IRI = "http://remote.example/sparql"
 START = datetime(2026, 1, 1, tzinfo=UTC)

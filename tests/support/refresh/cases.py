@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tests.support.oracles.elections import Instant, Key
-from weir.refresh.candidates import Candidate, Evaluation
-from weir.refresh.policies import Policy
-from weir.refresh.policy_text import policy_of
+from weir.remotes.policies.candidates import Candidate, Evaluation
+from weir.remotes.policies.policies import Policy
+from weir.remotes.policies.policy_text import policy_of
 
 Written = tuple[str, Mapping[str, object]]
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from tests.support.oracles import elections
 from tests.support.refresh.cases import ElectionCase
-from weir.refresh.aggregation import minmax
-from weir.refresh.candidates import Candidate
-from weir.refresh.election import elect
-from weir.refresh.policies import (
+from weir.remotes.policies.aggregation import minmax
+from weir.remotes.policies.candidates import Candidate
+from weir.remotes.policies.election import elect
+from weir.remotes.policies.policies import (
     Aggregated,
     Alone,
     FilterDistance,
@@ -25,7 +25,7 @@ from weir.refresh.policies import (
     Wbm,
     needs_intervals,
 )
-from weir.refresh.policy_text import policy_of
+from weir.remotes.policies.policy_text import policy_of
 
 
 def broken_laws(case: ElectionCase) -> list[str]:

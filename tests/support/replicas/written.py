@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.projects.project import Project
-from weir.lake.commit import write
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import microseconds
-from weir.lake.metadata import Metadata
 from weir.lake.tables import FRESHNESS, REQUESTS, SERVICES, TRANSACTIONS, replica
-from weir.replicas.answers import content_of
+from weir.remotes.answers import content_of
 from weir.settings import Settings
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -17,7 +17,7 @@ from tests.support.generators.basic_cases import NODES, PREDICATES, Quad, Triple
 from tests.support.generators.grammar import LITERALS, NAMES, Writer
 from tests.support.generators.grammar_cases import departure_of, random_quad
 from tests.support.oracles.histories import Change
-from weir.replicas.rows import RowPattern
+from weir.remotes.rows import RowPattern
 from weir.sparql.algebra.patterns import Service
 from weir.sparql.algebra.services import pattern_id
 from weir.sparql.frontend.errors import UnsupportedQuery

@@ -16,10 +16,10 @@ from typing import Any
 from unittest import mock
 
 from tests.support.projects.replicas import IRI, START, RemoteStore, ReplicaProject
-from weir.lake import commit
-from weir.replicas.asking import Fetched
-from weir.replicas.budget import Amount
-from weir.web.outcomes import Failure
+from weir.lake.delta import commit
+from weir.remotes.asking import Fetched
+from weir.remotes.budget import Amount
+from weir.remotes.http.outcomes import Failure
 
 CITIES = 14
 EVERY = timedelta(minutes=10)
@@ -169,7 +169,7 @@ def refresh(folder: Path, step: Step, late: float) -> None:
     remote = filled(PlannedRemote(step=step, folder=folder))
     now = START + EVERY * step.number + timedelta(seconds=late)
     # A summary is written often, so that runs are killed around it too.
-    with mock.patch("weir.replicas.known_keys._COMMITS", 2):
+    with mock.patch("weir.remotes.known_keys._COMMITS", 2):
         result = ReplicaProject(folder, remote, now).refresh()
     assert not result.errors, result.errors
 

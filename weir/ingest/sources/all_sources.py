@@ -9,7 +9,7 @@ from weir.errors import ConfigurationError
 from weir.ingest.sources.declared import load_sources
 from weir.ingest.sources.rounds import Rounds
 from weir.ingest.sources.source import Source
-from weir.replicas.remotes import load_remotes, place_of_name
+from weir.remotes.declarations import load_remotes, place_of_name
 from weir.settings import Settings
 
 

@@ -27,9 +27,9 @@ from weir.ingest.reading import Reader, SourceReading
 from weir.ingest.sources.delta_rows_here import read_versions_here
 from weir.ingest.sources.errors import SourceError, errors_of
 from weir.ingest.sources.source import Source
-from weir.lake.change_feed import ChangeFeedGap, lost_files_are_a_gap
+from weir.lake.damage.storage_errors import StorageError
+from weir.lake.delta.change_feed import ChangeFeedGap, lost_files_are_a_gap
 from weir.lake.lake import files_below, history
-from weir.lake.storage_errors import StorageError
 from weir.settings import Settings
 
 _STATE = State()

@@ -25,7 +25,7 @@ from weir.ingest.sources.bags import bag_assertions
 from weir.ingest.sources.delta import DeltaTable
 from weir.ingest.sources.delta_reading import reading_of
 from weir.ingest.sources.delta_terms import UNCHECKED, checking, respelling
-from weir.lake.change_feed import CHANGE_TYPE, COMMIT_VERSION, changes_of
+from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION, changes_of
 from weir.settings import Limits
 
 _APPEARED = ("insert", "update_postimage")

@@ -28,10 +28,10 @@ from weir.ingest.rows import SCHEMA, rows_on_driver
 from weir.ingest.sources.bags import bag_assertions
 from weir.ingest.sources.delta_reading import reading_of
 from weir.ingest.sources.delta_terms import UNCHECKED, checking, respelling
-from weir.lake.change_feed import CHANGE_TYPE, ChangeFeedGap
-from weir.lake.data_files import are_the_rows
-from weir.lake.feed_files import FeedFiles, NotByFiles, feed_files, file_path
-from weir.lake.file_rows import columns_of, dataset_of
+from weir.lake.delta.change_feed import CHANGE_TYPE, ChangeFeedGap
+from weir.lake.delta.data_files import are_the_rows
+from weir.lake.delta.feed_files import FeedFiles, NotByFiles, feed_files, file_path
+from weir.lake.delta.file_rows import columns_of, dataset_of
 from weir.lake.lake import files_below
 from weir.settings import Limits
 

@@ -10,7 +10,7 @@ from deltalake.exceptions import DeltaError
 from pyarrow.lib import ArrowException
 
 from weir.errors import EXIT_QUALITY, WeirError
-from weir.lake.spark_errors import messages_of
+from weir.lake.damage.spark_errors import messages_of
 
 if TYPE_CHECKING:
     from weir.ingest.sources.source import Source

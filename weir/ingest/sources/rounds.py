@@ -20,10 +20,10 @@ from weir.lake.instants import time_at
 from weir.lake.lake import Lake
 from weir.lake.tables import SERVICES, replica
 from weir.rdf.replica_graphs import replica_graph
-from weir.replicas.inbox import StoredRound, changed_rounds, rows_of_round
-from weir.replicas.key_rows import changes_of
-from weir.replicas.remotes import Remote
-from weir.replicas.rows import Quad, RowPattern
+from weir.remotes.declarations import Remote
+from weir.remotes.inbox import StoredRound, changed_rounds, rows_of_round
+from weir.remotes.key_rows import changes_of
+from weir.remotes.rows import Quad, RowPattern
 from weir.settings import Settings
 
 _FIELDS = pa.schema([SCHEMA.field(name) for name in CHANGE_COLUMNS])

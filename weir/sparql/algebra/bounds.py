@@ -1,6 +1,7 @@
 """What FILTER and LIMIT say of values: which of them a small change could bring into the answer.
 
-Policies of replicas rank keys by how far their values are from there (`weir.refresh.filters`).
+Policies of replicas rank keys by how far their values are from there
+(`weir.sparql.algebra.filter_distances`).
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from weir.rdf.numbers import number_of
-from weir.refresh.filters import Bound, Comparison
 from weir.sparql.algebra.expressions import Call, Constant, Expression, Variable
+from weir.sparql.algebra.filter_distances import Bound, Comparison
 from weir.sparql.algebra.patterns import OrderKey, Slice
 
 _TURNED: dict[str, Comparison] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}

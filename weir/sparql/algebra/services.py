@@ -13,9 +13,9 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from weir.refresh.filters import Bound
 from weir.sparql.algebra.bounds import Top, bounds_of, top_of
 from weir.sparql.algebra.expressions import Call, Exists, Expression, Variable
+from weir.sparql.algebra.filter_distances import Bound
 from weir.sparql.algebra.patterns import (
     Distinct,
     Extend,

@@ -1,0 +1,143 @@
+"""The change feed of a Delta table, with a check that no commit is missing from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from weir.lake.damage.spark_errors import messages_of
+from weir.lake.delta.appended import NotAppended, changed_files
+from weir.lake.delta.commit_files import commit_file
+from weir.lake.delta.file_rows import columns_of, rows_of_files
+from weir.lake.lake import Lake
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+CHANGE_TYPE = "_change_type"
+COMMIT_VERSION = "_commit_version"
+_LOST = re.compile(
+    r"FAILED_READ_FILE\.FILE_NOT_EXIST|java\.io\.FileNotFoundException"
+    r"|DELTA_(?:VERSION|FILE|LOG_FILE|CHANGE_DATA_FILE)_NOT_FOUND|DELTA_MISSING_CHANGE_DATA"
+    r"|Object at location .* not found"
+    r"|DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_|DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA"
+)
+"""Messages of Spark, Delta and delta-rs about missing files of a table or of its log, and about
+commits whose changes Delta cannot give: under another schema, or without what it needs to know."""
+
+
+class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
+    """Versions of the feed cannot be had: the changes between two states cannot be computed."""
+
+
+@contextmanager
+def lost_files_are_a_gap(address: str) -> Iterator[None]:
+    """A context for reading the result of `changes`, or an old version of the table.
+
+    The log may still name files that were vacuumed, which shows only when they are read; so does
+    that Delta cannot give the changes of a commit.
+
+    Raises:
+        ChangeFeedGap: files of the table at `address` are no longer there, or are of no use.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not any(map(_LOST.search, messages_of(error))):
+            raise
+        raise ChangeFeedGap(
+            f"{address}: files that its log names are no longer there, or held no change feed"
+        ) from error
+
+
+def changes(
+    spark: SparkSession, lake: Lake, table_name: str, first_version: int, last_version: int
+) -> DataFrame:
+    """Rows of the commits `first_version`..`last_version`, both included, in no order.
+
+    Columns: the table's, then `_change_type` (insert, delete, update_preimage, update_postimage),
+    `_commit_version` and `_commit_timestamp`.
+
+    Raises:
+        ChangeFeedGap: a commit of the range is no longer in the log. Delta itself would leave it
+            out in silence. Lost files show when the rows are read (`lost_files_are_a_gap`).
+    """
+    return changes_of(spark, lake.location(table_name), first_version, last_version)
+
+
+def changes_of(
+    spark: SparkSession, address: str, first_version: int, last_version: int
+) -> DataFrame:
+    """`changes` of the table at a folder or URI, which need not be one of ours."""
+    missing = missing_versions(spark, address, first_version, last_version)
+    if missing:
+        raise _gap(address, missing, first_version, last_version)
+    with lost_files_are_a_gap(address):
+        return (
+            spark.read.format("delta")
+            .option("readChangeFeed", "true")
+            .option("startingVersion", first_version)
+            .option("endingVersion", last_version)
+            .load(address)
+        )
+
+
+def changes_here(lake: Lake, table_name: str, first_version: int, last_version: int) -> pa.Table:
+    """`changes` without Spark, for few rows, and without the times of the commits.
+
+    Raises:
+        ChangeFeedGap: as `changes` does, and where files are lost.
+        DamagedTable: a file that was to be read is damaged.
+    """
+    schema, address = columns_of(lake.existing(table_name)), lake.location(table_name)
+    parts = []
+    for version in range(first_version, last_version + 1):
+        try:
+            files = changed_files(lake, table_name, version)
+        except NotAppended as error:
+            raise ChangeFeedGap(f"{address}: {error}") from error
+        for kind, paths in (("insert", files.added), ("delete", files.removed)):
+            if not paths:
+                continue
+            with lake.using(table_name):
+                try:
+                    rows = rows_of_files(lake, table_name, paths, schema).to_table()
+                except FileNotFoundError as error:
+                    raise ChangeFeedGap(
+                        f"{address}: files that its log names are no longer there"
+                    ) from error
+            parts.append(
+                rows.append_column(CHANGE_TYPE, pa.repeat(kind, rows.num_rows)).append_column(
+                    COMMIT_VERSION, pa.repeat(pa.scalar(version, pa.int64()), rows.num_rows)
+                )
+            )
+    fields = [pa.field(CHANGE_TYPE, pa.string()), pa.field(COMMIT_VERSION, pa.int64())]
+    return pa.concat_tables(parts) if parts else pa.schema([*schema, *fields]).empty_table()
+
+
+def _gap(address: str, missing: list[int], first: int, last: int) -> ChangeFeedGap:
+    return ChangeFeedGap(
+        f"{address}: the log no longer holds version {missing[0]}"
+        f" ({len(missing)} of the versions {first}..{last} are gone)"
+    )
+
+
+def missing_versions(
+    spark: SparkSession, address: str, first_version: int, last_version: int
+) -> list[int]:
+    """The versions of the range that have no commit file, in any storage that Hadoop knows."""
+    jvm = spark._jvm
+    assert jvm is not None, "no session"
+    folder = address.rstrip("/")
+    files = jvm.org.apache.hadoop.fs.Path(folder).getFileSystem(
+        spark._jsparkSession.sessionState().newHadoopConf()
+    )
+    return [
+        version
+        for version in range(first_version, last_version + 1)
+        if not files.exists(jvm.org.apache.hadoop.fs.Path(f"{folder}/{commit_file(version)}"))
+    ]

@@ -1,0 +1,97 @@
+"""The files with the changes of one commit of a table that need not be ours (no Spark).
+
+A commit with files of a change feed has its changes in them; of another one, the rows of the files
+that it adds are inserted and those of the files that it removes deleted.
+https://github.com/delta-io/delta/blob/master/PROTOCOL.md#add-cdc-file
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from pyarrow import fs
+
+from weir.lake.delta.commit_files import actions, commit_file
+
+
+class NotByFiles(Exception):  # noqa: N818  (named after what is wrong)
+    """The rows of whole files are not the changes of a commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedFiles:
+    """The files of one commit, below the folder of the table.
+
+    Attributes:
+        inserted: all of their rows are inserted.
+        deleted: all of their rows are deleted.
+        of_feed: their column `_change_type` says what happened to a row.
+        bytes: the size of all of them.
+        changes_table: whether the commit has another schema, properties or protocol of the table,
+            or says them again.
+    """
+
+    inserted: tuple[str, ...]
+    deleted: tuple[str, ...]
+    of_feed: tuple[str, ...]
+    bytes: int
+    changes_table: bool = False
+
+
+def feed_files(files: fs.FileSystem, version: int) -> FeedFiles:
+    """The files with the changes of a commit; none if it rearranged files.
+
+    Args:
+        files: those below the folder of the table.
+        version: of the commit.
+
+    Raises:
+        FileNotFoundError: the log no longer holds the commit, or a file is gone whose size it does
+            not say.
+        NotByFiles: a file has a deletion vector, or is outside of the folder.
+    """
+    with files.open_input_stream(commit_file(version)) as stream:
+        lines = stream.read().splitlines()
+    by_kind: dict[str, list[dict[str, Any]]] = {"add": [], "remove": [], "cdc": []}
+    changes_table = False
+    for kind, action in actions(lines):
+        changes_table = changes_table or kind in ("metaData", "protocol")
+        if kind == "cdc" or (kind in by_kind and action["dataChange"]):
+            by_kind[kind].append(action)
+    changed = by_kind["cdc"] or [*by_kind["add"], *by_kind["remove"]]
+    if any(action.get("deletionVector") is not None for action in changed):
+        raise NotByFiles(f"version {version} has deletion vectors")
+    size = sum(_size(files, action) for action in changed)
+    if by_kind["cdc"]:
+        return FeedFiles((), (), _paths(by_kind["cdc"]), size, changes_table)
+    added, removed = _paths(by_kind["add"]), _paths(by_kind["remove"])
+    return FeedFiles(added, removed, (), size, changes_table)
+
+
+def _size(files: fs.FileSystem, action: dict[str, Any]) -> int:
+    size = action.get("size")
+    if size is None:
+        # A `remove` need not say it.
+        path = file_path(action["path"])
+        size = files.get_file_info(path).size
+        if size is None:
+            raise FileNotFoundError(path)
+    return int(size)
+
+
+def _paths(changed: list[dict[str, Any]]) -> tuple[str, ...]:
+    return tuple(file_path(each["path"]) for each in changed)
+
+
+def file_path(path: str) -> str:
+    """The path of a file below the folder of its table, by how the log writes it.
+
+    Raises:
+        NotByFiles: it is elsewhere, as those of a shallow clone are.
+    """
+    found = unquote(path)
+    if "://" in found or found.startswith("/"):
+        raise NotByFiles(f"{found} is a file of another table")
+    return found

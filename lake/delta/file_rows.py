@@ -1,0 +1,88 @@
+"""The rows of some files of a table, verified as they are read (no Spark)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from deltalake import DeltaTable
+from pyarrow import fs
+
+from weir.lake.delta.checksums import PAGES_ARE_VERIFIED, verify_footers
+from weir.lake.lake import Lake, local_folder
+
+
+def rows_of_files(
+    lake: Lake, table_name: str, names: Iterable[str], schema: pa.Schema
+) -> ds.FileSystemDataset:
+    """The rows of files in their order; columns that a file lacks are null.
+
+    Args:
+        lake: which holds the table.
+        table_name: of the table.
+        names: of the files, below its folder.
+        schema: the columns that are read.
+
+    Raises:
+        FileNotFoundError: a file is missing; also when rows are read.
+        DamagedTable: the footer of a file is damaged. A damaged page is an OSError or an
+            ArrowException when it is read.
+    """
+    names = [*names]
+    files, folder = lake.files(table_name), local_folder(lake.location(table_name))
+    if folder is not None:
+        verify_footers(folder / name for name in names)
+    return dataset_of(files, names, schema)
+
+
+def greatest(lake: Lake, table_name: str, column: str) -> int | None:
+    """The greatest number of a column, by the data files alone; None without any.
+
+    The log has it, too, but a file's footer has a checksum in its name.
+
+    Raises:
+        FileNotFoundError: there is no such table, or a file of it is missing.
+        DamagedTable: a file of it is damaged.
+    """
+    table = lake.existing(table_name)
+    names = [unquote(str(path)) for path in pa.table(table.get_add_actions())["path"].to_pylist()]
+    schema = pa.schema([columns_of(table).field(column)])
+    highest: list[int] = []
+    for fragment in rows_of_files(lake, table_name, names, schema).get_fragments():
+        groups: Any = fragment
+        for group in groups.row_groups:
+            bounds = (group.statistics or {}).get(column)
+            if bounds is not None:
+                highest.append(int(bounds["max"]))
+            elif group.num_rows:
+                rows = groups.subset(row_group_ids=[group.id]).to_table(columns=[column])
+                number = pc.max(rows[column]).as_py()
+                highest += [] if number is None else [number]
+    return max(highest, default=None)
+
+
+def dataset_of(
+    files: fs.FileSystem, names: Iterable[str], schema: pa.Schema
+) -> ds.FileSystemDataset:
+    """The rows of Parquet files in their order, each page verified if its file has checksums.
+
+    Args:
+        files: below the folder of a table, which need not be one of ours.
+        names: of the files.
+        schema: the columns that are read; those that a file lacks are null.
+
+    Raises:
+        FileNotFoundError: a file is missing; also when rows are read.
+    """
+    fragments = [PAGES_ARE_VERIFIED.make_fragment(name, files) for name in names]
+    return ds.FileSystemDataset(fragments, schema, PAGES_ARE_VERIFIED, files)
+
+
+def columns_of(table: DeltaTable) -> pa.Schema:
+    """The columns of a table as Arrow's."""
+    fields: Any = table.schema().to_arrow()
+    return pa.schema(fields)

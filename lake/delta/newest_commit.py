@@ -1,0 +1,91 @@
+"""The metadata of a table's newest commit, read from its log without opening the table.
+
+Opening a table reads the last checkpoint and all commits after it. Where there are many tables and
+all that is wanted of each is who committed last, that is most of what a run costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+
+from weir.lake.damage.log_checks import verify_commit
+from weir.lake.damage.step_back import newest_commit_of
+from weir.lake.delta.commit_files import actions, commit_file, commits_after, last_checkpoint
+from weir.lake.delta.metadata import Metadata
+from weir.lake.lake import Lake, local_folder
+
+
+def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadata] | None:
+    """The newest commit, if it carries metadata of `job`, with its version.
+
+    None if the lake has the table open, whose state then counts; if the table is in an object
+    store; and if anything but metadata of `job` is found: `Lake.last_metadata` handles these.
+
+    Raises:
+        DamagedTable: the commit is not what was written, or goes back behind the one before it.
+    """
+    folder = local_folder(lake.location(table_name))
+    if folder is None or lake.is_open(table_name):
+        return None
+    try:
+        version = _newest(folder)
+        verify_commit(folder, version)
+        metadata = _metadata(folder, version)
+        if metadata is None or metadata.job != job:
+            return None
+        commits = chain([(version, metadata)], _commits_before(folder, version))
+        newest = newest_commit_of(lake.location(table_name), commits, job)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        # Not written by Delta, or not whole.
+        return None
+    lake.look(table_name, version)
+    return newest
+
+
+def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bool:
+    """Whether a version was committed before a time and is the newest, as far as two files say.
+
+    A table that was removed and created again may have another commit of this version, a later one.
+    False if the lake has the table open, and if it is in an object store.
+    """
+    folder = local_folder(lake.location(table_name))
+    if folder is None or lake.is_open(table_name):
+        return False
+    try:
+        committed = (folder / commit_file(version)).stat().st_mtime
+    except OSError:
+        return False
+    is_last = committed <= before.timestamp() and not (folder / commit_file(version + 1)).exists()
+    if is_last:
+        lake.look(table_name, version)
+    return is_last
+
+
+def _newest(table: Path) -> int:
+    """The newest version of a table."""
+    checkpoint = last_checkpoint(table) or 0
+    return checkpoint + sum(1 for _ in commits_after(table, checkpoint))
+
+
+def _commits_before(table: Path, version: int) -> Iterator[tuple[int, Metadata | None]]:
+    """The commits before a version that are there, newest first."""
+    for earlier in range(version - 1, -1, -1):
+        if not (table / commit_file(earlier)).exists():
+            return
+        yield earlier, _metadata(table, earlier)
+
+
+def _metadata(table: Path, version: int) -> Metadata | None:
+    return Metadata.from_json(_user_metadata(table / commit_file(version)))
+
+
+def _user_metadata(commit: Path) -> str | None:
+    with commit.open("rb") as lines:
+        for kind, action in actions(lines):
+            if kind == "commitInfo":
+                metadata = action.get("userMetadata")
+                return None if metadata is None else str(metadata)
+    return None

@@ -1,0 +1,204 @@
+"""Writing data files: Parquet with checksums of its pages, named by the checksum of its content."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from deltalake.transaction import AddAction
+from pyarrow import fs
+
+from weir.lake.delta.checksums import Checksums, file_checksum, footer_checksum
+from weir.lake.lake import Lake, local_folder
+
+ROW_GROUP = 100_000
+"""Rows; statistics of small groups let readers skip more of a sorted file."""
+FILE_BYTES = 128 << 20
+"""A larger result is written as several files of about this size."""
+_STATISTICS = 32
+"""Columns with statistics in the log, as Delta has it by default."""
+_PREFIX = 256
+"""Characters of the least and the greatest text that the log keeps; IRIs share long beginnings."""
+_GREATEST = "\U0010ffff"
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A data file in the folder of its table, which no commit names yet.
+
+    Attributes:
+        name: its path below the folder.
+        size: in bytes.
+        rows: how many it has.
+        statistics: as Delta's log has them, JSON.
+    """
+
+    name: str
+    size: int
+    rows: int
+    statistics: str
+
+    def added(self, *, changes_data: bool = True) -> AddAction:
+        """The action by which a commit adds it; `changes_data` is false if rows only move."""
+        now = time.time_ns() // 1_000_000
+        return AddAction(self.name, self.size, {}, now, changes_data, self.statistics)
+
+
+def write_files(
+    lake: Lake,
+    table_name: str,
+    schema: pa.Schema,
+    rows: Iterable[pa.RecordBatch],
+    file_bytes: int = FILE_BYTES,
+) -> list[DataFile]:
+    """Write rows, in their order, to files of a table; none if there are no rows.
+
+    A process that dies leaves files that no commit names, which a vacuum deletes.
+    """
+    folder = local_folder(lake.location(table_name))
+    groups = _groups(schema, rows)
+    found = []
+    for first in groups:
+        with tempfile.TemporaryDirectory() as spool:
+            # A rename within a file system replaces the copy.
+            place = Path(spool) if folder is None else folder
+            written = _write(place, schema, first, groups, file_bytes)
+            found.append(_placed(written, lake.files(table_name) if folder is None else None))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A file without its final name."""
+
+    path: Path
+    checksums: Checksums
+    statistics: _Statistics
+
+
+class _Statistics:
+    """What the log says about a file, summed up over its row groups.
+
+    delta-rs takes a column whose least and greatest value are missing for one without values, and
+    skips the file: every column has both.
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.rows = 0
+        self._schema = schema.names[:_STATISTICS]
+        self._nulls = dict.fromkeys(self._schema, 0)
+        self._least, self._greatest = dict[str, Any](), dict[str, Any]()
+
+    def add(self, group: pa.Table) -> None:
+        """Count the rows of a group in."""
+        self.rows += group.num_rows
+        for name in self._schema:
+            column = group[name]
+            self._nulls[name] += column.null_count
+            found: Any = pc.min_max(column).as_py()
+            least, greatest = found["min"], found["max"]
+            if least is not None:
+                self._least[name] = min(self._least.get(name, least), least)
+                self._greatest[name] = max(self._greatest.get(name, greatest), greatest)
+
+    def to_json(self) -> str:
+        """As Delta's log has them."""
+        return json.dumps(
+            {
+                "numRecords": self.rows,
+                "minValues": {name: _lower(value) for name, value in self._least.items()},
+                "maxValues": {name: _upper(value) for name, value in self._greatest.items()},
+                "nullCount": self._nulls,
+            },
+            ensure_ascii=False,
+        )
+
+
+def _write(
+    folder: Path,
+    schema: pa.Schema,
+    first: pa.Table,
+    later: Iterator[pa.Table],
+    file_bytes: int,
+) -> _Written:
+    """Write row groups to a file until it is as large as wanted."""
+    path, statistics = folder / f"part-{uuid.uuid4().hex}.unfinished", _Statistics(schema)
+    try:
+        with pq.ParquetWriter(
+            path, schema, compression="snappy", write_page_checksum=True, store_schema=False
+        ) as writer:
+            group: pa.Table | None = first
+            while group is not None:
+                writer.write_table(group, row_group_size=ROW_GROUP)
+                statistics.add(group)
+                group = next(later, None) if path.stat().st_size < file_bytes else None
+        checksums = Checksums(file_checksum(path), footer_checksum(path))
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return _Written(path, checksums, statistics)
+
+
+def _placed(written: _Written, store: fs.FileSystem | None) -> DataFile:
+    """Give a file its final name, in its folder or in an object store."""
+    name, size = written.checksums.name(), written.path.stat().st_size
+    if store is None:
+        written.path.rename(written.path.with_name(name))
+    else:
+        with written.path.open("rb") as source, store.open_output_stream(name) as target:
+            while chunk := source.read(1 << 20):
+                target.write(chunk)
+    return DataFile(name, size, written.statistics.rows, written.statistics.to_json())
+
+
+def _groups(schema: pa.Schema, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The rows in tables of `ROW_GROUP` rows, the last of which has fewer."""
+    gathered, count = list[pa.RecordBatch](), 0
+    for batch in rows:
+        while batch.num_rows:
+            part = batch.slice(0, ROW_GROUP - count)
+            gathered.append(part)
+            count, batch = count + part.num_rows, batch.slice(part.num_rows)
+            if count == ROW_GROUP:
+                yield pa.Table.from_batches(gathered, schema)
+                gathered, count = [], 0
+    if count:
+        yield pa.Table.from_batches(gathered, schema)
+
+
+def _lower(value: Any) -> Any:
+    """A value that is not greater."""
+    match value:
+        case str():
+            return value[:_PREFIX]
+        case datetime():
+            return _milliseconds(value)
+        case _:
+            return value
+
+
+def _upper(value: Any) -> Any:
+    """A value that is not less."""
+    match value:
+        case str():
+            return value if len(value) <= _PREFIX else value[:_PREFIX] + _GREATEST
+        case datetime():
+            return _milliseconds(value + timedelta(microseconds=999))
+        case _:
+            return value
+
+
+def _milliseconds(instant: datetime) -> str:
+    """An instant as Delta's log has it, rounded down."""
+    utc = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03}Z"

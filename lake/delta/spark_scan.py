@@ -1,0 +1,62 @@
+"""Delta tables as Spark frames: by the list of their files where these are few.
+
+Delta's own reader takes Spark several jobs before it reads a row: it makes the state of the table
+from its log, and then filters the files. For a table of a few files that is most of the time.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from pyspark.sql.types import StructType
+
+from weir.lake.delta.data_files import are_the_rows, files_after, is_pattern
+from weir.lake.delta.session import read
+from weir.lake.lake import Lake
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+    from pyspark.sql import DataFrame, SparkSession
+
+_FEW_FILES = 32
+"""Spark's driver looks at so many files by itself; for more it starts tasks, as Delta does."""
+
+
+def scan(
+    spark: SparkSession,
+    lake: Lake,
+    table_name: str,
+    version: int | None = None,
+    after_epoch: int | None = None,
+) -> DataFrame:
+    """The rows of a table; nothing is read yet.
+
+    Args:
+        spark: the session.
+        lake: which holds the table.
+        table_name: of the table.
+        version: of the table; by default the one that the lake has open.
+        after_epoch: files without rows of a later epoch may be left out.
+    """
+    table = lake.open(table_name, version)
+    files = None if table is None else _few_files(table, lake.location(table_name), after_epoch)
+    if table is None or files is None:
+        return read(spark, lake, table_name, version)
+    fields: dict[str, Any] = json.loads(table.schema().to_json())
+    schema = StructType.fromJson(fields)
+    # A file may lack columns that the table got later.
+    return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
+
+
+def _few_files(table: DeltaTable, address: str, after_epoch: int | None) -> list[str] | None:
+    """The addresses of the files; None if they are many, or do not determine the rows."""
+    files = files_after(table, after_epoch)
+    if not are_the_rows(table) or files.num_rows > _FEW_FILES:
+        return None
+    paths = [unquote(str(path)) for path in files["path"].to_pylist()]
+    # A table that was cloned names the files of another by their whole address.
+    if any("://" in path or path.startswith("/") for path in paths) or is_pattern(address):
+        return None
+    return [f"{address.rstrip('/')}/{path}" for path in paths]

@@ -1,0 +1,115 @@
+"""Fences: a run that lost its claim commits nothing that the run after it has not seen.
+
+A run that was paused (its process, or the machine) may go on when another run has taken its claim
+over. Before each commit under a claim, the run looks at the commits to the table since it first
+looked at it, and the commit carries the number of the claim as a Delta transaction identifier, so
+that Delta refuses it if another one with the identifier comes between. If one of the commits
+carries another number of the same claim, two runs believe that they hold it: the one that comes
+second commits nothing and ends.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from deltalake import Transaction
+from pyarrow import fs
+
+from weir.lake.delta.commit_files import actions, commit_file
+
+_COMMITS = 1 << 20
+"""Room for the commits of one run to one table, which Spark wants to have increasing numbers."""
+
+
+class Superseded(Exception):  # noqa: N818  (named after what happened)
+    """Another run holds, or held, the claim of this run."""
+
+
+@dataclass(slots=True)
+class Fence:
+    """What a run that holds a claim knows of the tables it commits to.
+
+    Attributes:
+        name: of the claim.
+        number: of the claim.
+        looked_at: the version of each table up to which this run knows its commits.
+        lost: why the run must not go on.
+    """
+
+    name: str
+    number: int
+    looked_at: dict[str, int] = field(default_factory=dict)
+    lost: Superseded | None = None
+    _commits: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def application(self) -> str:
+        """The identifier of the transactions of all runs that hold this claim."""
+        return f"weir-commits-of-{self.name}"
+
+    def next(self, table_name: str) -> Transaction:
+        """The transaction of the next commit to a table."""
+        self._commits[table_name] += 1
+        version = self.number * _COMMITS + self._commits[table_name]
+        return Transaction(self.application, version)
+
+    def check(self, files: fs.FileSystem, table_name: str, version: int) -> None:
+        """Look at the commits of a table up to `version` that this run does not know yet.
+
+        Raises:
+            Superseded: another run with the same claim made one, now or earlier.
+        """
+        if self.lost is not None:
+            raise self.lost
+        known = self.looked_at.setdefault(table_name, version)
+        for later in range(known + 1, version + 1):
+            number = self._number(files, later)
+            if number not in (None, self.number):
+                raise self.give_up(table_name)
+        self.looked_at[table_name] = max(known, version)
+
+    def give_up(self, table_name: str) -> Superseded:
+        """The error of this and every later commit of the run."""
+        self.lost = Superseded(
+            f"another run of {self.name} committed to {table_name} while this one, number"
+            f" {self.number}, was paused or cut off from the lake. What this run had committed"
+            " stays, and nothing was committed twice. The next run goes on from there."
+        )
+        return self.lost
+
+    def _number(self, files: fs.FileSystem, version: int) -> int | None:
+        """The number of the claim that a commit was made under, if it is this one's or another."""
+        try:
+            with files.open_input_stream(commit_file(version)) as stream:
+                lines = bytes(stream.read()).splitlines()
+        except FileNotFoundError:
+            # The log has been shortened: others have made hundreds of commits.
+            return -1
+        for kind, action in actions(lines):
+            if kind == "txn" and action["appId"] == self.application:
+                return int(action["version"]) // _COMMITS
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The fences that a commit to a table passes; none if its process holds no claim."""
+
+    fences: Sequence[Fence]
+    files: fs.FileSystem
+    table_name: str
+
+    def check(self, version: int) -> None:
+        """See that a commit may follow after a version of the table.
+
+        Raises:
+            Superseded: it may not.
+        """
+        for fence in self.fences:
+            fence.check(self.files, self.table_name, version)
+
+    def transactions(self) -> list[Transaction]:
+        """What the commit carries."""
+        return [fence.next(self.table_name) for fence in self.fences]

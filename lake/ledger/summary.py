@@ -1,0 +1,227 @@
+"""The summary of the ledger: the few rows that readers of `runs` need, for any number of runs.
+
+`runs` alone is authoritative. Few of its rows still matter: the newest about each query, that of
+its newest commit, the claims without an end, the newest range of epochs that did not touch a query.
+The table `ledger_summary` holds those of `runs` up to one version; a reader adds the rows appended
+since. It names that version and the digest of its commit, so that a summary of another ledger, or
+of a history that a restore has undone, is not used. It can be deleted at any time; a reader then
+reads all of `runs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake.exceptions import DeltaError
+
+from weir.lake.damage.storage_errors import StorageError
+from weir.lake.delta.appended import NotAppended, appended_rows, commit_digest
+from weir.lake.delta.commit import arrow_schema, write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.lake import Lake
+from weir.lake.ledger.runs import ABANDONED, CLAIMED, SUCCEEDED, UNTOUCHED
+from weir.lake.ledger.untouched import expanded
+from weir.lake.tables import LEDGER_SUMMARY, RUNS
+
+_FORMAT = 2
+"""Increased when `summed_up` keeps other rows than before: earlier summaries are then unused."""
+_COMMITS, _ROWS = 32, 20_000
+"""A new summary is written once more commits of `runs`, or obsolete rows, than this were read."""
+_POSITION = "position"
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The rows of `runs` that still matter.
+
+    Attributes:
+        rows: columns of `RUNS`, ordered by number; none about all queries (`untouched`).
+        version: of `runs` when it was read; -1 if there is none.
+        commits: how many commits of `runs` are not in the summary.
+        rows_read: how many rows were read for it, of the summary and of `runs`.
+    """
+
+    rows: pa.Table
+    version: int
+    commits: int
+    rows_read: int
+
+
+def read_ledger(lake: Lake) -> Ledger:
+    """The rows that still matter of the ledger as it was when the lake opened it."""
+    # First, so that mostly it is not one of a later ledger.
+    lake.open(LEDGER_SUMMARY.name)
+    table = lake.open(RUNS.name)
+    if table is None:
+        return Ledger(arrow_schema(RUNS).empty_table(), -1, 0, 0)
+    newest = table.version()
+    known = lake.derived(RUNS.name)
+    if isinstance(known, Ledger) and known.version <= newest:
+        with suppress(NotAppended):
+            return _remembered(lake, _later(lake, known, newest))
+    try:
+        summary, version = _summary(lake)
+        later = appended_rows(lake, RUNS.name, version, newest, arrow_schema(RUNS))
+        rows = pa.concat_tables([summary, later])
+    except NotAppended:
+        rows, version = _whole(lake), -1
+    ledger = Ledger(summed_up(rows), newest, newest - version, rows.num_rows)
+    return _remembered(lake, ledger)
+
+
+def _later(lake: Lake, known: Ledger, newest: int) -> Ledger:
+    """A ledger that was read before, with the rows appended since.
+
+    Raises:
+        NotAppended: the log does not say which they are.
+    """
+    if known.version == newest:
+        return known
+    later = appended_rows(lake, RUNS.name, known.version, newest, arrow_schema(RUNS))
+    return Ledger(
+        summed_up(pa.concat_tables([known.rows, later])),
+        newest,
+        known.commits + newest - known.version,
+        known.rows_read + later.num_rows,
+    )
+
+
+def _remembered(lake: Lake, ledger: Ledger) -> Ledger:
+    lake.derive(RUNS.name, ledger)
+    return ledger
+
+
+def write_summary(lake: Lake, ledger: Ledger, job: str, run_id: str) -> None:
+    """Write what was read as the new summary, if it took many commits or rows to read.
+
+    A run that dies before this leaves an older summary, which is still valid. Of two runs that
+    write at once, either summary is right.
+    """
+    if ledger.commits < _COMMITS and ledger.rows_read - ledger.rows.num_rows < _ROWS:
+        return
+    with suppress(NotAppended, DeltaError):
+        digest = commit_digest(lake, RUNS.name, ledger.version)
+        extra = {"format": _FORMAT, "version": ledger.version, "commit": digest}
+        metadata = Metadata(run_id, job, watermark=0, extra=extra)
+        write(lake, LEDGER_SUMMARY, ledger.rows, metadata, mode="overwrite")
+        _remembered(lake, replace(ledger, commits=0, rows_read=ledger.rows.num_rows))
+
+
+def summed_up(rows: pa.Table) -> pa.Table:
+    """The rows of a ledger that say as much as all of `rows`, in the order of their numbers.
+
+    Those are, per job: the newest run, claims that are open, and runs that were given up; for
+    `validate` the run that took the checks of the graph furthest. Per job and query: the newest
+    row, that of the newest commit of its table, and the newest range of epochs that did not touch
+    the query, as one row from its first epoch to its last.
+
+    Summing up again, together with later rows, gives what all rows together give.
+    """
+    order = ("number", "recorded_at", "job", "query")
+    ordered = expanded(rows).sort_by([(name, "ascending") for name in order])
+    numbered = ordered.append_column(_POSITION, pa.array(range(ordered.num_rows), pa.int64()))
+    starts = _starts_of_untouched(numbered)
+    kept = sorted({*_of_runs(numbered), *_newest(numbered), *_commits(numbered), *starts})
+    found = ordered.take(pa.array(kept, pa.int64()))
+    from_epochs = [
+        starts.get(position, start)
+        for position, start in zip(kept, found["from_epoch"].to_pylist(), strict=True)
+    ]
+    column = found.schema.get_field_index("from_epoch")
+    return found.set_column(column, found.schema.field(column), pa.array(from_epochs, pa.int64()))
+
+
+def _summary(lake: Lake) -> tuple[pa.Table, int]:
+    """The rows of the summary, and the version of `runs` that it goes up to.
+
+    Raises:
+        NotAppended: there is none, it is not one of this ledger, or it cannot be read.
+    """
+    stored, newest = lake.last_metadata(LEDGER_SUMMARY.name), lake.version(RUNS.name)
+    if stored is None or newest is None or stored[1].extra.get("format") != _FORMAT:
+        raise NotAppended("there is no summary")
+    version, commit = int(stored[1].extra["version"]), stored[1].extra["commit"]
+    if version > newest or commit_digest(lake, RUNS.name, version) != commit:
+        raise NotAppended("the summary is one of another ledger")
+    try:
+        return _with_all_columns(lake.rows(LEDGER_SUMMARY.name)), version
+    except (OSError, pa.ArrowException, StorageError) as error:
+        raise NotAppended(f"the summary cannot be read: {error}") from error
+
+
+def _whole(lake: Lake) -> pa.Table:
+    return _with_all_columns(lake.rows(RUNS.name))
+
+
+def _with_all_columns(rows: pa.Table) -> pa.Table:
+    """`rows` with the columns of `RUNS`; one that an earlier version of Weir lacked is null."""
+    columns = [
+        rows[field.name].cast(field.type)
+        if field.name in rows.column_names
+        else pa.nulls(rows.num_rows, field.type)
+        for field in arrow_schema(RUNS)
+    ]
+    return pa.table(columns, schema=arrow_schema(RUNS))
+
+
+def _of_runs(rows: pa.Table) -> Iterator[int]:
+    """The positions of the rows that matter of those about runs as a whole."""
+    about_runs = [*_values(rows, pc.field("query").is_null(), "job", "number", "status")]
+    newest: dict[str, int] = {}
+    for _, job, number, _ in about_runs:
+        newest[job] = max(number, newest.get(job, number))
+    ended = {(job, number) for _, job, number, status in about_runs if status != CLAIMED}
+    for position, job, number, status in about_runs:
+        is_open = status == CLAIMED and (job, number) not in ended
+        if number == newest[job] or is_open or status == ABANDONED:
+            yield position
+    of_graph = pc.field("query").is_null() & (pc.field("job") == "validate")
+    validated = _values(rows, of_graph & ~pc.field("to_epoch").is_null(), "to_epoch")
+    furthest = max(((to_epoch, position) for position, to_epoch in validated), default=None)
+    if furthest is not None:
+        yield furthest[1]
+
+
+def _newest(rows: pa.Table) -> list[int]:
+    """The positions of the newest row about each query, per job."""
+    return _last_per_query(rows.filter(~pc.field("query").is_null()))
+
+
+def _commits(rows: pa.Table) -> list[int]:
+    """The positions of the newest row about a commit of each query's table, per job."""
+    return _last_per_query(rows.filter(~pc.field("commit_metadata").is_null()))
+
+
+def _last_per_query(rows: pa.Table) -> list[int]:
+    newest = rows.group_by(["job", "query"]).aggregate([(_POSITION, "max")])
+    return [int(position) for position in newest[f"{_POSITION}_max"].to_numpy()]
+
+
+def _starts_of_untouched(rows: pa.Table) -> dict[int, int]:
+    """Where the newest untouched range of each query starts, by the position of its last row.
+
+    An older range ends before a commit, whose watermark is later; so only the newest can move it.
+    """
+    says_so = (pc.field("mode") == UNTOUCHED) & (pc.field("status") == SUCCEEDED)
+    ranges: dict[tuple[str, str], tuple[int, int, int]] = {}
+    found = _values(
+        rows, says_so & ~pc.field("query").is_null(), "from_epoch", "to_epoch", "job", "query"
+    )
+    for position, start, end, job, query in sorted(found, key=lambda each: each[1:3]):
+        first, last, _ = ranges.get((job, query), (start, start, position))
+        if start > last:
+            ranges[job, query] = start, end, position
+        elif end >= last:
+            ranges[job, query] = first, end, position
+    return {position: first for first, _, position in ranges.values()}
+
+
+def _values(rows: pa.Table, condition: pc.Expression, *names: str) -> Iterator[tuple[Any, ...]]:
+    """The positions of the rows where `condition` holds, each with the values of some columns."""
+    found = rows.filter(condition).select([_POSITION, *names])
+    return zip(*(column.to_pylist() for column in found.columns), strict=True)

@@ -1,0 +1,149 @@
+"""Table maintenance: compact small files, consolidate logs, delete files that no version needs.
+
+No commit made here changes what a reader sees, nor what a change feed shows: files are rearranged
+(`dataChange` = false). Nor does it carry metadata of ours, so that a watermark is only ever what
+the job that owns the table wrote; `last_metadata` skips commits without it. Up to which epoch a log
+is a state only is a property of the table (`weir.lake.upkeep.consolidated`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from delta.exceptions.captured import (
+    ConcurrentDeleteDeleteException,
+    ConcurrentDeleteReadException,
+)
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from weir.lake.delta.commit import checkpoint
+from weir.lake.delta.file_commits import Overtaken
+from weir.lake.delta.session import read
+from weir.lake.lake import Lake
+from weir.lake.tables import Table, feed_retention
+from weir.lake.upkeep.consolidated import note_consolidation
+from weir.lake.upkeep.small_files import merge_files
+
+
+@dataclass(frozen=True, slots=True)
+class Consolidated:
+    """Rows of a log before and after; equal if nothing was done."""
+
+    before: int
+    after: int
+
+
+def compact_files(lake: Lake, table_name: str, file_bytes: int) -> int:
+    """Merge files into larger ones of about `file_bytes`; returns how many there are fewer."""
+    # As it is now: it may have been replaced since it was opened.
+    lake.forget(table_name)
+    if not lake.exists(table_name):
+        return 0
+    checkpoint(f"compact:before:{table_name}")
+    merged = merge_files(lake, table_name, file_bytes)
+    checkpoint(f"compact:after:{table_name}")
+    return merged.removed - merged.added
+
+
+def consolidate(
+    spark: SparkSession,
+    lake: Lake,
+    table: Table,
+    until: int,
+    least_share: float,
+    rows_per_file: int,
+    *,
+    noting: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> Consolidated:
+    """Collapse the history of a log of a set up to the epoch `until` into its state.
+
+    Of each row's assertions and retractions up to `until` the last one stays, if it asserts. The
+    state at every epoch from `until` on stays the same, and so does every later change. What is
+    lost is recorded first: `consolidated_until` is never too early.
+
+    Others may append later epochs meanwhile: Spark reads and replaces the files of one version.
+
+    Args:
+        spark: the session.
+        lake: which holds it.
+        table: a log of a set: its weights are +1 and -1 in turn.
+        until: the changes up to this epoch are no longer needed.
+        least_share: share of the rows that must go to be worth the writing.
+        rows_per_file: rows of a written file, about.
+        noting: holds what keeps others from appending, while a property of the table is set: Delta
+            refuses an append during which that happens.
+
+    Raises:
+        Overtaken: files that were read were merged or rewritten meanwhile; nothing was done.
+    """
+    rows = read(spark, lake, table.name)
+    old = F.col("epoch") <= until
+    counted = rows.agg(
+        F.count("*").alias("all"), F.count_if(old & (F.col("weight") < 0)).alias("retractions")
+    ).first()
+    assert counted is not None, "an aggregate has one row"
+    # Every retraction has its assertion before it, and both go.
+    before, after = counted["all"], counted["all"] - 2 * counted["retractions"]
+    if before == 0 or (before - after) / before < max(least_share, 1 / before):
+        return Consolidated(before, before)
+    checkpoint(f"compact:before:{table.name}")
+    with noting():
+        note_consolidation(lake, table.name, until)
+    rows = read(spark, lake, table.name)
+    key = [name for name in table.column_names if name not in ("epoch", "weight")]
+    newest = F.row_number().over(Window.partitionBy(*key).orderBy(F.desc("epoch")))
+    state = (
+        rows.filter(old)
+        .withColumn("newest", newest)
+        .filter((F.col("newest") == 1) & (F.col("weight") > 0))
+        .select(*table.column_names)
+    )
+    kept = state.unionByName(rows.filter(~old).select(*table.column_names))
+    files = -(-after // rows_per_file) or 1
+    rearrange(kept, lake, table, files)
+    checkpoint(f"compact:after:{table.name}")
+    return Consolidated(before, after)
+
+
+def rearrange(rows: DataFrame, lake: Lake, table: Table, files: int) -> None:
+    """Replace the files of a table by ones with `rows`; no change feed shows it.
+
+    Raises:
+        Overtaken: files that were read were merged or rewritten meanwhile; nothing was done.
+    """
+    arranged = rows.repartitionByRange(files, *table.cluster_by) if files > 1 else rows.coalesce(1)
+    writer = (
+        arranged.sortWithinPartitions(*table.cluster_by)
+        .write.format("delta")
+        .mode("overwrite")
+        .option("dataChange", "false")
+    )
+    try:
+        writer.save(lake.location(table.name))
+    except (ConcurrentDeleteReadException, ConcurrentDeleteDeleteException) as error:
+        raise Overtaken(f"{table.name}: its files were rewritten meanwhile") from error
+    lake.committed(table.name)
+
+
+def keeps_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> bool:
+    """Whether a log keeps its commits and removed files so many days; true if there is none."""
+    stored = lake.open(table.name)
+    wanted = feed_retention(log_days, file_days)
+    return stored is None or dict(wanted).items() <= stored.metadata().configuration.items()
+
+
+def keep_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> None:
+    """Have a log keep its commits and removed files so many days; no append may go on."""
+    wanted = dict(feed_retention(log_days, file_days))
+    lake.existing(table.name).alter.set_table_properties(wanted)
+    lake.committed(table.name)
+
+
+def vacuum(lake: Lake, table_name: str) -> int:
+    """Delete files that no version within the table's retention needs; returns how many."""
+    lake.forget(table_name)
+    table = lake.open(table_name)
+    return 0 if table is None else len(table.vacuum(dry_run=False))

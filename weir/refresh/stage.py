@@ -1,0 +1,363 @@
+"""Refresh: ask declared remotes for the keys that answers depend on, within their budgets.
+
+An evaluation of a remote is a round in its inbox, `replicas/<remote>`; ingest makes an epoch of it
+if it changes a mapping. Remotes are evaluated at whole multiples of `every`, each at most once:
+what a killed run has begun, the next one continues with what is left of the budget.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from weir.compute.engine import Engine
+from weir.compute.session import Session, late_session
+from weir.errors import ConfigurationError, WeirError
+from weir.expected_errors import as_user_error
+from weir.freshness.reading import services_of
+from weir.ingest.changesets import SourcePosition
+from weir.ingest.older_tables import refuse_older_inbox
+from weir.ingest.pending import source_positions
+from weir.ingest.sources.all_sources import check_names
+from weir.lake.counted import counted
+from weir.lake.delta.commit import write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.instants import microseconds, time_at
+from weir.lake.lake import Lake
+from weir.lake.tables import FRESHNESS, SERVICES
+from weir.progress.completion import Completion
+from weir.remotes.connections import Credentials, credentials_of
+from weir.remotes.declarations import Remote, load_remotes
+from weir.remotes.documents import DocumentFetcher
+from weir.remotes.evaluation import Clock, Open, RemoteEvaluation, freshness_of
+from weir.remotes.fetching import Fetcher, addressee_of, sleep_for, utc_now
+from weir.remotes.inbox import JOB, RoundMark, last_round
+from weir.remotes.missed import Missed
+from weir.remotes.renamed import why_not_stored
+from weir.remotes.request_log import RequestLog
+from weir.remotes.schedule import allowed_from, asking_queries, evaluation_at, following
+from weir.remotes.states import severity
+from weir.remotes.unused import unused_patterns
+from weir.remotes.waits import not_before_of
+from weir.remotes.wanted import Asker, askers
+from weir.settings import Settings
+from weir.stage import Progress, claimed, named, new_run_id, progress_log, silent
+from weir.text.near import meant
+from weir.text.printable import printable_lines
+
+NOTHING_TO_DO = 99
+"""Exit code if ingest has nothing to take; Airflow then emits no event."""
+_NEWEST = 32
+"""Commits of `freshness` that are looked at for the last round of a remote."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshedRemote:
+    """What came of a remote.
+
+    Attributes:
+        remote: its name.
+        mark: its newest round; None before the first one.
+        is_new: whether this run made it.
+        next_at: when it is asked next, if a query still asks it.
+        error: why it was not evaluated.
+    """
+
+    remote: str
+    mark: RoundMark | None
+    is_new: bool
+    next_at: datetime | None = None
+    error: WeirError | None = None
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of `freshness` of its newest round, one per pattern."""
+        return [] if self.mark is None else freshness_of(self.mark)
+
+    @property
+    def worst(self) -> Mapping[str, Any] | None:
+        """The row whose state is the worst; None before the first round."""
+        return worst_row(self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshResult:
+    """What a run refreshed, by remote."""
+
+    remotes: tuple[RefreshedRemote, ...] = ()
+
+    @property
+    def errors(self) -> tuple[WeirError, ...]:
+        """Why remotes were not evaluated."""
+        return tuple(each.error for each in self.remotes if each.error is not None)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is wrong with the remotes that were evaluated, a line each."""
+        found = ((each.remote, each.worst) for each in self.remotes if each.is_new)
+        return tuple(f"{name}: {row['reason']}" for name, row in found if row and row["reason"])
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What a refresh takes from outside of the project.
+
+    Attributes:
+        credentials: by name of the connection; others are looked up in the environment.
+        clock: the time.
+        open: makes what sends requests to a remote; by default over HTTP.
+    """
+
+    credentials: Mapping[str, Credentials] = field(default_factory=dict)
+    clock: Clock = field(default_factory=lambda: Clock(utc_now, sleep_for))
+    open: Open | None = None
+
+    def opened(self, remote: Remote, sent: Sequence[datetime]) -> Any:
+        """What sends requests to a remote.
+
+        Raises:
+            ConfigurationError: its connection is not there.
+        """
+        if self.open is not None:
+            return self.open(remote, sent)
+        secret = None
+        if remote.connection is not None:
+            known = self.credentials.get(remote.connection)
+            given = known or credentials_of(remote.connection, os.environ)
+            secret = given.authorization(remote.connection)
+        if remote.kind == "file":
+            return DocumentFetcher(remote, self.clock.now, secret)
+        return Fetcher(remote, secret, [*sent], self.clock.now, self.clock.sleep)
+
+
+def refresh_remotes(
+    spark: Session,
+    settings: Settings,
+    run_id: str,
+    progress: Progress = silent,
+    *,
+    names: Sequence[str] = (),
+    surroundings: Surroundings | None = None,
+) -> RefreshResult:
+    """Evaluate the declared remotes that are due.
+
+    Args:
+        spark: starts a session, for more keys than the driver computes with.
+        settings: where the lake, the queries and the remotes are.
+        run_id: of this run in the ledger.
+        progress: receives a line per remote.
+        names: of remotes; by default all.
+        surroundings: the clock, secrets and the network.
+
+    Raises:
+        ConfigurationError: remotes.yml is wrong, or does not declare one of `names`; or a remote
+            has the name of a source.
+    """
+    check_names(settings)
+    declared = {each.name: each for each in load_remotes(settings.remotes).values()}
+    unknown = [name for name in names if name not in declared]
+    if unknown:
+        raise ConfigurationError(
+            f"there is no remote {unknown[0]}",
+            str(settings.remotes),
+            f"{meant(unknown[0], declared)}Remotes: {', '.join(declared) or 'none yet'}.",
+        )
+    around = surroundings or Surroundings()
+    found = []
+    for name in names or declared:
+        try:
+            found.append(_refresh(spark, settings, run_id, progress, declared[name], around))
+        except Exception as error:
+            # Tables of one remote that are damaged keep no other one from being asked.
+            expected = as_user_error(error)
+            if expected is None:
+                raise
+            found.append(RefreshedRemote(name, None, False, error=expected))
+    return RefreshResult(tuple(found))
+
+
+def _refresh(
+    spark: Session,
+    settings: Settings,
+    run_id: str,
+    progress: Progress,
+    remote: Remote,
+    around: Surroundings,
+) -> RefreshedRemote:
+    lake = settings.open_lake()
+    with claimed(lake, JOB, run_id, settings.limits.lease_seconds, of=remote.name) as run:
+        refuse_older_inbox(lake, remote.name)
+        last = last_round(lake, remote.name)
+        if last is not None:
+            # A run that was killed may have left the round without its rows.
+            _complete_freshness(lake, remote.name, last.mark, run_id)
+        evaluation = evaluation_at(remote, last.mark if last else None, around.clock.now())
+        if last is not None and last.mark.evaluation == microseconds(evaluation):
+            next_at = _asked_next(remote, last.mark)
+            progress(f"{remote.name}: evaluated for {evaluation:%H:%M:%S}, next {next_at:%H:%M:%S}")
+            return RefreshedRemote(remote.name, last.mark, False, next_at)
+        completion = Completion.read(lake)
+        listed = askers(asking_queries(settings), completion, remote.term)
+        asked = {each.block.pattern for each in listed}
+        now, mark = around.clock.now(), last.mark if last else None
+        if not listed and not unused_patterns(remote, mark, asked, now):
+            progress(f"{remote.name}: no maintained query asks it")
+            return RefreshedRemote(remote.name, mark, False)
+        services = services_of(lake)
+        if reason := why_not_stored(lake, remote, services):
+            raise ConfigurationError(reason, str(settings.remotes))
+        _record_services(lake, remote, listed, services, around.clock.now(), run_id)
+        progress(f"{remote.name}: asking it for {counted(len(asked), 'pattern')}")
+        version = last.mark.requests_version if last else -1
+        log = RequestLog.since(
+            lake, addressee_of(remote), evaluation, run_id, version, around.clock.now
+        )
+        with Engine.of(settings, lake, spark, JOB) as engine:
+            mark = RemoteEvaluation(
+                engine, lake, remote, listed, last, log, around.clock, around.opened
+            ).run()
+        _record_freshness(lake, remote.name, mark, run_id)
+        rows = freshness_of(mark)
+        run.totals |= {
+            "rows_in": sum(row["answered"] for row in rows),
+            "rows_out": sum(row["changed"] + row["gone"] for row in rows),
+        }
+        progress(_summary(remote, rows))
+        return RefreshedRemote(remote.name, mark, True, _asked_next(remote, mark))
+
+
+def _asked_next(remote: Remote, mark: RoundMark) -> datetime:
+    """The instant of the next evaluation after a round that may ask the remote."""
+    next_at = following(remote, time_at(mark.evaluation))
+    return allowed_from(remote, next_at, not_before_of(remote, mark))
+
+
+def _record_services(
+    lake: Lake,
+    remote: Remote,
+    listed: Sequence[Asker],
+    services: Sequence[Mapping[str, Any]],
+    now: datetime,
+    run_id: str,
+) -> None:
+    """Add the patterns that `services` does not have of the remote."""
+    known = {row["pattern"] for row in services if row["remote"] == remote.name}
+    new = {each.block.pattern: each.block for each in listed if each.block.pattern not in known}
+    if not new:
+        return
+    rows = [
+        {
+            "pattern": block.pattern,
+            "remote": remote.name,
+            "iri": block.remote,
+            "text": block.text,
+            "variables": json.dumps(block.variables),
+            "certain": json.dumps(sorted(block.certain)),
+            "key": json.dumps(block.key),
+            "first_seen": now,
+            "run_id": run_id,
+        }
+        for block in new.values()
+    ]
+    write(lake, SERVICES, rows, Metadata(run_id, JOB, watermark=0))
+
+
+def _complete_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> None:
+    """Add the rows of an earlier round to `freshness` unless they are there."""
+    for commit in islice(lake.commits(FRESHNESS.name), _NEWEST):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is not None and metadata.extra.get("remote") == remote:
+            if metadata.watermark < mark.round:
+                break
+            return
+    else:
+        # Other remotes have had so many rounds meanwhile that the table itself is looked at.
+        of_round = [("remote", "=", remote), ("round", "=", mark.round)]
+        if lake.exists(FRESHNESS.name) and lake.rows(FRESHNESS.name, ["round"], of_round).num_rows:
+            return
+    _record_freshness(lake, remote, mark, run_id)
+
+
+def _record_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> None:
+    """Add the rows of a round to `freshness`."""
+    rows = freshness_of(mark)
+    if rows:
+        metadata = Metadata(run_id, JOB, watermark=mark.round, extra={"remote": remote})
+        # A table of an earlier version of Weir gets the columns that are new.
+        write(lake, FRESHNESS, rows, metadata, merge_schema=True)
+
+
+def worst_row(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Of the rows of a round the one whose state is the worst; None if there is none."""
+    return max(rows, key=lambda row: severity(row["state"], Missed.of(row)), default=None)
+
+
+def _summary(remote: Remote, rows: Sequence[Mapping[str, Any]]) -> str:
+    elected, answered, changed, gone = (
+        sum(row[name] for row in rows) for name in ("elected", "answered", "changed", "gone")
+    )
+    worst = worst_row(rows)
+    reason = f"; {worst['reason']}" if worst and worst["reason"] else ""
+    found = f"{answered} of {elected} keys answered, {changed + gone} changed"
+    return f"{remote.name}: {found}{reason}"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The entry point of the DAG; returns the exit code of `weir.errors`.
+
+    With `--credentials` a JSON object on the standard input has login and password by connection.
+    With `--event` the exit code is `NOTHING_TO_DO` if ingest has nothing to take from the remotes:
+    also a retry after a run that was killed says so of a round that was committed before.
+    """
+    parser = argparse.ArgumentParser(prog=JOB, description=__doc__)
+    parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
+    parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
+    parser.add_argument(
+        "--remote", type=named, action="append", default=[], help="which (default: all)"
+    )
+    parser.add_argument("--credentials", action="store_true", help="read them from standard input")
+    parser.add_argument(
+        "--event", action="store_true", help=f"exit with {NOTHING_TO_DO} if nothing is to ingest"
+    )
+    options = parser.parse_args(argv)
+    try:
+        settings = Settings.load(options.config)
+        given = json.load(sys.stdin) if options.credentials else {}
+        around = Surroundings({name: Credentials(**each) for name, each in given.items()})
+        run_id = options.run_id or new_run_id(JOB)
+        session = late_session(settings, "weir refresh")
+        with progress_log(JOB) as progress:
+            result = refresh_remotes(
+                session, settings, run_id, progress, names=options.remote, surroundings=around
+            )
+        is_idle = options.event and not _has_rounds_to_ingest(settings, result)
+    except Exception as error:
+        expected = as_user_error(error)
+        if expected is None:
+            raise
+        print(printable_lines(f"error: {expected}"), file=sys.stderr)
+        return expected.exit_code
+    for each in result.errors:
+        print(printable_lines(f"error: {each}"), file=sys.stderr)
+    if result.errors:
+        return result.errors[0].exit_code
+    return NOTHING_TO_DO if is_idle else 0
+
+
+def _has_rounds_to_ingest(settings: Settings, result: RefreshResult) -> bool:
+    """Whether a round of a remote changes a mapping and is no epoch yet."""
+    ingested = source_positions(settings.open_lake())
+    changed = {each.remote: each.mark.changed_round for each in result.remotes if each.mark}
+    return any(round_ > _ingested_round(ingested.get(name)) for name, round_ in changed.items())
+
+
+def _ingested_round(position: SourcePosition | None) -> int:
+    return 0 if position is None or position.last is None else int(position.last)

@@ -1,0 +1,170 @@
+"""A remote that is a document: it is fetched at most once per evaluation and queried here."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from weir import sandbox
+from weir.rdf.files import format_of
+from weir.rdf.records import Format
+from weir.rdf.terms import TermError, canonical_term
+from weir.remotes.answers import Solution
+from weir.remotes.asking import Fetched
+from weir.remotes.budget import Amount
+from weir.remotes.declarations import Remote
+from weir.remotes.http.isolated import fetch_body
+from weir.remotes.http.outcomes import Failure
+from weir.remotes.http.request import FetchRequest, Limits, Secret
+
+ACCEPT = (
+    "text/turtle, application/n-triples, application/trig, application/n-quads,"
+    " application/ld+json, application/rdf+xml;q=0.9"
+)
+_FORMATS: dict[str, Format] = {
+    "text/turtle": "turtle",
+    "application/n-triples": "n-triples",
+    "application/trig": "trig",
+    "application/n-quads": "n-quads",
+    "application/ld+json": "json-ld",
+    "application/json": "json-ld",
+    "application/rdf+xml": "rdf-xml",
+    "application/xml": "rdf-xml",
+    "text/xml": "rdf-xml",
+}
+_OVERHEAD = 0.5
+"""Seconds of a request for what is neither fetching nor searching."""
+_MEMORY = 1 << 30
+"""Address space of a child, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    content: bytes
+    format: Format
+
+
+@dataclass(slots=True)
+class DocumentFetcher:
+    """Answers queries from the document of a remote (`weir.remotes.asking.Fetch`).
+
+    Attributes:
+        remote: whose document it is.
+        authorization: the header, None without one.
+        clock: the time.
+        ca_file: certificates of the authorities to trust in place of the public ones.
+    """
+
+    remote: Remote
+    clock: Callable[[], datetime]
+    authorization: Secret | None = None
+    ca_file: str = ""
+    _document: _Document | None = field(default=None, init=False)
+    _unusable: Failure | None = field(default=None, init=False)
+
+    def __call__(self, text: str, most: Amount, bindings: int) -> Fetched:
+        """Answer a query; the first one fetches the document."""
+        started_at, began = self.clock(), time.monotonic()
+        used, peer, requests = 0, "", 0
+        result: Sequence[Solution] | Failure | None = self._unusable
+        if result is None and self._document is None:
+            requests = 1
+            fetched, used, peer = self._fetch(most)
+            if isinstance(fetched, Failure):
+                result = fetched
+            else:
+                self._document = fetched
+        if result is None:
+            assert self._document is not None, "it was fetched"
+            left = most.seconds - _OVERHEAD - (time.monotonic() - began)
+            result = self._answer(self._document, text, bindings, left)
+        if isinstance(result, Failure) and result.kind == "not_results":
+            # It would be no other one for other keys.
+            self._unusable = result
+        took = Amount(requests, most.keys, used, time.monotonic() - began)
+        return Fetched(result, took, started_at, "GET", peer)
+
+    def _fetch(self, most: Amount) -> tuple[_Document | Failure, int, str]:
+        request = FetchRequest(
+            url=self.remote.url or self.remote.iri,
+            accept=ACCEPT,
+            contact=self.remote.contact,
+            limits=Limits(bytes=most.bytes, seconds=max(most.seconds / 2, 0.1)),
+            allow=self.remote.allow,
+            ports=self.remote.ports,
+            authorization=self.authorization,
+            ca_file=self.ca_file,
+        )
+        outcome, usage = fetch_body(request)
+        used = usage.bytes if usage.measured else most.bytes
+        if isinstance(outcome, Failure):
+            return outcome, used, usage.peer
+        syntax = _format(request.url, outcome.content_type)
+        if syntax is None:
+            what = (
+                f"{outcome.content_type or 'a document of no type'} is no RDF format that is read"
+            )
+            return Failure("not_results", f"the document cannot be read: {what}"), used, usage.peer
+        return _Document(outcome.value, syntax), used, usage.peer
+
+    def _answer(
+        self, document: _Document, text: str, bindings: int, seconds: float
+    ) -> Sequence[Solution] | Failure:
+        task = {
+            "format": document.format,
+            "base": self.remote.url or self.remote.iri,
+            "query": text,
+            "most": bindings,
+            "memory": _MEMORY,
+        }
+        given = json.dumps(task).encode() + b"\n" + document.content
+        child = sandbox.start(
+            "weir.remotes.document_worker",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        with child:
+            try:
+                output, _ = child.communicate(given, timeout=max(seconds, 0.1))
+            except subprocess.TimeoutExpired:
+                return Failure("deadline_passed", "the document was not searched in time")
+            finally:
+                child.kill()
+        return _solutions(output) if child.returncode == 0 else _death(child.returncode)
+
+
+def _death(code: int) -> Failure:
+    """Why a child ended without all solutions; native code ends by SIGABRT without memory."""
+    if code in (sandbox.OUT_OF_MEMORY, -signal.SIGABRT):
+        what = f"searching the document needs more than {_MEMORY >> 20} MiB of memory"
+        return Failure("too_much_memory", what)
+    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+    return Failure("worker_failed", f"the process that searches the document died of {how}")
+
+
+def _solutions(output: bytes) -> Sequence[Solution] | Failure:
+    found = [json.loads(line) for line in output.splitlines()]
+    if found and "unusable" in found[0]:
+        return Failure("not_results", f"the document cannot be read: {found[0]['unusable']}")
+    try:
+        return [
+            {name: canonical_term(term, "object") for name, term in solution.items()}
+            for solution in found
+        ]
+    except TermError as error:
+        return Failure("not_results", f"the document has a term that is none: {error}")
+
+
+def _format(url: str, content_type: str) -> Format | None:
+    """The format of a document: as its server says, unless that is only `text/plain`."""
+    said = content_type.partition(";")[0].strip().lower()
+    if said in ("", "text/plain", "application/octet-stream"):
+        return format_of(urlsplit(url).path)
+    return _FORMATS.get(said)

@@ -1,0 +1,94 @@
+"""Requests to a remote: politely, within what was reserved, in a child process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlsplit, urlunsplit
+
+from weir.remotes.asking import Fetched
+from weir.remotes.budget import Amount
+from weir.remotes.declarations import Remote
+from weir.remotes.http.isolated import GRACE_SECONDS, fetch_solutions
+from weir.remotes.http.outcomes import Failure
+from weir.remotes.http.protocol import query_request
+from weir.remotes.http.request import Limits, Secret
+from weir.remotes.http.retries import TokenBucket
+from weir.remotes.request_log import Addressee
+from weir.remotes.waits import address_of
+from weir.sparql.frontend.rspql.durations import parse_duration
+
+_OVERHEAD = GRACE_SECONDS + 0.15
+"""Seconds of a request that are not its child's: it may report a little after its deadline."""
+
+
+def utc_now() -> datetime:
+    """The time."""
+    return datetime.now(UTC)
+
+
+def sleep_for(wait: timedelta) -> None:
+    """Wait."""
+    time.sleep(max(wait.total_seconds(), 0.0))
+
+
+def addressee_of(remote: Remote) -> Addressee:
+    """Who is asked for a remote."""
+    parts = urlsplit(remote.url or remote.iri)
+    shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+    return Addressee(remote.name, parts.hostname or "", shown, address_of(remote))
+
+
+@dataclass(slots=True)
+class Fetcher:
+    """Sends the requests of an evaluation (`weir.remotes.asking.Fetch`).
+
+    Attributes:
+        remote: who is asked.
+        authorization: the header, None without one.
+        sent: when earlier requests were sent.
+        clock: the time.
+        sleep: waits.
+        ca_file: certificates of the authorities to trust in place of the public ones.
+    """
+
+    remote: Remote
+    authorization: Secret | None = None
+    sent: list[datetime] = field(default_factory=list)
+    clock: Callable[[], datetime] = utc_now
+    sleep: Callable[[timedelta], None] = sleep_for
+    ca_file: str = ""
+
+    def __call__(self, text: str, most: Amount, bindings: int) -> Fetched:
+        """Send a query when the remote may be asked."""
+        self._wait()
+        request = query_request(
+            self.remote.url or self.remote.iri,
+            text,
+            contact=self.remote.contact,
+            limits=Limits(
+                bytes=most.bytes,
+                seconds=max(most.seconds - _OVERHEAD, 0.1),
+                bindings=bindings,
+            ),
+            allow=self.remote.allow,
+            ports=self.remote.ports,
+            authorization=self.authorization,
+            ca_file=self.ca_file,
+        )
+        started_at = self.clock()
+        self.sent.append(started_at)
+        outcome, usage = fetch_solutions(request)
+        result: Sequence[dict[str, str]] | Failure
+        result = outcome if isinstance(outcome, Failure) else outcome.value.solutions
+        # What a child took that could not report is not known: all of it counts.
+        used = usage.bytes if usage.measured else most.bytes
+        took = Amount(1, most.keys, used, usage.seconds)
+        return Fetched(result, took, started_at, request.method, usage.peer)
+
+    def _wait(self) -> None:
+        pause = timedelta(microseconds=parse_duration(self.remote.pause))
+        now = self.clock()
+        self.sleep(TokenBucket(pause).next_allowed(self.sent[-1:], now) - now)

@@ -1,0 +1,199 @@
+"""Whether the answers of remotes that a query depends on allow its answer to be published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+from sqlglot import exp
+
+from weir.catalog.maintained import Maintained
+from weir.compute.engine import Engine
+from weir.compute.sql import (
+    any_of,
+    case,
+    coalesce,
+    column,
+    columns,
+    equal,
+    is_null,
+    left_join,
+    number,
+    rows_of,
+    select,
+    semi_join,
+)
+from weir.errors import ConfigurationError
+from weir.lake.instants import INSTANT_0, seconds_since_1970
+from weir.lake.lake import Lake
+from weir.lake.tables import TRANSACTIONS
+from weir.progress.completion import Completion
+from weir.remotes.declarations import Remote, load_remotes
+from weir.remotes.inbox import StoredRound, changed_rounds, rows_of_round
+from weir.remotes.key_rows import KEY
+from weir.remotes.known_keys import known_keys
+from weir.remotes.not_ready import NotReady
+from weir.remotes.wanted import WANTED, askers, make_wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Looks at the keys of queries.
+
+    Attributes:
+        engine: makes relations.
+        lake: has the tables.
+        completion: how far queries are maintained.
+        remotes: the file that declares remotes.
+        now: the time.
+    """
+
+    engine: Engine
+    lake: Lake
+    completion: Completion
+    remotes: Path
+    now: datetime
+
+    def why_not(self, query: Maintained, to_epoch: int, *, is_first: bool) -> NotReady | None:
+        """Why an answer up to an epoch may not be published; None if it may.
+
+        Args:
+            query: the query.
+            to_epoch: the epoch.
+            is_first: whether it is the first answer of this text.
+        """
+        limit = query.services.max_staleness
+        if not is_first and limit is None:
+            return None
+        stored = self.completion.maintained(query.name)
+        if stored is None or stored.metadata.fingerprint != query.fingerprint:
+            return NotReady("waiting", "it was edited: `weir run` maintains it first")
+        try:
+            remotes = load_remotes(self.remotes)
+        except ConfigurationError as error:
+            return NotReady("waiting", str(error))
+        for iri in dict.fromkeys(block.remote for block in query.services.blocks):
+            remote = remotes.get(iri)
+            if remote is None:
+                return NotReady("waiting", f"SERVICE {iri}: no remote is declared with this IRI")
+            with self.engine.scope() as engine:
+                why = self._why_not(engine, query, remote, to_epoch, is_first=is_first)
+            if why is not None:
+                return why
+        return None
+
+    def _why_not(
+        self, engine: Engine, query: Maintained, remote: Remote, to_epoch: int, *, is_first: bool
+    ) -> NotReady | None:
+        later = changed_rounds(
+            self.lake, remote.name, _ingested_round(self.lake, remote.name, to_epoch)
+        )
+        # Rounds that change nothing are no epochs: the graph is as after the last of them.
+        until = later[0].mark.round - 1 if later else None
+        keys = self._keys(engine, query, remote, until)
+        if is_first and keys.missing and (query.windowing is None or keys.missing == keys.all):
+            return NotReady("waiting", _missing(remote, keys))
+        limit, times = query.services.max_staleness, [keys.oldest]
+        times += self._superseded(engine, remote, later)
+        oldest = min((each for each in times if each is not None), default=None)
+        if limit is not None and oldest is not None and self.now - oldest > limit:
+            return NotReady("held", _too_old(remote, self.now - oldest, limit))
+        return None
+
+    def _superseded(
+        self, engine: Engine, remote: Remote, later: Sequence[StoredRound]
+    ) -> list[datetime | None]:
+        """When wanted keys had been answered whose answers in the graph are not the newest."""
+        found: dict[tuple[str, str], datetime | None] = {}
+        for stored in later:
+            for row in rows_of_round(self.lake, remote.name, stored).to_pylist():
+                if row["part"] == KEY and row["status"] in ("changed", "gone"):
+                    found.setdefault((row["pattern"], row["key"]), row["previous_at"])
+        if not found:
+            return []
+        names = ("pattern", "key")
+        table = pa.table({n: pa.array([k[i] for k in found]) for i, n in enumerate(names)})
+        engine.load("superseded", table)
+        wanted = engine.rows(
+            select(
+                *columns(names, "s"),
+                from_=rows_of("superseded", "s"),
+                joins=[semi_join(rows_of(WANTED, "w"), *equal(names, "s", "w"))],
+            )
+        )
+        return [found[str(pattern), str(key)] for pattern, key in wanted]
+
+    def _keys(self, engine: Engine, query: Maintained, remote: Remote, until: int | None) -> _Keys:
+        """The keys of a query and what the graph has of them, which is as after a round.
+
+        Args:
+            engine: gets the relation of the keys, `WANTED`.
+            query: the query.
+            remote: the remote.
+            until: the round; None for the newest.
+        """
+        make_wanted(engine, askers([query], self.completion, remote.term))
+        known = known_keys(engine, self.lake, remote.name)
+        # A key that was asked for without an answer is unknown, not a key without mappings.
+        is_missing = is_null(column("answered_at", "k"))
+        in_graph: exp.Expr = exp.true()
+        if until is not None:
+            is_missing = any_of([is_missing, column("first_round", "k") > number(until)])
+            in_graph = coalesce(column("rows_round", "k"), number(0)) <= number(until)
+        query_ = select(
+            exp.Count(this=exp.Star()),
+            exp.Count(this=case((is_missing, number(1)))),
+            exp.Min(this=case((in_graph, column("answered_at", "k")))),
+            exp.Max(this=case((is_missing, column("reason", "k")))),
+            from_=rows_of(WANTED, "w"),
+            joins=[left_join(rows_of(known.keys, "k"), *equal(["pattern", "key"], "w", "k"))],
+        )
+        ((all_, missing, oldest, reason),) = engine.rows(query_)
+        at = None
+        if isinstance(oldest, datetime):
+            at = INSTANT_0 + timedelta(seconds=seconds_since_1970(oldest))
+        return _Keys(int(str(all_)), int(str(missing)), at, str(reason or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """The keys of a query.
+
+    Attributes:
+        all: how many it has.
+        missing: of how many the graph has no answer.
+        oldest: when the oldest answer in the graph was given.
+        reason: why one of the missing ones was not answered; empty if none was asked for.
+    """
+
+    all: int
+    missing: int
+    oldest: datetime | None
+    reason: str
+
+
+def _ingested_round(lake: Lake, remote: str, to_epoch: int) -> int:
+    """The newest round that is in the graph at an epoch; 0 if none is."""
+    if not lake.exists(TRANSACTIONS.name):
+        return 0
+    of_remote = [("source", "=", remote), ("epoch", "<=", to_epoch)]
+    rows = lake.rows(TRANSACTIONS.name, ["position"], of_remote)["position"].to_pylist()
+    return max((int(each) for each in rows if each is not None), default=0)
+
+
+def _missing(remote: Remote, keys: _Keys) -> str:
+    why = f" (one of them: {keys.reason})" if keys.reason else ""
+    return (
+        f"{keys.missing:,} of {keys.all:,} keys of {remote.name} were never answered{why}, or their"
+        " answers are not in the graph yet: `weir refresh`, then `weir run`"
+    )
+
+
+def _too_old(remote: Remote, age: timedelta, limit: timedelta) -> str:
+    return (
+        f"an answer of {remote.name} is {age.total_seconds():.0f} s old, max_staleness is"
+        f" {limit.total_seconds():.0f} s"
+    )

@@ -1,0 +1,210 @@
+"""The requests of an evaluation in the table `requests`, which outlives the run that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from weir.lake.delta.appended import NotAppended, appended_rows
+from weir.lake.delta.commit import arrow_schema, create_if_missing, write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.instants import microseconds
+from weir.lake.lake import Lake
+from weir.lake.tables import REQUESTS
+from weir.remotes.asking import Fetched, Sent
+from weir.remotes.budget import Amount, Entry
+from weir.remotes.http.outcomes import Failure
+from weir.remotes.inbox import JOB, PastAttempt
+
+ANSWERED, NOT_SENT = "answered", "not_sent"
+
+
+@dataclass(frozen=True, slots=True)
+class Addressee:
+    """Who is asked, as `requests` has it.
+
+    Attributes:
+        owner: name of the remote.
+        host: of its URL.
+        url: without user, query and fragment.
+        address: a hash of the whole URL and of the name of the connection.
+    """
+
+    owner: str
+    host: str
+    url: str
+    address: str
+
+
+@dataclass(slots=True)
+class RequestLog:
+    """The requests of one evaluation of one remote (`weir.remotes.asking.Store`).
+
+    Attributes:
+        lake: has the table.
+        addressee: who is asked.
+        evaluation: its instant.
+        run_id: of the run.
+        clock: the time.
+        earlier: the rows of `requests` since the last evaluation that ended, of this remote.
+    """
+
+    lake: Lake
+    addressee: Addressee
+    evaluation: datetime
+    run_id: str
+    clock: Callable[[], datetime]
+    earlier: Sequence[Mapping[str, Any]] = ()
+    _own: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @classmethod
+    def since(
+        cls,
+        lake: Lake,
+        addressee: Addressee,
+        evaluation: datetime,
+        run_id: str,
+        version: int,
+        clock: Callable[[], datetime],
+    ) -> RequestLog:
+        """The log of an evaluation; earlier ones had ended at a version of `requests`.
+
+        Args:
+            lake: has the table.
+            addressee: who is asked.
+            evaluation: its instant.
+            run_id: of the run.
+            version: of `requests`; -1 if no evaluation has ended yet.
+            clock: the time.
+        """
+        rows = _rows_since(lake, addressee.owner, version)
+        return cls(lake, addressee, evaluation, run_id, clock, rows)
+
+    def entries(self) -> list[Entry]:
+        """The requests of the evaluation so far, those of runs that died among them."""
+        return [
+            Entry(
+                row["request_id"],
+                row["phase"],
+                Amount(row["requests"], row["keys"], row["bytes"], row["seconds"]),
+            )
+            for row in (*self.earlier, *self._own)
+            if row["evaluation"] == self.evaluation
+        ]
+
+    def attempts(self) -> list[PastAttempt]:
+        """The requests that were sent since the last evaluation that ended, the oldest first."""
+        rows = self._of_address()
+        sent = [row for row in rows if _is_settled(row) and row["outcome"] != NOT_SENT]
+        # Of a request that a killed run had reserved it is not known whether it was sent.
+        settled = {row["request_id"] for row in rows if _is_settled(row)}
+        own = {row["request_id"] for row in self._own}
+        open_ = [row for row in rows if row["request_id"] not in settled | own]
+        found = [
+            *(PastAttempt(microseconds(row["started_at"]), _failure(row)) for row in sent),
+            *(PastAttempt(microseconds(row["started_at"]), None, is_known=False) for row in open_),
+        ]
+        return sorted(found, key=lambda each: each.at)
+
+    def not_before(self) -> datetime | None:
+        """Until when the remote asked to be left alone since the last evaluation that ended."""
+        times = [row.get("not_before") for row in self._of_address()]
+        return max((time for time in times if time is not None), default=None)
+
+    def failure(self) -> str:
+        """Why the newest of the requests failed that did since the last evaluation that ended."""
+        failed = [row for row in self._of_address() if _is_settled(row) and row.get("reason")]
+        newest = max(failed, key=lambda row: microseconds(row["started_at"]), default=None)
+        return "" if newest is None else str(newest["reason"])
+
+    def _of_address(self) -> list[Mapping[str, Any]]:
+        """The rows of requests to where the remote is: its URL may have been edited."""
+        rows = (*self.earlier, *self._own)
+        return [row for row in rows if row.get("address") in (None, self.addressee.address)]
+
+    def reserve(self, sent: Sequence[Sent]) -> None:
+        """Record, in one commit, requests that may be sent from now on."""
+        now = self.clock()
+        self._append(
+            [
+                self._row(each, "reserved", each.most) | {"started_at": now, "outcome": None}
+                for each in sent
+            ]
+        )
+
+    def settle(self, ended: Sequence[tuple[Sent, Fetched | None]]) -> None:
+        """Record, in one commit, how requests ended; None: it was not sent."""
+        self._append([self._settled(sent, fetched) for sent, fetched in ended])
+
+    def _settled(self, sent: Sent, fetched: Fetched | None) -> Mapping[str, Any]:
+        if fetched is None:
+            return self._row(sent, "settled", Amount()) | {
+                "outcome": NOT_SENT,
+                "started_at": self.clock(),
+            }
+        result = fetched.result
+        failure = result if isinstance(result, Failure) else None
+        wait = None if failure is None else failure.retry_after
+        return self._row(sent, "settled", fetched.took) | {
+            "method": fetched.method,
+            "peer": fetched.peer or None,
+            "status": failure.status if failure else 200,
+            "outcome": failure.kind if failure else ANSWERED,
+            "reason": failure.reason if failure else None,
+            "started_at": fetched.started_at,
+            "not_before": None if wait is None else self.clock() + timedelta(seconds=wait),
+        }
+
+    def _row(self, sent: Sent, phase: str, amount: Amount) -> dict[str, Any]:
+        return {
+            "request_id": sent.request_id,
+            "owner": self.addressee.owner,
+            "evaluation": self.evaluation,
+            "phase": phase,
+            "requests": amount.requests,
+            "keys": amount.keys,
+            "bytes": amount.bytes,
+            "seconds": amount.seconds,
+            "host": self.addressee.host,
+            "url": self.addressee.url,
+            "address": self.addressee.address,
+            "attempt": sent.attempt,
+            "run_id": self.run_id,
+        }
+
+    def _append(self, rows: list[Mapping[str, Any]]) -> None:
+        metadata = Metadata(self.run_id, JOB, watermark=0)
+        # A table of an earlier version of Weir gets the columns that are new.
+        write(self.lake, REQUESTS, rows, metadata, merge_schema=True)
+        self._own += rows
+
+
+def version_of_requests(lake: Lake) -> int:
+    """The version of `requests`, which is created if it is missing."""
+    return create_if_missing(lake, REQUESTS).version()
+
+
+def _rows_since(lake: Lake, owner: str, version: int) -> list[dict[str, Any]]:
+    newest = version_of_requests(lake)
+    try:
+        rows = appended_rows(lake, REQUESTS.name, max(version, 0), newest, arrow_schema(REQUESTS))
+        own = rows.filter(pc.field("owner") == owner)
+    except NotAppended:
+        # The log no longer has those commits: more rows than needed do no harm.
+        table = lake.existing(REQUESTS.name).to_pyarrow_dataset()
+        own = table.to_table(filter=ds.field("owner") == owner)
+    found: list[dict[str, Any]] = own.to_pylist()
+    return found
+
+
+def _is_settled(row: Mapping[str, Any]) -> bool:
+    return bool(row["phase"] == "settled")
+
+
+def _failure(row: Mapping[str, Any]) -> Any:
+    return None if row["outcome"] == ANSWERED else row["outcome"]
