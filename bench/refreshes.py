@@ -10,7 +10,6 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from statistics import median
@@ -20,12 +19,11 @@ import yaml
 from bench.places import WORK, Project, project
 from bench.results import Scenario, Target, Timing, machine
 from weir.compact.stage import delete_commits
-from weir.compute.resources import Resources
-from weir.compute.session import late_session
 from weir.ingest.stage import ingest_changes
 from weir.lake.tables import LEDGER_SUMMARY, SHARED_TABLES, replica, replica_summary
 from weir.lake.upkeep.maintenance import compact_files
 from weir.maintain.stage import maintain_queries
+from weir.project import Project as OpenProject
 from weir.publish.stage import publish_answers
 from weir.refresh.stage import Surroundings, refresh_remotes
 from weir.remotes.answers import Solution
@@ -35,7 +33,6 @@ from weir.remotes.declarations import Remote
 from weir.remotes.evaluation import Clock
 from weir.remotes.inbox import inbox_names
 from weir.settings import Settings
-from weir.stage import Stage, silent
 from weir.validate.stage import validate_answers
 
 FULL_EVALUATIONS = 10_080
@@ -51,7 +48,8 @@ _IRI = "http://remote.example/sparql"
 _CITY, _POPULATION = "http://bench.example/city", "http://bench.example/population"
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _KEY = re.compile(r"\((<[^>]*>)\)")
-_STAGES: tuple[Stage, ...] = (ingest_changes, maintain_queries, validate_answers, publish_answers)
+_Stage = Callable[[OpenProject, str], object]
+_STAGES: tuple[_Stage, ...] = (ingest_changes, maintain_queries, validate_answers, publish_answers)
 
 
 @dataclass(slots=True)
@@ -128,7 +126,7 @@ class Refreshes:
         ]
         cold: list[_Seen] = []
         warm: list[_Seen] = []
-        with _kept(made) as kept:
+        with OpenProject(_settings(made)) as kept:
             _run(kept, _STAGES)
             for number in range(1, self.evaluations + 1):
                 if number % 250 == 0:
@@ -140,7 +138,11 @@ class Refreshes:
                 )
                 # Every second one as a process does that has just started.
                 is_cold = is_measured and number % 2 == 0
-                seen = _evaluated(_settings(made) if is_cold else kept, world, number)
+                if is_cold:
+                    with OpenProject(_settings(made)) as fresh:
+                        seen = _evaluated(fresh, world, number)
+                else:
+                    seen = _evaluated(kept, world, number)
                 if is_measured:
                     (cold if is_cold else warm).append(seen)
                 if number % COMPACTED == 0:
@@ -199,7 +201,7 @@ class Refreshes:
             ],
         )
 
-    def _to_answer(self, kept: Settings, world: _World) -> list[float]:
+    def _to_answer(self, kept: OpenProject, world: _World) -> list[float]:
         """Seconds from the start of an evaluation that finds a change to the published answer."""
         found = []
         for number in range(self.evaluations + 1, self.evaluations + 11):
@@ -245,41 +247,31 @@ def _settings(made: Project) -> Settings:
     return Settings.load(made.config)
 
 
-@contextmanager
-def _kept(made: Project) -> Iterator[Settings]:
-    """The settings of a process that keeps open what it opened."""
-    read = _settings(made)
-    with Resources(read) as resources:
-        yield read.keeping(resources)
-
-
-def _run(settings: Settings, stages: Sequence[Stage]) -> None:
+def _run(project: OpenProject, stages: Sequence[_Stage]) -> None:
     for stage in stages:
-        stage(late_session(settings), settings, "bench")  # type: ignore[arg-type]
+        stage(project, "bench")
 
 
-def _compact(settings: Settings) -> None:
+def _compact(project: OpenProject) -> None:
     """Merge small files and delete commits as `compact_lake` does, which needs Spark for other
     work."""
-    lake = settings.open_lake()
+    lake = project.open_lake()
     names = [*(table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)), "embeddings/cities"]
     for remote in inbox_names(lake):
         names += [replica(remote).name, replica_summary(remote).name]
     for name in (*names, "answers/cities"):
-        compact_files(lake, name, settings.limits.file_bytes)
+        compact_files(lake, name, project.settings.limits.file_bytes)
     delete_commits(lake)
 
 
-def _evaluated(settings: Settings, world: _World, number: int) -> _Seen:
+def _evaluated(project: OpenProject, world: _World, number: int) -> _Seen:
     """Evaluate the remote once.
 
     Raises:
         AssertionError: there was nothing to evaluate, or it failed.
     """
     wall, processor = time.perf_counter(), time.process_time()
-    result = refresh_remotes(
-        late_session(settings), settings, "bench", silent, surroundings=world.surroundings()
-    )
+    result = refresh_remotes(project, "bench", surroundings=world.surroundings())
     seen = _Seen(number, time.perf_counter() - wall, time.process_time() - processor)
     (one,) = result.remotes
     assert one.mark is not None, one.error

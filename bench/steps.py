@@ -24,8 +24,7 @@ from bench.places import ROOT, Project, put
 from bench.session import RunFailed
 
 if TYPE_CHECKING:
-    from weir.compute.session import Session
-    from weir.settings import Settings
+    from weir.project import Project as OpenProject
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,50 +153,54 @@ def _config(made: Project, names: Sequence[str], queries: Path) -> Path:
 
 def main(argv: Sequence[str]) -> int:
     """Do the job that `run_steps` wrote."""
-    from weir.compute.session import late_session
     from weir.ingest.stage import ingest_changes
     from weir.lake.tables import RUNS, TRANSACTIONS
     from weir.lake.upkeep.maintenance import compact_files
     from weir.maintain.stage import maintain_queries
+    from weir.project import Project as OpenProject
     from weir.settings import Settings
     from weir.stage import new_run_id
 
     # As `weir run` does.
     gc.set_threshold(50_000)
     job = json.loads(Path(argv[0]).read_text())
-    settings = Settings.load(Path(job["config"]))
-    of_query = {name: Settings.load(Path(file)) for name, file in job["configs"].items()}
-    session = late_session(settings)
+    project = OpenProject.load(Path(job["config"]))
+    of_query = {
+        name: OpenProject(Settings.load(Path(file)), project.session)
+        for name, file in job["configs"].items()
+    }
     runs: list[Run] = []
     for step in job["steps"]:
         match step:
             case ["ingest", *changes]:
                 for each in changes:
                     put(Path(each), Path(job["changes"]))
-                errors = ingest_changes(session, settings, new_run_id("ingest")).errors
+                errors = ingest_changes(project, new_run_id("ingest")).errors
                 if errors:
                     raise errors[0]
             case ["maintain", query, measured_as]:
                 started = time.monotonic()
-                result = maintain_queries(session, of_query[query], new_run_id("maintain"))
+                result = maintain_queries(of_query[query], new_run_id("maintain"))
                 seconds = time.monotonic() - started
                 runs.append(Run(query, measured_as, result.modes.get(query, ""), seconds))
             case ["publish", config]:
-                _publish(session, Settings.load(Path(config)))
+                _publish(OpenProject(Settings.load(Path(config)), project.session))
             case ["compact"]:
                 for table in (RUNS, TRANSACTIONS):
-                    compact_files(settings.open_lake(), table.name, settings.limits.file_bytes)
+                    limits = project.settings.limits
+                    compact_files(project.open_lake(), table.name, limits.file_bytes)
     Path(job["result"]).write_text(json.dumps([asdict(run) for run in runs]))
     return 0
 
 
-def _publish(session: Session, settings: Settings) -> None:
+def _publish(project: OpenProject) -> None:
     from weir.publish.stage import publish_answers
     from weir.stage import new_run_id
     from weir.validate.stage import validate_answers
 
-    validate_answers(session, settings, new_run_id("validate"))
-    publish_answers(session, settings, new_run_id("publish"))
+    with project:
+        validate_answers(project, new_run_id("validate"))
+        publish_answers(project, new_run_id("publish"))
 
 
 if __name__ == "__main__":

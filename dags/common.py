@@ -34,7 +34,7 @@ from dags.stage_task import SubmitStage
 from dags.store_credentials import LakeCommand
 from weir.catalog.described import Described, described
 from weir.catalog.names import folders_of
-from weir.errors import ConfigurationError
+from weir.errors import EXIT_NOTHING_TO_DO, ConfigurationError
 from weir.lake.tables import QUADS, replica
 from weir.lake.tables import answers as answers_table
 from weir.remotes.names import DeclaredRemote, cron_of, declared_remotes
@@ -44,9 +44,6 @@ CODE = Path(__file__).resolve().parent.parent
 JOBS = (Path(weir.__file__).parent / "jobs").resolve()
 CONFIG = Path(os.environ.get("WEIR_PROJECT", CODE)).resolve() / CONFIG_FILE
 SETTINGS = Settings.load(CONFIG)
-
-NOTHING_TO_DO = 99
-"""Exit code of `weir.jobs.pending_work`, and of a refresh that found nothing to ingest."""
 
 START = pendulum.datetime(2026, 1, 1, tz="UTC")
 
@@ -205,7 +202,7 @@ def announce(table: Asset) -> LakeCommand:
         task_id="announce_changes",
         bash_command=shlex.join(command),
         cwd=str(CODE),
-        skip_on_exit_code=NOTHING_TO_DO,
+        skip_on_exit_code=EXIT_NOTHING_TO_DO,
         trigger_rule="all_done",
         outlets=[table],
     )

@@ -10,10 +10,10 @@ from typing import Any
 from airflow.sdk import BaseHook, Context
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
-from dags.common import CODE, CONFIG, NOTHING_TO_DO, asset, child_environment
+from dags.common import CODE, CONFIG, asset, child_environment
 from dags.requested_events import ProducesOnRequest
 from dags.store_credentials import store_credentials
-from weir.errors import EXIT_USAGE
+from weir.errors import EXIT_NOTHING_TO_DO, EXIT_USAGE
 from weir.lake.tables import replica
 from weir.remotes.names import DeclaredRemote
 
@@ -57,7 +57,7 @@ class RefreshRemote(ProducesOnRequest):
             context["outlet_events"][self.events].add(asset(self._table))
         elif code == EXIT_USAGE:
             raise AirflowFailException(f"{self.remote}: the configuration is wrong, see above.")
-        elif code != NOTHING_TO_DO:
+        elif code != EXIT_NOTHING_TO_DO:
             raise AirflowException(f"{self.remote}: refresh ended with exit code {code}.")
 
     def on_kill(self) -> None:

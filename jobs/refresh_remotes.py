@@ -1,9 +1,49 @@
 """Ask the remotes that are due; without Spark."""
 
+import json
 import sys
+from collections.abc import Sequence
 
+from weir.errors import EXIT_NOTHING_TO_DO
 from weir.process.standard_streams import run_process
-from weir.refresh.stage import main
+from weir.program import arg_parser, exit_code_of, named, print_error, progress_log
+from weir.project import Project
+from weir.refresh.stage import Surroundings, has_rounds_to_ingest, refresh_remotes
+from weir.remotes.connections import Credentials
+from weir.stage import new_run_id
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run it; returns an exit code of `weir.errors`.
+
+    With `--event` a retry after a run that was killed also says so of a round that was committed.
+    """
+    parser = arg_parser("refresh", __doc__)
+    parser.add_argument("--remote", type=named, action="append", default=[], help="default: all")
+    secrets = "read logins and passwords by connection from standard input, as JSON"
+    parser.add_argument("--credentials", action="store_true", help=secrets)
+    nothing = f"exit with {EXIT_NOTHING_TO_DO} if ingest has nothing to take from the remotes"
+    parser.add_argument("--event", action="store_true", help=nothing)
+    options = parser.parse_args(argv)
+
+    def work() -> int:
+        given = json.load(sys.stdin) if options.credentials else {}
+        around = Surroundings({name: Credentials(**secret) for name, secret in given.items()})
+        run_id = options.run_id or new_run_id("refresh")
+        with Project.load(options.config, "weir refresh") as project:
+            with progress_log("refresh") as progress:
+                result = refresh_remotes(
+                    project, run_id, progress, names=options.remote, surroundings=around
+                )
+            is_idle = options.event and not has_rounds_to_ingest(project, result)
+        for error in result.errors:
+            print_error(error)
+        if result.errors:
+            return result.errors[0].exit_code
+        return EXIT_NOTHING_TO_DO if is_idle else 0
+
+    return exit_code_of(work)
+
 
 if __name__ == "__main__":
     sys.exit(run_process(main))

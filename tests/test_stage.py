@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from weir.compact.stage import main
-from weir.compute.session import Spark
 from weir.errors import EXIT_FAILED, EXIT_USAGE
-from weir.settings import Settings
-from weir.stage import Progress, run_stage, silent
+from weir.jobs.compact_lake import main
+from weir.program import arg_parser, run_stage
+from weir.project import Project
+from weir.stage import Progress
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def test_a_damaged_table_is_reported(
     commit.parent.mkdir(parents=True)
     commit.touch()
 
-    def stage(spark: Spark, settings: Settings, run_id: str, progress: Progress = silent) -> object:
-        del spark, run_id, progress
-        return settings.open_lake().open("quads")
+    def stage(project: Project, run_id: str, progress: Progress) -> object:
+        del run_id, progress
+        return project.open_lake().open("quads")
 
-    assert run_stage(stage, "compact", "", []) == EXIT_FAILED
+    assert run_stage(arg_parser("compact", ""), stage, []) == EXIT_FAILED
     assert "the commit file is empty" in capsys.readouterr().err

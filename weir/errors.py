@@ -11,6 +11,8 @@ EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_QUALITY = 3
 EXIT_BUSY = 4
+EXIT_NOTHING_TO_DO = 99
+"""Of programs that Airflow asks whether there is work; it then skips what depends on it."""
 
 
 class WeirError(Exception):

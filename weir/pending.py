@@ -1,65 +1,274 @@
-"""Whether maintain, validate or publish has anything to do (no Spark).
+"""What the next run has to do, and of every definition why it is not done; read without Spark.
 
-As a program: exit code 0 if there is, 99 if not.
+`weir status` prints it, `weir run` and the resident process decide by it which stages run, and
+Airflow whether a run is started.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
 
 from weir.catalog.catalog import Catalog
-from weir.expected_errors import as_user_error
+from weir.catalog.maintained import Maintained
 from weir.ingest.undeclared import undeclared
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.ledger.runs import SKIPPED
 from weir.maintain.damaged import damaged_queries
 from weir.maintain.emitted_streams import OutputStream
+from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
+from weir.progress.failed_attempts import Attempt
 from weir.progress.over_limit import over_limit
-from weir.settings import Settings
-from weir.text.printable import printable_lines
+from weir.progress.watermarks import Watermark
+from weir.project import Project
+from weir.remotes.not_ready import NotReady
+from weir.settings import Limits
 
-NOTHING_TO_DO = 99
-"""Exit code if there is nothing; Airflow then skips what depends on it."""
+_MISSING = (
+    "answers of remotes that it needs are missing, or older than its max_staleness: `weir run"
+    " --refresh` asks for them"
+)
+_TOO_OLD = (
+    "answers of remotes that it needs are older than its max_staleness: `weir run --refresh` asks"
+    " for them"
+)
 
 
-def has_pending_work(settings: Settings) -> bool:
-    """Whether an epoch is not validated, or a query is new, edited, behind, too large or wrong.
+@dataclass(frozen=True, slots=True)
+class DefinitionState:
+    """How far a definition is, and why not further.
 
-    Raises:
-        ConfigurationError: the folder of queries does not exist.
+    Attributes:
+        name: of the definition.
+        state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
+            graph failed, the published answer is above its limit, or answers of remotes are too
+            old; `waiting`: for answers of remotes, until the first one is complete; `new`: not
+            published yet; `broken`: its file cannot be used, or the newest commit of one of its
+            tables cannot be read.
+        reason: why it is in this state; None of one that the next run brings further as usual.
+        is_pending: whether a run has anything to do for it, be it only to report what is wrong.
+        maintained: how far its embeddings are complete; None if there are none.
+        published: how far its answer is published; None if it is not.
+        mode: what the last run that looked at it did.
     """
-    catalog, completion = Catalog.of(settings), Completion.read(settings.open_lake())
-    newest = completion.head
-    if catalog.errors or completion.graph_validated_to < newest:
-        return True
-    if undeclared(catalog.members, settings) or damaged_queries(completion, catalog.members):
-        return True
-    for query in catalog.members:
-        found = completion.maintained(query.name)
+
+    name: str
+    state: str
+    reason: str | None
+    is_pending: bool
+    maintained: Watermark | None = None
+    published: Watermark | None = None
+    mode: str | None = None
+
+
+class Pending:
+    """What is to do in a project as its lake is now; each part is read when it is asked for."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self.completion = Completion.read(project.open_lake())
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        """What is declared.
+
+        Raises:
+            ConfigurationError: the folder of queries does not exist.
+        """
+        return Catalog.of(self._project.settings)
+
+    @cached_property
+    def ingest(self) -> bool:
+        """Whether a source has anything new, time passes in a stream, or a run died.
+
+        Raises:
+            ConfigurationError: the file of sources or of remotes is wrong.
+        """
+        from weir.ingest.stage import is_anything_pending
+
+        return is_anything_pending(self._project)
+
+    def due_remotes(self, now: datetime) -> tuple[str, ...]:
+        """The remotes that are to be asked.
+
+        Raises:
+            ConfigurationError: the file of remotes is wrong.
+        """
+        from weir.remotes.schedule import schedule
+
+        listed = schedule(self._project.settings, self.completion.lake, now)
+        return tuple(scheduled.remote.name for scheduled in listed if scheduled.is_due(now))
+
+    @cached_property
+    def answers(self) -> bool:
+        """Whether maintain, validate or publish has anything to do.
+
+        Raises:
+            ConfigurationError: the folder of queries does not exist.
+        """
+        if self.completion.graph_validated_to < self.completion.head:
+            return True
+        return any(definition.is_pending for definition in self.definitions.values())
+
+    @cached_property
+    def definitions(self) -> Mapping[str, DefinitionState]:
+        """The state of every declared definition, by name.
+
+        Raises:
+            ConfigurationError: the folder of queries does not exist.
+        """
+        completion, members = self.completion, self.catalog.members
+        damaged = damaged_queries(completion, members)
+        broken: dict[str, object] = {
+            **damaged,
+            **self.catalog.errors,
+            **undeclared(members, self._project.settings),
+        }
+        usable = [member for member in members if member.name not in damaged]
+        backlog = {item.query: item for item in completion.backlog(m.name for m in members)}
+        held = held_reasons(completion, backlog.values())
+        held |= {over.query: over.reason for over in over_limit(completion, self.catalog)}
+        beyond = beyond_limits(completion, usable, self._project.settings.limits)
+        states = {
+            name: DefinitionState(
+                name, "broken", str(error), True, *_progress(completion, name, damaged)
+            )
+            for name, error in broken.items()
+        }
+        for member in usable:
+            if member.name not in states:
+                states[member.name] = _state(
+                    completion,
+                    member,
+                    backlog.get(member.name),
+                    held.get(member.name),
+                    beyond.get(member.name),
+                )
+        return states
+
+
+def _progress(
+    completion: Completion, name: str, damaged: Mapping[str, DamagedTable]
+) -> tuple[Watermark | None, Watermark | None, str | None]:
+    mode, _ = completion.last_maintenance.get(name, (None, None))
+    if name in damaged:
+        return None, None, mode
+    return completion.maintained(name), completion.published(name), mode
+
+
+def _state(
+    completion: Completion,
+    query: Maintained,
+    item: Backlog | None,
+    held: str | None,
+    beyond: str | None,
+) -> DefinitionState:
+    """The state of a definition that can be used.
+
+    Args:
+        completion: of the lake.
+        query: the definition.
+        item: what it has to publish.
+        held: why it is held back.
+        beyond: which limit it took more than.
+    """
+    name = query.name
+    maintained, published, mode = _progress(completion, name, {})
+    to_epoch = published.epoch if published else 0
+    left = beyond or why_left(completion, name)
+    waits = None if item is None or held else not_ready(completion, item, query)
+    is_edited = maintained is not None and maintained.metadata.fingerprint != query.fingerprint
+    is_behind = maintained is None or is_edited or maintained.epoch < completion.head
+    is_pending = item is not None or held is not None or (bool(completion.head) and is_behind)
+    state: str
+    reason: str | None
+    if held is not None:
+        state, reason = "held", held
+    elif waits is not None:
+        state, reason = waits.mode, waits.reason
+    elif published is None:
+        state, reason = "new", left
+    elif is_edited:
+        state, reason = "behind", beyond or "edited: the next run recomputes it"
+    elif maintained is None:
+        state, reason = "behind", "its embeddings are gone: the next run computes it again"
+    elif completion.head > to_epoch or item is not None:
+        state, reason = "behind", left or _why_unpublished(item)
+    else:
+        _, last_reason = completion.last_maintenance.get(name, (None, None))
+        state, reason = "current", last_reason
+    if not is_pending and maintained is not None:
         output = OutputStream.of(query)
-        if found is not None and output and output.is_behind(completion.lake, found.metadata):
-            return True
-        if newest and (
-            found is None or found.epoch < newest or found.metadata.fingerprint != query.fingerprint
-        ):
-            return True
-    if over_limit(completion, catalog):
-        return True
-    return bool(completion.backlog(query.name for query in catalog.members))
+        is_pending = output is not None and output.is_behind(completion.lake, maintained.metadata)
+    return DefinitionState(name, state, reason, is_pending, maintained, published, mode)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Exit with the code that says whether there is pending work."""
-    parser = argparse.ArgumentParser(prog="pending_work", description=__doc__)
-    parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
-    try:
-        found = has_pending_work(Settings.load(parser.parse_args(argv).config))
-    except Exception as error:
-        expected = as_user_error(error)
-        if expected is None:
-            raise
-        print(printable_lines(f"error: {expected}"), file=sys.stderr)
-        return expected.exit_code
-    return 0 if found else NOTHING_TO_DO
+def beyond_limits(
+    completion: Completion, queries: Iterable[Maintained], limits: Limits
+) -> dict[str, str]:
+    """Which queries took more than a limit, and when they are tried again.
+
+    None of those that the next run tries at once, as they were edited or a limit was changed.
+    """
+    now, beyond = datetime.now(UTC), {}
+    for query in queries:
+        failed = completion.failed_attempts.get(query.name)
+        attempt = Attempt(query.fingerprint, limits.of_queries, completion.head, now)
+        if failed is not None and failed.is_of(attempt):
+            beyond[query.name] = failed.explained(query.name)
+    return beyond
+
+
+def why_left(completion: Completion, name: str) -> str | None:
+    """Why the last run left a query where it was, be it that it failed; None if it did not.
+
+    What was beyond a limit is that of `beyond_limits`.
+    """
+    mode, reason = completion.last_maintenance.get(name, (None, None))
+    if reason is None or name in completion.failed_attempts:
+        return None
+    # A failure is recorded as the run prints it, with the name in front.
+    why = reason.removeprefix(f"{name}: ")
+    return why if mode == SKIPPED or why != reason else None
+
+
+def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str, str]:
+    """Why the rows of a query, or the graph that they come from, did not pass the checks."""
+    held = {}
+    for item in backlog:
+        verdict = completion.verdicts.get(item.query)
+        if verdict and verdict.is_about(item) and not verdict.success:
+            held[item.query] = verdict.reason
+        elif completion.graph_failure and completion.graph_validated_to < item.to_epoch:
+            held[item.query] = completion.graph_failure
+    return held
+
+
+def not_ready(completion: Completion, item: Backlog, query: Maintained) -> NotReady | None:
+    """Why an answer that passed its checks is not published: what remotes said; None if it may be.
+
+    Only the tables of progress are looked at: it is also found if the run that checked the answer
+    was killed before it published.
+    """
+    stored = completion.maintained(query.name)
+    if not query.services.blocks or (
+        stored is not None and stored.metadata.fingerprint != query.fingerprint
+    ):
+        return None
+    verdict = completion.verdicts.get(item.query)
+    is_checked = verdict is not None and verdict.is_about(item) and verdict.success
+    if completion.graph_validated_to < item.to_epoch or (item.has_rows and not is_checked):
+        return None
+    if item.is_first_of_text:
+        return NotReady("waiting", _MISSING)
+    return NotReady("held", _TOO_OLD) if query.services.max_staleness is not None else None
+
+
+def _why_unpublished(item: Backlog | None) -> str | None:
+    """Why an answer that was published has more to publish than the changes of new epochs."""
+    if item is None or not item.rebuilt:
+        return None
+    return f"{item.reason}: the next run publishes the difference"

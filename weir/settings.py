@@ -10,14 +10,13 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
-    PrivateAttr,
     ValidationError,
     field_validator,
 )
@@ -38,10 +37,6 @@ from weir.text.near import meant
 from weir.text.printable import printable
 from weir.text.secret_keys import is_readable_by_others, is_secret, secret_settings
 from weir.text.secret_values import hide
-
-if TYPE_CHECKING:
-    from weir.compute.resources import Resources
-    from weir.lake.lake import Lake
 
 CONFIG_FILE = "weir.toml"
 _SIZE = r"(?P<number>\d+(\.\d+)?) ?(?P<unit>[KMGT])i?B"
@@ -298,7 +293,6 @@ class Settings(BaseSettings):
     project: Path = Field(Path(), description="folder of the configuration file; set by `load`")
     file_content: ClassVar[Mapping[str, Any]] = {}
     """What the configuration file says."""
-    _kept: Resources | None = PrivateAttr(None)
 
     @field_validator("*", mode="before")
     @classmethod
@@ -320,27 +314,6 @@ class Settings(BaseSettings):
         del dotenv_settings, file_secret_settings
         content = dict(getattr(settings_cls, "file_content", {}))
         return init_settings, env_settings, InitSettingsSource(settings_cls, content)
-
-    def open_lake(self) -> Lake:
-        """The lake as it is now; a stage opens it once."""
-        if self._kept is not None:
-            self._kept.lake.catch_up()
-            return self._kept.lake
-        # Not needed by those who only read the settings.
-        from weir.lake.lake import Lake
-
-        return Lake(self.lake, self.storage_options)
-
-    @property
-    def kept(self) -> Resources | None:
-        """What the process keeps open between runs; None if it runs once."""
-        return self._kept
-
-    def keeping(self, resources: Resources) -> Settings:
-        """The same settings, by which stages share what is open."""
-        copy = self.model_copy()
-        copy._kept = resources
-        return copy
 
     @classmethod
     def load(cls, config: Path | None = None) -> Settings:

@@ -1,23 +1,17 @@
-"""What all stages share: a claim in the ledger, a result row, and a command line of two options."""
+"""What all stages share: a claim in the ledger, rows about what was done, a form of results."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
-from weir.compute.session import late_session
-from weir.errors import BusyError
-from weir.expected_errors import as_user_error
+from weir.errors import BusyError, WeirError
 from weir.lake.damage.storage_errors import storage_errors
 from weir.lake.interrupts import finishing, is_requested
 from weir.lake.lake import Lake
@@ -28,16 +22,11 @@ from weir.lake.ledger.leases import renewing
 from weir.lake.ledger.runs import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow
 from weir.lake.ledger.summary import read_ledger
 from weir.lake.ledger.untouched import Range, entries, standing_of
-from weir.lake.names import InvalidNameError, Name
 from weir.lake.tables import RUNS
-from weir.process.native_messages import without_panics
-from weir.settings import Settings
-from weir.text.printable import printable, printable_lines
 from weir.text.secret_values import without_secrets
-from weir.text.step_lines import StepLines, reminding
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 Job = Literal[
     "ingest", "maintain", "validate", "publish", "compact", "refresh", "freshness", "audit"
@@ -48,31 +37,45 @@ Progress = Callable[[str], None]
 """Receives the progress of a stage, line by line."""
 
 
-class Stage(Protocol):
-    """One stage: reads up to the watermark of the stage before it, appends to its own tables."""
+class StageResult:
+    """What came of a stage. A stage defines what differs from this one."""
 
-    def __call__(
-        self, spark: SparkSession, settings: Settings, run_id: str, progress: Progress = ...
-    ) -> object: ...
+    __slots__ = ()
+
+    @property
+    def did_something(self) -> bool:
+        """Whether it changed or examined anything, or a check passed."""
+        return False
+
+    @property
+    def is_worth_reporting(self) -> bool:
+        """Whether a process that runs again and again reports it."""
+        return self.did_something
+
+    @property
+    def only_waits(self) -> bool:
+        """Whether all that there was to do waits for answers of remotes."""
+        return False
+
+    @property
+    def summary(self) -> str:
+        """What it did, in a few words."""
+        return ""
+
+    @property
+    def errors(self) -> tuple[WeirError, ...]:
+        """What went wrong and did not keep the stage from its end."""
+        return ()
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What does not fail a run, but should be known."""
+        return ()
 
 
 def silent(line: str) -> None:
     """Discard progress."""
     del line
-
-
-def print_progress(line: str) -> None:
-    """Print a line of progress and flush it, so that a log has it when it happens."""
-    print(printable(line), flush=True)
-
-
-@contextmanager
-def progress_log(job: str) -> Iterator[Progress]:
-    """What receives the steps of a stage for a log: each has a line, a long one several."""
-    lines = StepLines(job, print_progress, every_step=True)
-    lines.announce()
-    with reminding(lines):
-        yield lines.begin
 
 
 def new_run_id(job: str) -> str:
@@ -222,72 +225,3 @@ def claimed(
     finally:
         lake.release(fence)
         release(run_id, name, number)
-
-
-def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
-    """The options that every stage has under spark-submit."""
-    parser = argparse.ArgumentParser(prog=job, description=description)
-    parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
-    parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
-    return parser
-
-
-def named(text: str) -> Name:
-    """A name among the options.
-
-    Raises:
-        argparse.ArgumentTypeError: it cannot be one.
-    """
-    try:
-        return Name(text)
-    except InvalidNameError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def named_list(text: str) -> tuple[Name, ...]:
-    """Names among the options, with commas between them; none in an empty text."""
-    return tuple(named(part.strip()) for part in text.split(",") if part.strip())
-
-
-def run_stage(
-    stage: Callable[..., object],
-    job: Job,
-    description: str | None,
-    argv: Sequence[str] | None,
-    accept: str = "",
-) -> int:
-    """Parse the options, start Spark, run `stage`; returns the exit code.
-
-    Args:
-        stage: what is run.
-        job: its name.
-        description: for its help.
-        argv: the arguments; by default those of the process.
-        accept: what the names of the option `--accept` are, which `stage` gets as `accept`; empty
-            without the option.
-    """
-    parser = arg_parser(job, description)
-    if accept:
-        parser.add_argument("--accept", type=named_list, default=(), help=accept)
-    options = parser.parse_args(argv)
-    if accept:
-        stage = partial(stage, accept=options.accept)
-    with nullcontext() if argv is not None else without_panics():
-        return run_parsed(stage, job, options)
-
-
-def run_parsed(stage: Stage, job: Job, options: argparse.Namespace) -> int:
-    """Start Spark and run `stage` with options of `arg_parser`; returns the exit code."""
-    try:
-        settings = Settings.load(options.config)
-        with progress_log(job) as progress:
-            progress("starting Spark")
-            spark = late_session(settings, f"weir {job}")()
-            stage(spark, settings, options.run_id or new_run_id(job), progress)
-    except Exception as error:
-        expected = as_user_error(error)
-        if expected is None:
-            raise
-        print(printable_lines("\n".join(expected.lines())), file=sys.stderr)
-        return expected.exit_code
-    return 0

@@ -10,12 +10,14 @@ import pytest
 
 from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
 from tests.support.laws import Seeds
-from tests.support.projects.project import SNAPSHOTS, Project, no_spark
+from tests.support.opened import call
+from tests.support.projects.project import SNAPSHOTS, Project
 from weir.audit.checked import table_of
 from weir.audit.repair import repair_lake
 from weir.audit.stage import PAGE, AuditResult, audit_lake, examined
 from weir.errors import EXIT_QUALITY, QualityError
 from weir.lake.lake import Lake
+from weir.project import open_lake
 
 TABLES = (
     "answers/rooms",
@@ -30,7 +32,7 @@ TABLES = (
 
 def audit(project: Project, *, full: bool = False) -> AuditResult:
     """The result of an audit, which must need no Spark."""
-    return examined(no_spark, project.settings, "audit", full=full)
+    return call(examined, project.settings, "audit", full=full)
 
 
 def failed(result: AuditResult) -> set[tuple[str, str]]:
@@ -115,7 +117,7 @@ def test_a_lake_as_it_was_written_passes_every_check(project: Project) -> None:
 @pytest.mark.parametrize("name", DAMAGES)
 def test_each_kind_of_damage_fails_the_check_that_looks_for_it(project: Project, name: str) -> None:
     damage, expected, full = DAMAGES[name]
-    damage(project, project.settings.open_lake())
+    damage(project, open_lake(project.settings))
     assert expected in failed(audit(project, full=full))
 
 
@@ -124,13 +126,13 @@ def test_no_flipped_bit_of_any_table_is_silent(project: Project, seeds: Seeds) -
     """The audit names the table, and no reader takes another row from it."""
     for number, seed in enumerate(seeds):
         rng = random.Random(f"flip {seed}")
-        lake = project.settings.open_lake()
+        lake = open_lake(project.settings)
         table = rng.choice(TABLES)
         expected = sorted(map(repr, lake.rows(table).to_pylist()))
         file = rng.choice(data_files(lake, table))
         before = file.read_bytes()
         flip_a_bit(file, rng)
-        again = project.settings.open_lake()
+        again = open_lake(project.settings)
         try:
             found = sorted(map(repr, again.rows(table).to_pylist()))
         except Exception:  # noqa: BLE001  (any error is not silent)
@@ -153,11 +155,11 @@ def test_a_version_that_was_edited_after_it_was_read_is_found(tmp_path: Path) ->
     assert (table_of(found), found.expectation) == ("quads", "is_what_sources_say")
     assert found.found.startswith("source s, 2.nt: ")
     with pytest.raises(QualityError, match="quads: the source has other content than was read"):
-        repair_lake(no_spark, project.settings, "repair", full=True)
+        call(repair_lake, project.settings, "repair", full=True)
 
 
 def test_results_of_an_audit_are_in_the_table_quality_and_on_its_page(project: Project) -> None:
-    wrong_answer(project, project.settings.open_lake())
+    wrong_answer(project, open_lake(project.settings))
     audit(project)
     rows = [r for r in project.table("quality") if r["run_id"] == "audit"]
     assert {(r["table"], r["expectation"]) for r in rows if not r["success"]} == {
@@ -169,9 +171,9 @@ def test_results_of_an_audit_are_in_the_table_quality_and_on_its_page(project: P
 
 
 def test_an_audit_with_a_failed_check_ends_with_its_exit_code(project: Project) -> None:
-    wrong_answer(project, project.settings.open_lake())
+    wrong_answer(project, open_lake(project.settings))
     with pytest.raises(QualityError, match="answers/rooms: commits_are_ours") as raised:
-        audit_lake(no_spark, project.settings, "audit")
+        call(audit_lake, project.settings, "audit")
     assert raised.value.exit_code == EXIT_QUALITY
 
 

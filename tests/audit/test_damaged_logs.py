@@ -6,8 +6,9 @@ import pytest
 
 from tests.audit.test_repair import is_right
 from tests.support.damage import newest_commit
+from tests.support.opened import call, has_pending_work
 from tests.support.oracles.projects import check_answers
-from tests.support.projects.project import Project, no_spark
+from tests.support.projects.project import Project
 from weir.audit.checked import table_of
 from weir.audit.files import LOG
 from weir.audit.repair import repair_lake
@@ -15,7 +16,7 @@ from weir.audit.stage import examined
 from weir.cli import main as weir
 from weir.cli.query_status import query_statuses
 from weir.errors import WeirError
-from weir.pending import has_pending_work
+from weir.project import open_lake
 
 TABLES = ("answers/rooms", "embeddings/rooms")
 LINES = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>')
@@ -24,7 +25,7 @@ LINES = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>'
 @pytest.fixture(params=TABLES)
 def table(request: pytest.FixtureRequest, project: Project) -> str:
     """A table with a garbled commit."""
-    newest_commit(project.settings.open_lake(), request.param).write_text("{")
+    newest_commit(open_lake(project.settings), request.param).write_text("{")
     return str(request.param)
 
 
@@ -41,19 +42,19 @@ def test_a_query_with_a_damaged_log_fails_and_the_others_are_published(
 
 @pytest.mark.usefixtures("table")
 def test_the_status_of_a_query_with_a_damaged_log_is_broken(project: Project) -> None:
-    states = {each.query: each.state for each in query_statuses(project.settings)}
+    states = {each.query: each.state for each in call(query_statuses, project.settings)}
     assert states == {"rooms": "broken", "in_g": "current"}
     assert has_pending_work(project.settings)
 
 
 def test_an_audit_names_the_table_whose_log_is_damaged(project: Project, table: str) -> None:
-    failed = examined(no_spark, project.settings, "audit").failed
+    failed = call(examined, project.settings, "audit").failed
     assert {(table_of(each), each.expectation) for each in failed} == {(table, LOG.name)}
 
 
 def test_a_repair_recomputes_embeddings_whose_log_is_damaged(project: Project) -> None:
-    newest_commit(project.settings.open_lake(), "embeddings/rooms").write_text("{")
-    assert [each.table for each in repair_lake(no_spark, project.settings, "r").done] == [
+    newest_commit(open_lake(project.settings), "embeddings/rooms").write_text("{")
+    assert [each.table for each in call(repair_lake, project.settings, "r").done] == [
         "embeddings/rooms"
     ]
     project.run()

@@ -15,8 +15,9 @@ from deltalake import DeltaTable, Transaction, write_deltalake
 from tests.replicas.test_evaluations import EVERY, POPULATION, project_of
 from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
 from tests.support.dying import dies_at
+from tests.support.opened import call
 from tests.support.oracles.projects import check_answers
-from tests.support.projects.project import PATCHES, SNAPSHOTS, Project, no_spark
+from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 from weir.audit.repair import RepairResult, repair_lake
 from weir.audit.repairs import Repair
 from weir.audit.stage import examined
@@ -33,6 +34,7 @@ from weir.lake.names import Name
 from weir.lake.tables import QUADS, TRANSACTIONS, Table
 from weir.lake.upkeep.consolidated import note_consolidation
 from weir.lake.upkeep.removal import remove_table
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -41,29 +43,29 @@ _DELETED = 'D <urn:b> <urn:room> "2" <urn:g>'
 
 def lost_file(project: Project) -> None:
     """The first data file of `quads`."""
-    data_files(project.settings.open_lake(), "quads")[0].unlink()
+    data_files(open_lake(project.settings), "quads")[0].unlink()
 
 
 def flipped(project: Project) -> None:
     """A bit of each data file of `quads`."""
-    for file in data_files(project.settings.open_lake(), "quads"):
+    for file in data_files(open_lake(project.settings), "quads"):
         flip_a_bit(file, random.Random(3))
 
 
 def garbled(project: Project) -> None:
     """The newest commit of `quads`."""
-    newest_commit(project.settings.open_lake(), "quads").write_text("{")
+    newest_commit(open_lake(project.settings), "quads").write_text("{")
 
 
 def gone(project: Project) -> None:
     """All of `quads`."""
-    remove_table(project.settings.open_lake().location("quads"))
+    remove_table(open_lake(project.settings).location("quads"))
 
 
 def wrong_quad(project: Project) -> None:
     """A row that no epoch has."""
     wrong = {**project.table("quads")[0], "object": '"never"'}
-    append_foreign(project.settings.open_lake(), "quads", [wrong])
+    append_foreign(open_lake(project.settings), "quads", [wrong])
 
 
 DAMAGES = (lost_file, flipped, garbled, gone, wrong_quad)
@@ -77,13 +79,13 @@ def rebuild(project: Project, said: list[Repair] | None = None) -> RepairResult:
             said.extend(planned)
         return True
 
-    return repair_lake(no_spark, project.settings, "repair", from_sources=True, confirm=confirm)
+    return call(repair_lake, project.settings, "repair", from_sources=True, confirm=confirm)
 
 
 def failed(project: Project) -> list[str]:
     """The checks that do not hold after a repair."""
     return [
-        result.expectation for result in examined(no_spark, project.settings, "a", full=True).failed
+        result.expectation for result in call(examined, project.settings, "a", full=True).failed
     ]
 
 
@@ -158,7 +160,7 @@ def test_rows_of_intact_files_take_the_place_of_change_sets_that_are_gone(
 def data_files_by_epoch(project: Project) -> list[Path]:
     """The data files of `quads`, in the order of their commits."""
     return sorted(
-        data_files(project.settings.open_lake(), "quads"), key=lambda file: file.stat().st_mtime_ns
+        data_files(open_lake(project.settings), "quads"), key=lambda file: file.stat().st_mtime_ns
     )
 
 
@@ -208,8 +210,8 @@ def test_quads_of_a_source_that_is_no_longer_declared_are_said(project: Project)
 def test_a_rebuild_that_is_not_confirmed_changes_nothing(project: Project) -> None:
     flipped(project)
     before = project.versions()
-    result = repair_lake(
-        no_spark, project.settings, "repair", from_sources=True, confirm=lambda _: False
+    result = call(
+        repair_lake, project.settings, "repair", from_sources=True, confirm=lambda _: False
     )
     assert result.done == ()
     assert {**project.versions(), "quality": 0} == {**before, "quality": 0}
@@ -243,7 +245,7 @@ def dies_at_transactions(lake: Lake, table: Table, *rest: Any, **options: Any) -
 
 @pytest.mark.parametrize("table", ["quads", "triples", "graphs"])
 def test_a_table_of_the_graph_that_is_gone_is_no_empty_one(project: Project, table: str) -> None:
-    remove_table(project.settings.open_lake().location(table))
+    remove_table(open_lake(project.settings).location(table))
     project.change_set(_DELETED)
     for stage in (project.ingest, project.maintain):
         with pytest.raises(
@@ -251,11 +253,11 @@ def test_a_table_of_the_graph_that_is_gone_is_no_empty_one(project: Project, tab
         ) as raised:
             stage()
         assert ("--from-sources" in raised.value.hint) == (table != "graphs")
-    assert not project.settings.open_lake().exists(table)
+    assert not open_lake(project.settings).exists(table)
 
 
 def test_without_the_owners_of_graphs_nothing_is_rebuilt(project: Project) -> None:
-    remove_table(project.settings.open_lake().location("graphs"))
+    remove_table(open_lake(project.settings).location("graphs"))
     flipped(project)
     files = sorted((project.folder / "lake/quads").iterdir())
     with pytest.raises(WeirError, match="without the table graphs"):
@@ -266,9 +268,9 @@ def test_without_the_owners_of_graphs_nothing_is_rebuilt(project: Project) -> No
 def test_without_a_source_that_is_left_nothing_is_rebuilt(project: Project) -> None:
     """A row that nobody wrote was retracted with those of its graph."""
     row = {**project.table("quads")[0], "object": '"never"', "weight": 1}
-    append_foreign(project.settings.open_lake(), "quads", [row])
+    append_foreign(open_lake(project.settings), "quads", [row])
     project.declare(SNAPSHOTS)
-    drop_source(no_spark, project.settings, "d", name=Name("p"))
+    call(drop_source, project.settings, "d", name=Name("p"))
     files = sorted((project.folder / "lake/quads").iterdir())
     with pytest.raises(WeirError, match="no source of it is left"):
         rebuild(project)
@@ -279,7 +281,7 @@ def test_without_a_source_that_is_left_nothing_is_rebuilt(project: Project) -> N
 def test_a_repair_names_the_rebuild(project: Project) -> None:
     flipped(project)
     with pytest.raises(QualityError, match="or have `weir repair --from-sources` rebuild it"):
-        repair_lake(no_spark, project.settings, "repair")
+        call(repair_lake, project.settings, "repair")
 
 
 @pytest.fixture
@@ -409,7 +411,7 @@ def test_a_rebuild_that_is_killed_at_any_point_is_repeated(
         with pytest.raises(DamagedTable, match="the table quads is gone"):
             project.ingest()
     if point == POINTS[-1]:
-        assert project.settings.open_lake().exists("quads")
+        assert open_lake(project.settings).exists("quads")
     else:
         rebuild(project)
     if is_whole:
@@ -442,11 +444,11 @@ def test_a_repair_whose_claim_was_taken_over_moves_nothing(
     def take_over(planned: Sequence[Repair]) -> bool:
         del planned
         rows = [row for row in project.table("runs") if row["job"] == "ingest"]
-        other(project.settings.open_lake(), max(row["number"] for row in rows))
+        other(open_lake(project.settings), max(row["number"] for row in rows))
         return True
 
     with pytest.raises(BusyError, match="another run of ingest"):
-        repair_lake(no_spark, project.settings, "repair", from_sources=True, confirm=take_over)
+        call(repair_lake, project.settings, "repair", from_sources=True, confirm=take_over)
     assert sorted((project.folder / "lake/quads").iterdir()) == files
     assert not (project.folder / "lake/_replaced").exists()
 
@@ -531,9 +533,9 @@ def test_a_source_that_took_the_name_of_a_dropped_one_keeps_its_epochs(tmp_path:
     project.patch("changes/1.rdfp", 'A <urn:a> <urn:room> "1" <urn:p> .')
     project.run()
     project.declare(SNAPSHOTS)
-    drop_source(no_spark, project.settings, "d", name=Name("p"))
+    call(drop_source, project.settings, "d", name=Name("p"))
     project.declare({**other, "name": "p"})
-    rename_source(no_spark, project.settings, "r", old=Name("o"), new=Name("p"))
+    call(rename_source, project.settings, "r", old=Name("o"), new=Name("p"))
     project.run()
     held = [row for row in project.rows("quads") if row[0] == "<urn:o>"]
     flipped(project)
@@ -552,8 +554,8 @@ def test_renamed_and_dropped_sources_and_streams_stay_what_they_are(tmp_path: Pa
     project.patch("changes/0001.rdfp", 'A <urn:a> <urn:room> "1" .', id_="urn:1")
     project.run()
     project.declare({**PATCHES, "name": "renamed"}, events)
-    rename_source(no_spark, project.settings, "r", old=Name("p"), new=Name("renamed"))
-    drop_source(no_spark, project.settings, "d", name=Name("o"))
+    call(rename_source, project.settings, "r", old=Name("p"), new=Name("renamed"))
+    call(drop_source, project.settings, "d", name=Name("o"))
     project.patch("changes/0002.rdfp", 'A <urn:a> <urn:room> "2" .', id_="urn:2", previous="urn:1")
     project.run()
     assert project.table("streams/e")
@@ -590,7 +592,7 @@ def test_a_change_set_that_cannot_be_used_any_more_is_left_out_and_later_ones_ar
 
 def test_a_consolidated_log_has_the_state_of_patches_that_are_gone(project: Project) -> None:
     held = project.state(2)
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     rows = [row for row in project.table("quads") if row["epoch"] > 2]
     names = ("graph", "subject", "predicate", "object")
     rows += [{**dict(zip(names, quad, strict=True)), "epoch": 2, "weight": 1} for quad in held]
@@ -616,10 +618,10 @@ def test_the_rounds_of_a_remote_are_read_again(
         project.now += EVERY
         project.remote.set("http://x/a", POPULATION, value)
         project.refresh()
-        project.settings.open_lake().existing("replicas/wd").create_checkpoint()
+        open_lake(project.settings).existing("replicas/wd").create_checkpoint()
         project.run()
     if is_shortened:
-        old_rounds.delete_old_rounds(project.settings.open_lake(), "wd", 3)
+        old_rounds.delete_old_rounds(open_lake(project.settings), "wd", 3)
     before, answer = project.state(99), project.answer("cities")
     epochs = len(project.table("transactions"))
     flipped(project)

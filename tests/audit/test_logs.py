@@ -14,7 +14,8 @@ from deltalake import DeltaTable
 from tests.audit.test_audit import TABLES
 from tests.support.damage import flip_a_bit, newest_commit
 from tests.support.laws import Seeds
-from tests.support.projects.project import Project, no_spark
+from tests.support.opened import call
+from tests.support.projects.project import Project
 from weir.audit.checked import table_of
 from weir.audit.stage import examined
 from weir.errors import WeirError
@@ -24,6 +25,7 @@ from weir.lake.delta.checksums import NOTES
 from weir.lake.delta.commit_files import LOG, checkpoint_files, commit_file
 from weir.lake.lake import Lake
 from weir.progress.watermarks import head
+from weir.project import open_lake
 
 FOURTH = ('A <urn:z> <urn:title> "z" <urn:g>', 'A <urn:z> <urn:room> "9" <urn:g>')
 
@@ -88,9 +90,9 @@ every_table = pytest.mark.parametrize("table", TABLES)
 def test_no_table_is_read_with_a_damaged_log(
     project: Project, table: str, damage: Callable[[Lake, str], None]
 ) -> None:
-    damage(project.settings.open_lake(), table)
+    damage(open_lake(project.settings), table)
     with pytest.raises(DamagedTable) as raised:
-        project.settings.open_lake().rows(table)
+        open_lake(project.settings).rows(table)
     assert f"/{table}/" in raised.value.where
 
 
@@ -100,8 +102,8 @@ def test_no_table_is_read_with_a_damaged_log(
 def test_an_audit_names_the_table_of_a_damaged_log(
     project: Project, table: str, damage: Callable[[Lake, str], None]
 ) -> None:
-    damage(project.settings.open_lake(), table)
-    failed = examined(no_spark, project.settings, "audit").failed
+    damage(open_lake(project.settings), table)
+    failed = call(examined, project.settings, "audit").failed
     assert any(table_of(result) == table for result in failed)
 
 
@@ -114,7 +116,7 @@ def test_no_row_is_published_twice_after_a_repeated_or_swapped_commit(
     damage: Callable[[Lake, str], None],
     are_noted: bool,
 ) -> None:
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     folder = Path(lake.root)
     damage(lake, table)
     if not are_noted:
@@ -142,7 +144,7 @@ def test_a_table_from_an_older_backup_than_the_ledger_is_not_gone_on_from(
 
 def test_the_newest_epoch_is_that_of_the_rows(project: Project) -> None:
     """Also of a log that nothing is noted of."""
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     file = newest_commit(lake, "transactions")
     text = file.read_text()
     assert '\\"epoch\\": 3' in text or '\\"epoch\\":3' in text
@@ -150,16 +152,16 @@ def test_the_newest_epoch_is_that_of_the_rows(project: Project) -> None:
         text.replace('\\"epoch\\": 3', '\\"epoch\\": 11').replace('\\"epoch\\":3', '\\"epoch\\":11')
     )
     (Path(lake.root) / "transactions" / NOTES / LOG_NOTES).unlink()
-    assert head(project.settings.open_lake()) == 3
+    assert head(open_lake(project.settings)) == 3
 
 
 def test_a_commit_that_was_removed_may_be_made_again(project: Project) -> None:
     """As the hint says, without what is noted of it."""
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     folder = Path(lake.root) / "answers/rooms"
     newest_commit(lake, "answers/rooms").unlink()
     (folder / NOTES / LOG_NOTES).unlink()
-    assert project.settings.open_lake().rows("answers/rooms").num_rows
+    assert open_lake(project.settings).rows("answers/rooms").num_rows
 
 
 @pytest.mark.parametrize("content", [b"", b'{"commitInfo":'], ids=["empty", "cut off"])
@@ -167,14 +169,14 @@ def test_a_commit_that_cannot_be_read_is_forgotten_when_it_is_removed(
     project: Project, content: bytes
 ) -> None:
     """As the hint says."""
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     file = commits(lake, "answers/rooms")[-1]
     newest = file.with_name(f"{int(file.stem) + 1:020}.json")
     newest.write_bytes(content)
     with pytest.raises(DamagedTable):
-        project.settings.open_lake().rows("answers/rooms")
+        open_lake(project.settings).rows("answers/rooms")
     newest.unlink()
-    assert project.settings.open_lake().rows("answers/rooms").num_rows
+    assert open_lake(project.settings).rows("answers/rooms").num_rows
     project.change(*FOURTH)
     project.run()
 
@@ -184,7 +186,7 @@ def test_a_commit_that_cannot_be_read_is_forgotten_when_it_is_removed(
 def test_a_log_without_the_commits_of_its_checkpoint_is_named(
     project: Project, table: str, missing: int
 ) -> None:
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     lake.existing(table).create_checkpoint()
     for file in commits(lake, table)[-missing:]:
         file.unlink()
@@ -200,31 +202,31 @@ def test_a_log_without_the_commits_of_its_checkpoint_is_named(
 
 def test_a_process_that_goes_on_reads_a_table_that_was_restored_in_place(project: Project) -> None:
     """Also where what is noted of it is in the same file as before, and is longer than it was."""
-    folder = Path(project.settings.open_lake().root) / "answers/rooms"
-    rows = project.settings.open_lake().rows("answers/rooms").num_rows
+    folder = Path(open_lake(project.settings).root) / "answers/rooms"
+    rows = open_lake(project.settings).rows("answers/rooms").num_rows
     notes = folder / NOTES / LOG_NOTES
-    other = newest_commit(project.settings.open_lake(), "answers/rooms")
+    other = newest_commit(open_lake(project.settings), "answers/rooms")
     text = other.read_text()
     other.write_text(text.replace("{", "{ ", 1))
     changed = hashlib.blake2b(other.read_bytes(), digest_size=8).hexdigest()
     lines = [line for line in notes.read_text().splitlines() if not line.endswith(other.name)]
     notes.write_text("\n".join([f"{changed} {other.name}", *lines, *lines, ""]))
-    assert project.settings.open_lake().rows("answers/rooms").num_rows == rows
+    assert open_lake(project.settings).rows("answers/rooms").num_rows == rows
 
 
 def test_a_log_below_a_folder_that_cannot_be_written_is_read(project: Project) -> None:
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     rows = lake.rows("quads").num_rows
     notes = Path(lake.root) / "quads" / NOTES
     shutil.rmtree(notes)
     notes.write_text("no folder")
-    assert project.settings.open_lake().rows("quads").num_rows == rows
+    assert open_lake(project.settings).rows("quads").num_rows == rows
 
 
 @pytest.mark.law("flips of logs")
 def test_no_flipped_bit_of_any_log_is_silent(project: Project, seeds: Seeds) -> None:
     """It is said, with the table and the file, or it is without effect."""
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     for table in TABLES:
         lake.existing(table).create_checkpoint()
         folder = Path(lake.root) / table
@@ -232,7 +234,7 @@ def test_no_flipped_bit_of_any_log_is_silent(project: Project, seeds: Seeds) -> 
         if table == "quads":
             project.change(*FOURTH)
             project.run()
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     expected = {table: (lake.version(table), rows_of(Path(lake.root) / table)) for table in TABLES}
     for seed in seeds:
         rng = random.Random(f"flip of a log {seed}")
@@ -253,7 +255,7 @@ def test_no_flipped_bit_of_any_log_is_silent(project: Project, seeds: Seeds) -> 
 
 def read_again(project: Project, table: str) -> object:
     """The version and the rows of a table; the file that is said to be damaged, if one is."""
-    again = project.settings.open_lake()
+    again = open_lake(project.settings)
     try:
         return again.version(table), sorted(map(repr, again.rows(table).to_pylist()))
     except DamagedTable as error:

@@ -17,20 +17,22 @@ from tests.audit.test_audit import (
     wrong_embedding,
 )
 from tests.support.damage import data_files, flip_a_bit
+from tests.support.opened import call
 from tests.support.oracles.projects import check_answers
-from tests.support.projects.project import Project, no_spark
+from tests.support.projects.project import Project
 from weir.audit.repair import RepairResult, repair_lake
 from weir.audit.stage import examined
 from weir.errors import QualityError
 from weir.lake.lake import Lake
 from weir.progress.completion import Completion
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
 
 def repair(project: Project) -> RepairResult:
     """Audit fully, and repair what can be without Spark."""
-    return repair_lake(no_spark, project.settings, "repair", full=True)
+    return call(repair_lake, project.settings, "repair", full=True)
 
 
 def damaged_file(table: str) -> Callable[[Project, Lake], None]:
@@ -48,7 +50,7 @@ def is_right(project: Project) -> bool:
     check_answers(project, "in_g", 3, 3)
     return [
         each
-        for each in examined(no_spark, project.settings, "again", full=True).failed
+        for each in call(examined, project.settings, "again", full=True).failed
         if each.expectation != "commits_are_ours"
     ] == []
 
@@ -67,14 +69,14 @@ def is_right(project: Project) -> bool:
 def test_a_repair_and_a_run_correct_damaged_tables_of_queries(
     project: Project, damage: Callable[[Project, Lake], None]
 ) -> None:
-    damage(project, project.settings.open_lake())
+    damage(project, open_lake(project.settings))
     assert repair(project).done
     project.run()
     assert is_right(project)
 
 
 def test_a_wrong_row_is_taken_back_by_a_signed_row(project: Project) -> None:
-    wrong_answer(project, project.settings.open_lake())
+    wrong_answer(project, open_lake(project.settings))
     before = project.signed("rooms")
     repair(project)
     project.run()
@@ -84,11 +86,11 @@ def test_a_wrong_row_is_taken_back_by_a_signed_row(project: Project) -> None:
 
 
 def test_a_repaired_answer_knows_its_number_of_rows(project: Project) -> None:
-    for file in data_files(project.settings.open_lake(), "answers/rooms"):
+    for file in data_files(open_lake(project.settings), "answers/rooms"):
         flip_a_bit(file, random.Random(3))
     repair(project)
     project.run()
-    published = Completion.read(project.settings.open_lake()).published("rooms")
+    published = Completion.read(open_lake(project.settings)).published("rooms")
     assert published is not None
     assert published.metadata.extra["rows"] == project.answer("rooms", 3).total()
 
@@ -96,7 +98,7 @@ def test_a_repaired_answer_knows_its_number_of_rows(project: Project) -> None:
 def test_a_repaired_answer_is_corrected_though_the_first_commits_of_its_embeddings_are_deleted(
     project: Project,
 ) -> None:
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     wrong_answer(project, lake)
     before = project.signed("rooms")
     embeddings = lake.existing("embeddings/rooms")
@@ -122,15 +124,15 @@ def test_an_answer_of_a_query_that_no_run_computes_is_left_as_it_is(
     """Its damaged rows would be taken out, and no run would publish what is right."""
     table = "answers/rooms"
     was = (project.folder / "queries/rooms.rq").read_text()
-    damaged_file(table)(project, project.settings.open_lake())
+    damaged_file(table)(project, open_lake(project.settings))
     if text is None:
         project.remove_query("rooms")
     else:
         project.query("rooms", text)
-    before = project.settings.open_lake().existing(table).version()
+    before = open_lake(project.settings).existing(table).version()
     with pytest.raises(QualityError, match="no run computes the query"):
         repair(project)
-    assert project.settings.open_lake().existing(table).version() == before
+    assert open_lake(project.settings).existing(table).version() == before
     project.query("rooms", was)
     assert repair(project).done
     project.run()
@@ -138,9 +140,9 @@ def test_an_answer_of_a_query_that_no_run_computes_is_left_as_it_is(
 
 
 def test_a_repair_that_is_not_confirmed_changes_nothing(project: Project) -> None:
-    wrong_answer(project, project.settings.open_lake())
+    wrong_answer(project, open_lake(project.settings))
     before = project.versions()
-    result = repair_lake(no_spark, project.settings, "repair", confirm=lambda _: False)
+    result = call(repair_lake, project.settings, "repair", confirm=lambda _: False)
     assert result.done == ()
     assert {**project.versions(), "quality": 0} == {**before, "quality": 0}
 
@@ -149,24 +151,24 @@ def test_a_repair_that_is_not_confirmed_changes_nothing(project: Project) -> Non
 def test_damage_that_no_other_table_repairs_is_left_to_a_backup(
     project: Project, damage: Callable[[Project, Lake], None]
 ) -> None:
-    damage(project, project.settings.open_lake())
+    damage(project, open_lake(project.settings))
     with pytest.raises(QualityError, match="restore it from a backup"):
         repair(project)
 
 
 def test_embeddings_are_not_recomputed_from_a_damaged_log(project: Project) -> None:
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     wrong_embedding(project, lake)
     lost_file(project, lake)
     with pytest.raises(QualityError, match="it follows from the graph, whose log is damaged"):
         repair(project)
-    assert project.settings.open_lake().exists("embeddings/rooms")
+    assert open_lake(project.settings).exists("embeddings/rooms")
 
 
 def test_no_answer_is_computed_from_a_damaged_log(project: Project) -> None:
     """A query that has to be computed from the whole graph fails; nothing of it is stored."""
-    damaged_file("triples")(project, project.settings.open_lake())
+    damaged_file("triples")(project, open_lake(project.settings))
     project.query("new", "SELECT ?x ?t WHERE { ?x <urn:title> ?t ; <urn:room> ?r }")
     with pytest.raises(Exception, match="is not what was written"):
         project.maintain()
-    assert not project.settings.open_lake().exists("embeddings/new")
+    assert not open_lake(project.settings).exists("embeddings/new")

@@ -14,11 +14,13 @@ from tests.audit.conftest import ROOMS
 from tests.support.damage import data_files, flip_a_bit, newest_commit
 from tests.support.generators import registry_life
 from tests.support.laws import Seeds
-from tests.support.projects.project import PATCHES, Change, Project, no_spark
+from tests.support.opened import call
+from tests.support.projects.project import PATCHES, Change, Project
 from weir.audit.repair import repair_lake
 from weir.cli import main
 from weir.errors import WeirError
 from weir.lake.upkeep.consolidated import note_consolidation
+from weir.project import open_lake
 
 _CHANGES = (
     ('A <urn:b> <urn:room> "4" <urn:g>', 'A <urn:c> <urn:title> "c" <urn:h>'),
@@ -29,13 +31,13 @@ _CHANGES = (
 
 def flipped(project: Project, query: str) -> None:
     """A bit of a data file, if there is one."""
-    for file in data_files(project.settings.open_lake(), f"embeddings/{query}")[-1:]:
+    for file in data_files(open_lake(project.settings), f"embeddings/{query}")[-1:]:
         flip_a_bit(file, random.Random(3))
 
 
 def garbled(project: Project, query: str) -> None:
     """The newest commit."""
-    newest_commit(project.settings.open_lake(), f"embeddings/{query}").write_text("{")
+    newest_commit(open_lake(project.settings), f"embeddings/{query}").write_text("{")
 
 
 def removed(project: Project, query: str) -> None:
@@ -48,7 +50,7 @@ DAMAGES: tuple[Callable[[Project, str], None], ...] = (flipped, garbled, removed
 
 def repair(project: Project) -> None:
     """Rebuild what is damaged."""
-    repair_lake(no_spark, project.settings, "repair")
+    call(repair_lake, project.settings, "repair")
 
 
 def damaged(project: Project, damage: Callable[[Project, str], None], query: str) -> list[Change]:
@@ -113,8 +115,8 @@ def test_epochs_that_the_graph_no_longer_knows_come_as_one_difference_which_is_s
 ) -> None:
     flipped(ahead, "rooms")
     for log in ("quads", "triples"):
-        note_consolidation(ahead.settings.open_lake(), log, 5)
-    done = repair_lake(no_spark, ahead.settings, "repair").done
+        note_consolidation(open_lake(ahead.settings), log, 5)
+    done = call(repair_lake, ahead.settings, "repair").done
     said = "epochs 4 to 5 come as one difference: their changes were compacted away"
     assert [said in each.what for each in done] == [True]
     assert ahead.maintain().warnings == [f"rooms: {said}"]

@@ -17,6 +17,7 @@ from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
 from weir.ingest.sources.declared import load_sources
 from weir.lake.ledger.runs import FAILED, SUCCEEDED, LedgerRow, record
 from weir.progress.watermarks import head
+from weir.project import open_lake
 from weir.settings import Settings
 from weir.stage import claimed
 
@@ -119,7 +120,7 @@ def test_show_has_the_columns_of_the_text_that_was_valid_at_the_epoch(
 
 
 def test_show_says_that_an_epoch_does_not_exist_yet(weir: Weir, published: HandMadeLake) -> None:
-    newest = head(published.settings.open_lake())
+    newest = head(open_lake(published.settings))
     assert weir("show", "q", "--at", str(newest)).code == 0
     called = weir("show", "q", "--at", str(newest + 1))
     assert called.code == EXIT_USAGE
@@ -300,7 +301,7 @@ def test_status_shows_the_state_of_every_query(weir: Weir, published: HandMadeLa
     published.query("held", SELECT)
     publish_by_hand(published, "held", ["s", "o"], [], watermark=0)
     published.maintain("held", [(1, -1, A, B)], mode="initial")
-    lake = published.settings.open_lake()
+    lake = open_lake(published.settings)
     (maintained,) = [
         found[1].run_id
         for found in [lake.last_metadata("embeddings/held", job="maintain")]
@@ -311,7 +312,7 @@ def test_status_shows_the_state_of_every_query(weir: Weir, published: HandMadeLa
         LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "incremental", "because", 1, 2),
         replace(verdict, table_version=1, checked_run=maintained),
     ]
-    record(published.settings.open_lake(), rows)
+    record(open_lake(published.settings), rows)
     found = {row.pop("query"): row for row in weir("status", "--output", "json").json["queries"]}
     assert {query: row["state"] for query, row in found.items()} == {
         "broken": "broken",
@@ -359,7 +360,7 @@ def test_the_report_is_a_page_without_external_resources(
     weir: Weir, published: HandMadeLake
 ) -> None:
     row = LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "incremental", "<because>", 1, 2)
-    record(published.settings.open_lake(), [row])
+    record(open_lake(published.settings), [row])
     assert weir("report", "--to", "page.html").code == 0
     page = Path("page.html").read_text()
     assert "<svg" in page
@@ -382,17 +383,17 @@ def test_drop_deletes_the_tables_of_a_query_only_when_confirmed(
 ) -> None:
     monkeypatch.setattr("typer.confirm", _refuse)
     assert weir("drop", "q").code != 0
-    assert published.settings.open_lake().exists("answers/q")
+    assert open_lake(published.settings).exists("answers/q")
     assert weir("drop", "q", "--yes").code == 0
-    assert not published.settings.open_lake().exists("answers/q")
+    assert not open_lake(published.settings).exists("answers/q")
     assert weir("drop", "q", "--yes").code == EXIT_USAGE
 
 
 def test_drop_refuses_to_run_beside_another_run(weir: Weir, published: HandMadeLake) -> None:
-    with claimed(published.settings.open_lake(), "maintain", "other", 60):
+    with claimed(open_lake(published.settings), "maintain", "other", 60):
         called = weir("drop", "q", "--yes")
     assert called.code == EXIT_BUSY
-    assert published.settings.open_lake().exists("answers/q")
+    assert open_lake(published.settings).exists("answers/q")
 
 
 def test_drop_warns_that_a_registered_query_will_be_computed_again(
@@ -530,12 +531,12 @@ def test_status_fails_on_the_faults_that_are_named(
     published.query("broken", "SELECT ?s WHERE { ?s ?p }")
     published.query("held", SELECT)
     published.maintain("held", [(2, 1, A, B)], mode="initial")
-    found = published.settings.open_lake().last_metadata("embeddings/held", job="maintain")
+    found = open_lake(published.settings).last_metadata("embeddings/held", job="maintain")
     assert found is not None
     run = found[1].run_id
     verdict = LedgerRow("v", "validate", 1, FAILED, "held", "initial", "wrong", -1, 2)
     record(
-        published.settings.open_lake(), [replace(verdict, table_version=found[0], checked_run=run)]
+        open_lake(published.settings), [replace(verdict, table_version=found[0], checked_run=run)]
     )
     called = weir("status", "--fail-on", fail_on)
     assert called.code == code
@@ -566,5 +567,5 @@ def test_status_without_a_list_of_faults_does_not_fail(weir: Weir, published: Ha
 
 def test_a_query_that_is_current_has_no_note(weir: Weir, published: HandMadeLake) -> None:
     rows = [LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "initial", "because", 0, 2)]
-    record(published.settings.open_lake(), rows)
+    record(open_lake(published.settings), rows)
     assert "because" not in weir("status").out

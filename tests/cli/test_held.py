@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.projects.command_line import Weir
-from weir.cli.stages import Done, reported
 from weir.errors import EXIT_FAILED, EXIT_QUALITY, BusyError, QualityError
+from weir.pipeline import StageRun, errors_of
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -144,5 +144,5 @@ def test_an_answer_above_a_lowered_limit_is_named_beside_one_that_failed_its_che
 
 def test_a_failed_check_is_reported_if_publishing_fails_as_a_whole() -> None:
     check, busy = QualityError("checks failed"), BusyError("another run publishes")
-    done = [Done("validate", 0, None, (check,)), Done("publish", 0, None, (busy,))]
-    assert reported(done) == [check, busy]
+    done = [StageRun("validate", 0, None, (check,)), StageRun("publish", 0, None, (busy,))]
+    assert errors_of(done) == [check, busy]

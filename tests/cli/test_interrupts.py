@@ -17,9 +17,9 @@ import pytest
 
 from tests.support.laws import Seeds
 from tests.support.projects.command_line import Weir
-from weir.cli.interrupts import INTERRUPTED
 from weir.lake import interrupts
 from weir.lake.lake import Lake
+from weir.process.interrupts import INTERRUPTED
 
 TITLES = "SELECT ?title { ?exhibit <http://example.org/title> ?title }"
 SENTENCE = "interrupted: what was committed stays; the next run goes on from there\n"

@@ -17,11 +17,12 @@ from weir.catalog.names import SUFFIXES, Declaration
 from weir.catalog.program_front_matter import read_program_front_matter
 from weir.cli.app import _COMMANDS
 from weir.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError
-from weir.ingest import stage as ingest
 from weir.ingest.sources.declared import load_sources
+from weir.jobs import ingest_changes as ingest
+from weir.jobs import refresh_remotes as refresh
 from weir.lake.lake import Lake
 from weir.lake.names import InvalidNameError
-from weir.refresh import stage as refresh
+from weir.project import open_lake
 from weir.remotes.declarations import load_remotes
 from weir.remotes.names import declared_remotes
 
@@ -87,7 +88,7 @@ def test_a_command_refuses_what_cannot_be_a_name_and_touches_no_file(
 
 def test_dropping_a_path_to_the_graph_keeps_the_graph(weir: Weir, project: HandMadeLake) -> None:
     called = weir("drop", "../quads", "--yes")
-    assert (called.code, project.settings.open_lake().exists("quads")) == (EXIT_USAGE, True)
+    assert (called.code, open_lake(project.settings).exists("quads")) == (EXIT_USAGE, True)
     assert "'../quads' cannot be a name" in called.err
 
 

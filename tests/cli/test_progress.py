@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.projects.command_line import Weir
 from weir.cli.progress import progress, still_at_work
-from weir.stage import progress_log
+from weir.program import progress_log
 
 
 def test_a_stage_has_a_line_before_its_work_begins(capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from tests.support.endpoints import port_of
 from tests.support.oxigraph_endpoint import OxigraphEndpoint
 from tests.support.projects.command_line import Weir
 from tests.support.projects.replicas import IRI, ReplicaProject
+from weir.project import open_lake
 from weir.stage import claimed
 
 pytestmark = pytest.mark.usefixtures("sampled")
@@ -76,7 +77,7 @@ def test_a_run_without_refresh_asks_nobody(
 ) -> None:
     assert weir("run").code == 0
     assert endpoint.queries == 0
-    assert not project.settings.open_lake().exists("answers/cities")
+    assert not open_lake(project.settings).exists("answers/cities")
 
 
 @pytest.mark.parametrize("command", ["remotes", "refresh", "doctor", "run"])
@@ -237,7 +238,7 @@ def test_an_error_of_one_remote_does_not_hide_the_others(
 
 def test_another_run_of_the_same_remote_is_exit_code_4(project: ReplicaProject, weir: Weir) -> None:
     weir("run")
-    with claimed(project.settings.open_lake(), "refresh", "other", 60, of="wd"):
+    with claimed(open_lake(project.settings), "refresh", "other", 60, of="wd"):
         called = weir("refresh", "--output", "json")
     assert (called.code, called.json["remotes"][0]["outcome"]) == (4, "busy")
 

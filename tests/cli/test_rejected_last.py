@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.opened import call
 from tests.support.projects.handmade import HandMadeLake, event_time
 from tests.support.projects.project import PATCHES
 from weir.cli.source_status import SourceStatus, source_statuses
@@ -11,6 +12,7 @@ from weir.cli.status import Status
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import TRANSACTIONS
+from weir.project import open_lake
 
 
 @pytest.fixture
@@ -21,12 +23,12 @@ def lake(lake: HandMadeLake) -> HandMadeLake:
         {**counts, "epoch": 1, "position": "1.nt", "rejected": 1},
         {**counts, "epoch": 2, "position": None, "rejected": 0},
     ]
-    write(lake.settings.open_lake(), TRANSACTIONS, rows, Metadata("i", "ingest", 2))
+    write(open_lake(lake.settings), TRANSACTIONS, rows, Metadata("i", "ingest", 2))
     return lake
 
 
 def status(lake: HandMadeLake) -> SourceStatus:
-    (found,) = source_statuses(lake.settings).sources
+    (found,) = call(source_statuses, lake.settings).sources
     return found
 
 
@@ -39,6 +41,6 @@ def test_an_epoch_without_a_change_set_leaves_the_rejected_lines_of_the_last(
 def test_a_source_that_is_not_declared_any_more_is_no_fault(lake: HandMadeLake) -> None:
     lake.project.declare(PATCHES)
     lake.project.folders("changes")
-    found = Status.of(lake.settings)
+    found = call(Status.of, lake.settings)
     assert ("s", "removed") in [(each.source, each.state) for each in found.sources.sources]
     assert "rejected" not in [fault for fault, *_ in found.faults()]

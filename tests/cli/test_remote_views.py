@@ -19,6 +19,7 @@ from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import FRESHNESS, replica, replica_summary
+from weir.project import open_lake
 from weir.remotes.declarations import load_remotes
 from weir.remotes.inbox import SUMMARY_FORMAT
 
@@ -67,7 +68,7 @@ def up_to(lake: Lake, version: int) -> Metadata:
 def test_the_view_of_a_replica_is_the_same_from_a_summary_of_the_inbox(
     tables: RemoteTables,
 ) -> None:
-    lake = tables.settings.open_lake()
+    lake = open_lake(tables.settings)
     version = lake.version(replica("wd").name)
     rows = [row for row in lake.rows(replica("wd").name).to_pylist() if row["round"] > 1]
     known = [row for row in lake.rows(replica("wd").name).to_pylist() if row["round"] == 1]
@@ -80,7 +81,7 @@ def test_the_view_of_a_replica_is_the_same_from_a_summary_of_the_inbox(
 
 
 def test_after_a_commit_that_removed_rows_the_whole_inbox_is_read(tables: RemoteTables) -> None:
-    lake = tables.settings.open_lake()
+    lake = open_lake(tables.settings)
     metadata = up_to(lake, 1)
     write(lake, replica_summary("wd"), [], metadata, mode="overwrite")
     assert mappings(tables) == EXPECTED[2:]

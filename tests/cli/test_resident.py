@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from tests.support.projects.command_line import Weir
-from weir.cli.stopping import StopRequest
 from weir.errors import EXIT_USAGE
 from weir.lake.delta.commit import KILL_AT
+from weir.project import open_lake
+from weir.resident.stopping import StopRequest
 from weir.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("museum")
@@ -127,7 +128,7 @@ def test_a_process_killed_within_a_round_is_continued_by_the_next(
     edit(3, "3")
     process = start("--output", "json")
     started.append(process)
-    while Settings.load().open_lake().rows("transactions").num_rows < 3:
+    while open_lake(Settings.load()).rows("transactions").num_rows < 3:
         next_round(process)
     process.terminate()
     _, err = process.communicate(timeout=_SECONDS)

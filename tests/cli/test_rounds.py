@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from tests.support.projects.command_line import Weir
-from weir.cli import rounds as rounds_module
-from weir.cli.rounds import Round, Rounds
 from weir.cli.stages import answer_rows
-from weir.cli.stopping import StopRequest
 from weir.expectations.run import library
 from weir.ingest.batch import ingest_batch
 from weir.lake.ledger.summary import read_ledger
+from weir.pending import Pending
+from weir.project import open_lake
+from weir.resident.rounds import Round, Rounds
+from weir.resident.stopping import StopRequest
 from weir.settings import Settings
 from weir.stage import claimed
 
@@ -56,9 +57,7 @@ class Resident:
 
     @property
     def opened(self) -> int:
-        kept = self.rounds.settings.kept
-        assert kept is not None
-        return sum(kept.lake.opened.values())
+        return sum(self.rounds.project.lake.opened.values())
 
 
 @pytest.fixture
@@ -66,15 +65,16 @@ def resident(monkeypatch: pytest.MonkeyPatch) -> Iterator[Resident]:
     found = Resident()
 
     def counting(name: str) -> None:
-        look = getattr(rounds_module, name)
+        look = getattr(Pending, name).func
 
-        def counted(settings: Settings) -> Any:
+        def counted(pending: Pending) -> bool:
             found.looks[name] += 1
-            return look(settings)
+            answer: bool = look(pending)
+            return answer
 
-        monkeypatch.setattr(rounds_module, name, counted)
+        monkeypatch.setattr(Pending, name, property(counted))
 
-    for name in ("is_anything_pending", "has_pending_work"):
+    for name in ("ingest", "answers"):
         counting(name)
     with found.rounds:
         yield found
@@ -96,7 +96,7 @@ def published(found: Round | None) -> list[tuple[str, str, int]]:
 
 def runs() -> int:
     """Rows of the ledger."""
-    return Settings.load().open_lake().rows("runs").num_rows
+    return open_lake(Settings.load()).rows("runs").num_rows
 
 
 def settle(resident: Resident) -> None:
@@ -123,7 +123,7 @@ def test_each_round_that_does_something_is_a_run_of_its_own(resident: Resident) 
     second = resident.next()
     assert first is not None
     assert second is not None
-    ids = {row["run_id"] for row in Settings.load().open_lake().rows("runs").to_pylist()}
+    ids = {row["run_id"] for row in open_lake(Settings.load()).rows("runs").to_pylist()}
     assert ids == {first.run_id, second.run_id}
 
 
@@ -135,6 +135,7 @@ def test_a_file_that_is_changed_after_it_was_read_is_reported_once(resident: Res
     found = resident.next()
     assert found is not None
     (done,) = found.done
+    assert done.result is not None
     (warning,) = done.result.warnings
     assert "002.ttl was changed after it was read" in warning
     assert resident.next() is None
@@ -149,7 +150,7 @@ def test_an_empty_round_opens_and_asks_nothing_and_leaves_no_trace(resident: Res
     assert (resident.looks, resident.opened, runs()) == (looks, opened, rows)
     # Once in a while the tables are looked at all the same.
     assert resident.next(after=60) is None
-    assert resident.looks["is_anything_pending"] == looks["is_anything_pending"] + 1
+    assert resident.looks["ingest"] == looks["ingest"] + 1
     assert runs() == rows
 
 
@@ -268,7 +269,7 @@ def test_what_failed_is_tried_again_at_growing_intervals_unless_something_change
 def test_a_round_beside_another_run_says_so_and_the_next_one_goes_on(resident: Resident) -> None:
     resident.next()
     version(2)
-    with claimed(Settings.load().open_lake(), "maintain", "the other run", 60):
+    with claimed(open_lake(Settings.load()), "maintain", "the other run", 60):
         found = resident.next()
         assert found is not None
         assert resident.stages(found) == ["ingest", "maintain", "validate", "publish"]
@@ -285,13 +286,13 @@ def test_while_another_run_has_not_ended_every_round_looks_for_what_it_commits(
 ) -> None:
     resident.next()
     settle(resident)
-    other = Settings.load().open_lake()
+    other = open_lake(Settings.load())
     open_claim = claimed(other, "validate", "the other run", 60)
     open_claim.__enter__()
-    looks = resident.looks["is_anything_pending"]
+    looks = resident.looks["ingest"]
     for _ in range(3):
         resident.next()
-    assert resident.looks["is_anything_pending"] == looks + 3
+    assert resident.looks["ingest"] == looks + 3
     open_claim.__exit__(None, None, None)
 
 
@@ -309,7 +310,7 @@ def test_the_configuration_is_read_again_and_a_wrong_one_reported(resident: Resi
     found = resident.next()
     assert found is not None
     assert "not TOML" in str(found.ended[0])
-    assert resident.rounds.settings.limits.batch_epochs == 7
+    assert resident.rounds.project.settings.limits.batch_epochs == 7
     version(2)
     assert published(resident.next()) == [("exhibits", "incremental", 1)]
 
@@ -352,11 +353,11 @@ def test_a_stop_ends_a_round_after_the_stage_and_the_next_process_completes_it(
 def test_an_unexpected_error_of_a_round_is_raised(
     resident: Resident, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(settings: Settings) -> bool:
-        del settings
+    def fail(pending: Pending) -> bool:
+        del pending
         raise ZeroDivisionError
 
-    monkeypatch.setattr(rounds_module, "is_anything_pending", fail)
+    monkeypatch.setattr(Pending, "ingest", property(fail))
     with pytest.raises(ZeroDivisionError):
         resident.next()
 
@@ -365,8 +366,7 @@ def test_nothing_grows_with_the_number_of_rounds(resident: Resident) -> None:
     library()
     from weir.expectations import registration
 
-    kept = resident.rounds.settings.kept
-    assert kept is not None
+    kept = resident.rounds.project
 
     def held() -> Mapping[str, int]:
         lake, database = kept.lake, kept.database

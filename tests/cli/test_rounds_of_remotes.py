@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.projects.replicas import IRI, ReplicaProject
-from weir.cli.rounds import Round, Rounds
 from weir.errors import ConfigurationError
 from weir.remotes.asking import Fetch
 from weir.remotes.declarations import Remote
+from weir.resident.rounds import Round, Rounds
 from weir.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("sampled")
@@ -51,9 +51,7 @@ class Resident:
 
     @property
     def opened(self) -> int:
-        kept = self.rounds.settings.kept
-        assert kept is not None
-        return sum(kept.lake.opened.values())
+        return sum(self.rounds.project.lake.opened.values())
 
 
 def stages(found: Round | None) -> list[str]:

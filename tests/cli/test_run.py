@@ -11,6 +11,7 @@ import pytest
 from tests.support.projects.command_line import Weir
 from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY
 from weir.lake.lake import Lake
+from weir.project import open_lake
 from weir.settings import Settings
 from weir.stage import claimed
 
@@ -33,7 +34,7 @@ def versions(settings: Settings) -> dict[str, int | None]:
         "answers/exhibits",
         "embeddings/exhibits",
     )
-    return {name: settings.open_lake().version(name) for name in names}
+    return {name: open_lake(settings).version(name) for name in names}
 
 
 def test_an_edited_graph_gives_the_rows_that_vanished_and_appeared(
@@ -106,7 +107,7 @@ def test_a_failed_check_ends_a_run_with_its_own_exit_code(weir: Weir, project: S
 
 
 def test_a_run_beside_another_exits_as_busy(weir: Weir, project: Settings) -> None:
-    with claimed(project.open_lake(), "ingest", "the other run", 60):
+    with claimed(open_lake(project), "ingest", "the other run", 60):
         called = weir("run")
     assert called.code == EXIT_BUSY
     assert "the other run" in called.err

@@ -17,6 +17,7 @@ from weir.lake.ledger.runs import FAILED, SKIPPED, SUCCEEDED, LedgerRow, record
 from weir.lake.tables import answers
 from weir.progress.backlog import REPAIRED
 from weir.progress.failed_attempts import Attempt, FailedAttempts
+from weir.project import open_lake
 
 SELECT = "SELECT ?s ?o WHERE { ?s <http://a/p> ?o }"
 EDITED = "SELECT ?s ?o WHERE { ?s <http://a/edited> ?o }"
@@ -40,7 +41,7 @@ def publish(lake: HandMadeLake, to_epoch: int, embeddings_version: int = 1) -> N
     """Compute and publish an answer of q."""
     lake.maintain("q", [(1, 1, "<http://a/a>", "<http://a/b>")], mode="initial")
     publish_by_hand(lake, "q", ["s", "o"], [], watermark=to_epoch)
-    opened = lake.settings.open_lake()
+    opened = open_lake(lake.settings)
     found = opened.last_metadata("answers/q", job="publish")
     assert found is not None
     extra = {**found[1].extra, "embeddings_version": embeddings_version}
@@ -56,13 +57,13 @@ def exceed(lake: HandMadeLake) -> None:
     failed = FailedAttempts.after(tried, BEYOND, None)
     reason = f"q: {failed.explained('q')}"
     row = LedgerRow("m", "maintain", 1, FAILED, "q", SKIPPED, reason, 0, 0)
-    record(lake.settings.open_lake(), [replace(row, failed_attempts=failed.to_json())])
+    record(open_lake(lake.settings), [replace(row, failed_attempts=failed.to_json())])
 
 
 def ran(lake: HandMadeLake, status: str, mode: str, reason: str) -> None:
     """Record what a run of maintain said of q."""
     record(
-        lake.settings.open_lake(), [LedgerRow("m", "maintain", 1, status, "q", mode, reason, 0, 1)]
+        open_lake(lake.settings), [LedgerRow("m", "maintain", 1, status, "q", mode, reason, 0, 1)]
     )
 
 

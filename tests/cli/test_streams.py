@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from setup.steps import ROOT
+from tests.support.opened import has_pending_work
 from tests.support.projects.command_line import Called, Weir
 from tests.support.projects.project import Project
 from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
@@ -22,7 +23,7 @@ from weir.engine.windows import SteppedWindow, window_content
 from weir.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError, WeirError
 from weir.ingest.sources.declared import load_sources
 from weir.ingest.stream_readers import undeclared_stream
-from weir.pending import has_pending_work
+from weir.project import open_lake
 
 PLACES = "PREFIX ex: <http://example.org/> SELECT ?sensor ?room WHERE { ?sensor ex:in ?room }"
 LAST = "2026-01-01T00:00:55Z"
@@ -369,7 +370,7 @@ def test_a_run_reports_an_undeclared_stream_and_maintains_the_other_queries(
     project.query("other", PLACES)
     with pytest.raises(WeirError, match="no source gives the stream alarms"):
         project.maintain()
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     assert (lake.exists("embeddings/other"), lake.exists("embeddings/wrong")) == (True, False)
     assert has_pending_work(project.settings)
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from sqlglot import condition, exp, parse_one
 
-from tests.support.projects.project import no_spark
+from tests.support.opened import no_spark
 from weir.compute.connection import connect
 from weir.compute.duck import DuckEngine
 from weir.compute.engine import Engine, SparkShape

@@ -6,12 +6,12 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
 from tests.dags.installation import HERE, Airflow, Runs
 from tests.dags.spark import succeeded_tasks, variables_of
+from tests.support.opened import call
 from weir.ingest.stage import ingest_changes
 from weir.maintain.stage import maintain_queries
 from weir.publish.stage import publish_answers
@@ -27,17 +27,13 @@ TC .
 """
 
 
-def without_spark() -> NoReturn:
-    raise AssertionError("three small change sets need no Spark")
-
-
 @pytest.fixture(scope="module")
 def airflow(tmp_path_factory: pytest.TempPathFactory, airflow_database: Path) -> Airflow:
     """An Airflow whose project has three epochs, and the answers up to the third."""
     found = Airflow(tmp_path_factory.mktemp("execution"), airflow_database, HERE / "project")
     settings = Settings.load(found.project / CONFIG_FILE)
     for stage in (ingest_changes, maintain_queries, validate_answers, publish_answers):
-        stage(without_spark, settings, "test")
+        call(stage, settings, "test")
     return found
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 import yaml
@@ -28,11 +28,14 @@ from deltalake import DeltaTable
 from demo.fuseki import Credentials, Fuseki, running_fuseki
 from tests.dags.installation import HERE, Airflow, Runs
 from tests.support.endpoints import port_of
+from tests.support.opened import call
+from weir.errors import EXIT_NOTHING_TO_DO
 from weir.ingest.stage import ingest_changes
+from weir.jobs.refresh_remotes import main
 from weir.lake.delta.commit import KILL_AT
 from weir.maintain.stage import maintain_queries
+from weir.project import open_lake
 from weir.publish.stage import publish_answers
-from weir.refresh.stage import NOTHING_TO_DO, main
 from weir.settings import CONFIG_FILE, Settings
 from weir.validate.stage import validate_answers
 
@@ -47,10 +50,6 @@ QUERY = f"""SELECT ?user ?value WHERE {{
   SERVICE <{IRI}> {{ ?item <http://x/value> ?value }}
 }}
 """
-
-
-def without_spark() -> NoReturn:
-    raise AssertionError("a few hundred quads need no Spark")
 
 
 @dataclass
@@ -120,7 +119,7 @@ class Scenario:
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = (
-            Settings.load(self.airflow.project / CONFIG_FILE).open_lake().rows(table).to_pylist()
+            open_lake(Settings.load(self.airflow.project / CONFIG_FILE)).rows(table).to_pylist()
         )
         return found
 
@@ -169,7 +168,7 @@ def declare(project: Path, fuseki: Fuseki) -> None:
 def run_stages(project: Path, *stages: Any) -> None:
     settings = Settings.load(project / CONFIG_FILE)
     for stage in stages:
-        stage(without_spark, settings, f"test-{stage.__name__}")
+        call(stage, settings, f"test-{stage.__name__}")
 
 
 def evaluate(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,11 +178,11 @@ def evaluate(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = rounds(project)
     while rounds(project) == before:
         monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(connection)))
-        assert main([*arguments, "--event"]) in (0, NOTHING_TO_DO)
+        assert main([*arguments, "--event"]) in (0, EXIT_NOTHING_TO_DO)
 
 
 def rounds(project: Path) -> int:
-    lake = Settings.load(project / CONFIG_FILE).open_lake()
+    lake = open_lake(Settings.load(project / CONFIG_FILE))
     if not lake.exists("replicas/fuseki"):
         return 0
     return len(set(lake.rows("freshness", ["round"])["round"].to_pylist()))

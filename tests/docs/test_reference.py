@@ -16,10 +16,10 @@ import pytest
 
 from setup.steps import ROOT
 from tests.docs.reference_tables import PAGES, SECTIONS, section_of, with_section
-from weir.cli.interrupts import INTERRUPTED
 from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from weir.ingest.sources.declared import AnySource, load_sources
 from weir.lake.tables import SHARED_TABLES
+from weir.process.interrupts import INTERRUPTED
 from weir.remotes.declarations import load_remotes
 from weir.settings import Settings
 

@@ -13,6 +13,7 @@ from tests.support.stages import opened_lakes
 from weir.compute.duck import DuckEngine
 from weir.compute.relations import Statement
 from weir.progress.completion import Completion
+from weir.project import open_lake
 
 REGISTERED = 50
 TOUCHED = ("facts0", "facts1", "facts2")
@@ -56,7 +57,7 @@ def done(fifty: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def watermarks(project: Project) -> dict[str, tuple[int | None, int | None]]:
     """How far each query is maintained, and published."""
-    completion = Completion.read(project.settings.open_lake())
+    completion = Completion.read(open_lake(project.settings))
     found = {}
     for file in sorted((project.folder / "queries").glob("*.rq")):
         maintained, published = (

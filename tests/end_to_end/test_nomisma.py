@@ -20,6 +20,7 @@ import pytest
 
 from tests.support.projects.project import PATCHES, Project
 from tests.support.stages import STAGES
+from weir.project import open_lake
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,7 +70,7 @@ class Nomisma(Project):
 
     def log(self, query: str) -> pa.Table:
         """The published log of a query, without event times; the columns by name."""
-        log = self.settings.open_lake().rows(f"answers/{query}").drop_columns("event_time")
+        log = open_lake(self.settings).rows(f"answers/{query}").drop_columns("event_time")
         return log.select(sorted(log.column_names))
 
 

@@ -17,6 +17,7 @@ from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, QUERIES, ingest_change_sets
 from tests.support.projects.project import PATCHES, Project
 from weir.errors import EXIT_BUSY
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("processes")
 
@@ -38,7 +39,7 @@ def weir_run(project: Project) -> subprocess.Popen[str]:
 
 def claim_of(project: Project, process: subprocess.Popen[str]) -> str | None:
     """The run id of the claim that a process holds, if it holds one."""
-    if not project.settings.open_lake().exists("runs"):
+    if not open_lake(project.settings).exists("runs"):
         return None
     rows = [row for row in project.table("runs") if row["pid"] == process.pid]
     ended = {(row["job"], row["number"]) for row in rows if row["status"] != "claimed"}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from tests.support.opened import call
 from tests.support.projects.project import Project
 from tests.support.replicas.written import (
     EVERY,
@@ -22,10 +23,12 @@ from weir.errors import EXIT_QUALITY, QualityError
 from weir.freshness import new_rounds, reading
 from weir.freshness.reading import Filter
 from weir.freshness.remote_state import RemoteState
-from weir.freshness.stage import check_freshness, main
+from weir.freshness.stage import check_freshness
+from weir.jobs.check_freshness import main
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import ABANDONED, LedgerRow, record
 from weir.lake.tables import QUALITY, RUNS, Table
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -45,11 +48,11 @@ def failures(
 ) -> dict[str, int]:
     """Suite and expectation of what the next check finds wrong -> how many rows."""
     try:
-        check_freshness(tables.settings, run_id, now=now or soon(tables))
+        call(check_freshness, tables.settings, run_id, now=now or soon(tables))
         is_error = False
     except QualityError:
         is_error = True
-    rows = tables.settings.open_lake().rows(QUALITY.name).to_pylist()
+    rows = open_lake(tables.settings).rows(QUALITY.name).to_pylist()
     newest = max(row["recorded_at"] for row in rows)
     found = {
         f"{row['table'].partition('/')[0]}.{row['expectation']}": row["unexpected_rows"]
@@ -61,7 +64,7 @@ def failures(
 
 
 def state(tables: RemoteTables, now: datetime) -> RemoteState:
-    (found,) = check_freshness(tables.settings, "c", now=now).states
+    (found,) = call(check_freshness, tables.settings, "c", now=now).states
     return found
 
 
@@ -88,9 +91,9 @@ def test_rounds_are_checked_once(tables: RemoteTables) -> None:
         tables.refresh(answers)
     lines: list[str] = []
     for _ in range(2):
-        check_freshness(tables.settings, "c", lines.append, now=soon(tables))
+        call(check_freshness, tables.settings, "c", lines.append, now=soon(tables))
     tables.refresh({"a": ('"9"',)})
-    check_freshness(tables.settings, "c", lines.append, now=soon(tables))
+    call(check_freshness, tables.settings, "c", lines.append, now=soon(tables))
     assert [line for line in lines if line.startswith("checked")] == [
         f"checked {rounds} of 1 remote" for rounds in ("6 rounds", "0 rounds", "1 round")
     ]
@@ -379,7 +382,7 @@ def test_a_request_of_a_run_that_died_needs_no_end(tables: RemoteTables) -> None
         assert found == (expected if run_id == "refresh" else {})
     # Of a retry, the ledger knows that the first attempt died; the failed check is made again.
     row = LedgerRow("refresh", "refresh:wd", 1, ABANDONED)
-    record(tables.settings.open_lake(), [row])
+    record(open_lake(tables.settings), [row])
     assert failures(tables, run_id="c refresh") == {}
 
 
@@ -436,7 +439,7 @@ def test_age_grows_while_nothing_is_refreshed(tables: RemoteTables) -> None:
     late = at + timedelta(minutes=61)
     assert failures(tables, now=late) == {"current_freshness.oldest_is_young_enough": 1}
     with pytest.raises(QualityError, match="the oldest answer is 1h old; `error_after` is PT1H"):
-        check_freshness(tables.settings, "c", now=late)
+        call(check_freshness, tables.settings, "c", now=late)
 
 
 def test_a_remote_that_was_never_evaluated_is_an_error_when_that_is_due(
@@ -482,8 +485,8 @@ def test_a_remote_with_wrong_rounds_does_not_fail_another(tmp_path: Path) -> Non
     wrong_sum(written)
     other.write(written)
     with pytest.raises(QualityError, match=r"hold no answer: fb: counts_add_up \(1 row\)\."):
-        check_freshness(one.settings, "c", now=soon(one))
-    rows = one.settings.open_lake().rows(RUNS.name).to_pylist()
+        call(check_freshness, one.settings, "c", now=soon(one))
+    rows = open_lake(one.settings).rows(RUNS.name).to_pylist()
     about = {row["query"]: row["status"] for row in rows if row["query"]}
     assert about == {"wd": "succeeded", "fb": "failed"}
 
@@ -491,8 +494,8 @@ def test_a_remote_with_wrong_rounds_does_not_fail_another(tmp_path: Path) -> Non
 def test_without_remotes_nothing_is_written(tmp_path: Path) -> None:
     tables = remote_project(tmp_path)
     (tmp_path / "remotes.yml").unlink()
-    assert check_freshness(tables.settings, "c").states == ()
-    assert not tables.settings.open_lake().exists(RUNS.name)
+    assert call(check_freshness, tables.settings, "c").states == ()
+    assert not open_lake(tables.settings).exists(RUNS.name)
 
 
 def test_the_task_exits_with_3_when_a_replica_is_too_old(

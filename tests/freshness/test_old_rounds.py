@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.replicas.test_evaluations import EVERY, POPULATION, project_of
+from tests.support.opened import call
 from tests.support.projects.replicas import ReplicaProject
 from weir.freshness import old_rounds
 from weir.freshness.old_rounds import delete_old_rounds
 from weir.freshness.stage import check_freshness
 from weir.lake.delta.commit_files import LOG
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -34,17 +36,17 @@ def evaluate(project: ReplicaProject, value: int) -> None:
     project.remote.set("http://x/a", POPULATION, value)
     project.refresh()
     # So that every version can be the first one that stays.
-    project.settings.open_lake().existing("replicas/wd").create_checkpoint()
+    open_lake(project.settings).existing("replicas/wd").create_checkpoint()
 
 
 def check(project: ReplicaProject) -> None:
     """Check what is new; raises if an expectation is not met."""
-    check_freshness(project.settings, "check", now=project.now)
+    call(check_freshness, project.settings, "check", now=project.now)
 
 
 def delete(project: ReplicaProject, ingested: int) -> int:
     """The rounds whose commits are left, after those of old ones were deleted."""
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     delete_old_rounds(lake, "wd", ingested)
     folder = Path(lake.location("replicas/wd")) / LOG
     return len([*folder.glob("*.json")])

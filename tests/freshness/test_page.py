@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.opened import call
 from tests.support.replicas.written import REMOTES, RemoteTables, remote_project
 from weir.compute.connection import connect
 from weir.freshness.current import current_states
@@ -19,6 +20,7 @@ from weir.lake.delta.bindings import Bindings
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import FRESHNESS
+from weir.project import open_lake
 
 HOSTILE = "</td><script>alert(1)</script><img src=http://evil.example.org/>\"'&"
 
@@ -32,7 +34,7 @@ def history(tables: RemoteTables, minutes: float = 1) -> RemoteHistory:
     now = tables.evaluation(tables.rounds) + timedelta(minutes=minutes)
     (state,) = current_states(tables.settings, now)
     with connect(tables.settings) as connection:
-        return remote_history(Bindings(connection), tables.settings.open_lake(), state, now)
+        return remote_history(Bindings(connection), open_lake(tables.settings), state, now)
 
 
 class _Elements(HTMLParser):
@@ -99,12 +101,12 @@ def test_ages_are_quantiles_and_cells_of_all_keys(tables: RemoteTables) -> None:
 
 def test_the_page_has_a_bounded_number_of_evaluations_and_keys(tables: RemoteTables) -> None:
     tables.refresh({f"k{number}": ('"1"',) for number in range(STALEST + 10)})
-    rows = tables.settings.open_lake().rows(FRESHNESS.name).to_pylist()
+    rows = open_lake(tables.settings).rows(FRESHNESS.name).to_pylist()
     more = [
         rows[0] | {"round": number, "evaluation": tables.evaluation(number)}
         for number in range(2, EVALUATIONS + 50)
     ]
-    write(tables.settings.open_lake(), FRESHNESS, more, Metadata("r", "refresh:wd", 0))
+    write(open_lake(tables.settings), FRESHNESS, more, Metadata("r", "refresh:wd", 0))
     tables.rounds = EVALUATIONS + 49
     found = history(tables)
     assert len(found.evaluations) == EVALUATIONS
@@ -123,7 +125,7 @@ def test_a_remote_that_was_never_evaluated_has_a_page(tables: RemoteTables) -> N
 
 def test_the_check_writes_the_page(tables: RemoteTables) -> None:
     tables.refresh({"a": ('"1"',)})
-    check_freshness(tables.settings, "c", now=tables.evaluation(1))
+    call(check_freshness, tables.settings, "c", now=tables.evaluation(1))
     assert "<h1>Freshness: 1 fresh</h1>" in (tables.folder / "lake" / PAGE).read_text()
 
 

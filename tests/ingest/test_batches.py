@@ -14,6 +14,7 @@ from weir.ingest.pending import next_batch, source_positions
 from weir.ingest.sources.delta import DeltaTable
 from weir.ingest.sources.patches import Patches
 from weir.lake.lake import Lake
+from weir.project import open_lake
 from weir.rdf.records import ParseRequest
 from weir.settings import Limits
 
@@ -86,5 +87,5 @@ def test_a_run_reads_the_positions_once_however_many_batches_it_has(
     (result,) = project.ingest().sources
     assert (result.epochs, result.position, result.error) == (3, "3.rdfp", None)
     assert read.count("transactions") == 1
-    found = source_positions(project.settings.open_lake())["p"]
+    found = source_positions(open_lake(project.settings))["p"]
     assert (found.positions, found.last_id) == (("0.rdfp", "1.rdfp", "2.rdfp", "3.rdfp"), "urn:3")

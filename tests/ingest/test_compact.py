@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.support.opened import on_spark
 from tests.support.projects.project import Project
 from weir.compact.stage import compact_lake, needed_after
 from weir.lake.delta.commit import write
@@ -13,6 +14,7 @@ from weir.lake.ledger.claims import claim
 from weir.lake.ledger.runs import SUCCEEDED, LedgerRow, record
 from weir.lake.tables import embeddings
 from weir.lake.upkeep.removal import remove_table
+from weir.project import open_lake
 
 QUERY = "#+ history: {history}\nSELECT ?o WHERE {{ ?s <urn:p> ?o }}\n"
 
@@ -40,14 +42,14 @@ def history(project: Project) -> Project:
 def checked(project: Project, epoch: int) -> None:
     """Have the graph validated up to an epoch."""
     row = LedgerRow("checks", "validate", 1, SUCCEEDED, to_epoch=epoch)
-    record(project.settings.open_lake(), [row])
+    record(open_lake(project.settings), [row])
 
 
 def test_compaction_affects_neither_needed_epochs_nor_the_next_ingest(
     spark: SparkSession, history: Project
 ) -> None:
     before = [history.state(epoch) for epoch in range(7, 10)]
-    result = compact_lake(spark, history.settings, "compaction")
+    result = on_spark(spark, compact_lake, history.settings, "compaction")
     assert result.consolidated_until == 7
     assert result.consolidated["quads"].after < result.consolidated["quads"].before
     assert [history.state(epoch) for epoch in range(7, 10)] == before
@@ -61,9 +63,9 @@ def test_logs_are_not_consolidated_during_an_ingest(
     spark: SparkSession, history: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weir.compact.stage._PATIENCE", 0.0)
-    claim(history.settings.open_lake(), "ingest", "busy", lease_seconds=60)
+    claim(open_lake(history.settings), "ingest", "busy", lease_seconds=60)
     said: list[str] = []
-    result = compact_lake(spark, history.settings, "compaction", said.append)
+    result = on_spark(spark, compact_lake, history.settings, "compaction", said.append)
     assert result.consolidated == {}
     assert any("run busy of ingest" in line for line in said)
 
@@ -71,20 +73,20 @@ def test_logs_are_not_consolidated_during_an_ingest(
 def test_epochs_that_are_not_validated_are_kept(history: Project) -> None:
     toggle(history, 10, 14)
     history.ingest()
-    assert needed_after(history.settings, history.settings.open_lake()) == 9
+    assert needed_after(history.settings, open_lake(history.settings)) == 9
 
 
 def test_the_changes_that_a_removed_query_has_not_read_are_kept(history: Project) -> None:
     table = embeddings("gone", 1)
-    write(history.settings.open_lake(), table, [], Metadata("test", "maintain", 3))
-    claim(history.settings.open_lake(), "maintain", "test", lease_seconds=60)
+    write(open_lake(history.settings), table, [], Metadata("test", "maintain", 3))
+    claim(open_lake(history.settings), "maintain", "test", lease_seconds=60)
     row = LedgerRow("test", "maintain", 1, SUCCEEDED, "gone", "initial", to_epoch=3)
-    record(history.settings.open_lake(), [row])
-    assert needed_after(history.settings, history.settings.open_lake()) == 3
+    record(open_lake(history.settings), [row])
+    assert needed_after(history.settings, open_lake(history.settings)) == 3
     history.write("queries/gone.rq", "SELECT nonsense")
-    assert needed_after(history.settings, history.settings.open_lake()) == 3
-    remove_table(history.settings.open_lake().location(table.name))
-    assert needed_after(history.settings, history.settings.open_lake()) == 7
+    assert needed_after(history.settings, open_lake(history.settings)) == 3
+    remove_table(open_lake(history.settings).location(table.name))
+    assert needed_after(history.settings, open_lake(history.settings)) == 7
 
 
 @pytest.mark.parametrize(("mode", "until"), [("full", 0), ("current", 7)])
@@ -92,4 +94,4 @@ def test_all_changes_are_kept_for_a_new_query_with_full_history(
     history: Project, mode: str, until: int
 ) -> None:
     history.write("queries/q.rq", QUERY.format(history=mode))
-    assert needed_after(history.settings, history.settings.open_lake()) == until
+    assert needed_after(history.settings, open_lake(history.settings)) == until

@@ -15,7 +15,8 @@ from pyspark.sql import SparkSession
 
 from tests.ingest.test_distributed import objects, run
 from tests.ingest.test_foreign_writers import HOUSE, OPERATIONS, TEXTS, House, new_column
-from tests.support.projects.project import Project, no_spark
+from tests.support.opened import no_spark
+from tests.support.projects.project import Project
 from weir.lake.delta.data_files import are_the_rows
 
 LAYOUTS: Mapping[str, tuple[str, str]] = {

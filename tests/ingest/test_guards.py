@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.projects.project import PATCHES, SNAPSHOTS, Project, no_spark
+from tests.support.opened import call
+from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 from weir.errors import EXIT_QUALITY, ConfigurationError, WeirError
 from weir.ingest.parsing import parse_on_driver
 from weir.ingest.reading import ChangeSetReading
 from weir.ingest.sources.errors import SourceError
 from weir.ingest.sources.guards import FEW_QUADS, Guards, Tolerance
-from weir.ingest.stage import IngestResult, _all_or_fail
+from weir.ingest.stage import IngestResult, ingest_or_fail
 
 
 def lines(*numbers: int) -> str:
@@ -223,18 +224,18 @@ def test_a_graph_that_only_a_stopped_change_set_writes_stays_free(project: Proje
 def test_a_stopped_run_fails_as_a_check_does(project: Project) -> None:
     with_versions(project, lines(1, 2), "")
     with pytest.raises(SourceError) as caught:
-        _all_or_fail(no_spark, project.settings, "run")
+        call(ingest_or_fail, project.settings, "run")
     assert caught.value.exit_code == EXIT_QUALITY
     project.declare(SNAPSHOTS, PATCHES | {"location": "nowhere"})
     with pytest.raises(SourceError) as caught:
-        _all_or_fail(no_spark, project.settings, "run")
+        call(ingest_or_fail, project.settings, "run")
     assert caught.value.exit_code == 1
 
 
 def test_rejected_input_is_reported_with_its_source(project: Project) -> None:
     project.patch("changes/1.rdfp", "A nonsense .", "A <urn:s> <urn:p> <urn:o> .")
     reported: list[str] = []
-    _all_or_fail(no_spark, project.settings, "run", reported.append)
+    call(ingest_or_fail, project.settings, "run", reported.append)
     assert [line for line in reported if line.startswith("WARNING: source p: 1 rejected")]
 
 

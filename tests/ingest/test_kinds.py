@@ -9,12 +9,13 @@ from typing import Literal, NoReturn
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.support.projects.project import Project, no_spark
+from tests.support.opened import no_spark
+from tests.support.projects.project import Project
 from weir.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition, State
 from weir.ingest.reading import ChangeSetReading, Reader, SourceReading
 from weir.ingest.sources.source import Source
+from weir.project import Project as OpenProject
 from weir.rdf.records import ParseRequest
-from weir.settings import Settings
 
 
 class Pages(Source):
@@ -25,9 +26,9 @@ class Pages(Source):
 
     kind: Literal["pages"] = "pages"
 
-    def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
+    def pending(self, position: SourcePosition, project: OpenProject) -> list[ChangeSet]:
         """The retrievals after the last one."""
-        del settings
+        del project
         return [
             self._change_set(folder)
             for folder in sorted(Path(self.location).iterdir())

@@ -10,6 +10,7 @@ import pyoxigraph
 import pytest
 
 from tests.support.projects.project import PATCHES, Project
+from weir.project import open_lake
 
 BASE_ID = "urn:uuid:f3dd7e3d-d9a4-5650-89e3-090c2022e7c9"
 
@@ -36,5 +37,5 @@ def test_base_and_all_change_sets_in_one_run_give_the_head(project: Project, sha
     result = project.ingest()
     assert (result.to_epoch, result.errors) == (204, ())
     assert project.state(204) == patched(folder)
-    triples = project.settings.open_lake().rows("triples", columns=["weight"])
+    triples = open_lake(project.settings).rows("triples", columns=["weight"])
     assert pc.sum(triples["weight"]).as_py() == 757_171

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from tests.support.opened import call
 from tests.support.projects.project import Project
 from weir.cli.source_status import source_statuses
 from weir.ingest.numbered_names import left_out
@@ -60,7 +61,7 @@ def test_a_restored_lake_whose_patches_were_archived_says_so(project: Project) -
     shutil.move(project.folder / "backup", project.settings.lake)
     for file in project.change_sets[:5]:
         file.unlink()
-    (status,) = source_statuses(project.settings).sources
+    (status,) = call(source_statuses, project.settings).sources
     assert status.missing is not None
     (warning,) = project.ingest().warnings
     assert warning == f"source p: {status.missing}"

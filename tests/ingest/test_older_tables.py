@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.projects.project import PATCHES, no_spark
+from tests.support.opened import call
+from tests.support.projects.project import PATCHES
 from tests.support.projects.replicas import IRI, ReplicaProject
 from tests.support.streams.projects import READINGS, readings
 from weir.compact.stage import compact_lake
@@ -87,17 +88,15 @@ def test_nothing_changes_the_graph_or_follows_it_in_a_lake_one_table_of_which_is
     project.change_set("A <http://x/u5> <http://x/city> <http://x/c> .")
     stages: list[Callable[[], object]] = [
         project.ingest,
-        lambda: drop_source(no_spark, project.settings, "drop", name=Name("gone")),
-        lambda: rename_source(
-            no_spark, project.settings, "rename", old=Name("gone"), new=Name("data")
-        ),
+        lambda: call(drop_source, project.settings, "drop", name=Name("gone")),
+        lambda: call(rename_source, project.settings, "rename", old=Name("gone"), new=Name("data")),
     ]
     if table != "transactions":
         # After older epochs there is nothing to maintain; a run that died leaves its newest epoch
         # out, too, so compaction cannot refuse it.
         stages += [
             project.maintain,
-            lambda: compact_lake(no_spark, project.settings, "compact"),
+            lambda: call(compact_lake, project.settings, "compact"),
         ]
     for stage in stages:
         with pytest.raises(DamagedTable, match="it is older than the others") as raised:

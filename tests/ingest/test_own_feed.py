@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from tests.support.projects.project import Project, no_spark
-from weir.compute.engine import Engine
+from tests.support.opened import engine_of, no_spark
+from tests.support.projects.project import Project
 from weir.compute.sql import column, rows_of, select
 from weir.engine.relations import EpochRange
 from weir.lake.damage.log_checks import LOG_NOTES
@@ -18,6 +18,7 @@ from weir.lake.delta.checksums import NOTES
 from weir.maintain.changes import read_changes
 from weir.plan.leaves import Scope
 from weir.progress.watermarks import epochs_after
+from weir.project import open_lake
 
 Read = Callable[[], set[str]]
 
@@ -37,12 +38,12 @@ def read(request: pytest.FixtureRequest, filled: Project) -> Read:
     """The objects of the changes of epochs 2 and 3, read by the driver or by Spark."""
 
     def run() -> set[str]:
-        lake = filled.settings.open_lake()
+        lake = open_lake(filled.settings)
         epochs, transactions = EpochRange(1, 3), epochs_after(lake, 1)
         is_spark = request.param == "spark"
         filled.configure(**({"driver_rows": 0} if is_spark else {}))
         spark = (lambda: request.getfixturevalue("spark")) if is_spark else no_spark
-        with Engine.of(filled.settings, lake, spark, "maintain") as engine:
+        with engine_of(filled.settings, "maintain", spark, lake) as engine:
             read_changes(engine, "changes", Scope(), epochs, transactions, None)
             found = engine.rows(select(column("object")).from_(rows_of("changes")))
         return {str(value) for (value,) in found}
@@ -65,7 +66,7 @@ def test_a_file_that_is_gone_is_a_gap(filled: Project, read: Read) -> None:
 
 
 def test_a_commit_that_did_not_only_append_is_a_gap(filled: Project, read: Read) -> None:
-    (version, *_) = epochs_after(filled.settings.open_lake(), 2)
+    (version, *_) = epochs_after(open_lake(filled.settings), 2)
     assert version.triples_version == 3
     log = filled.folder / "lake/triples/_delta_log"
     DeltaTable(f"{filled.settings.lake}/triples").delete("object = '\"2\"'")

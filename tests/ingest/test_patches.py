@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.projects.project import PATCHES, Project, no_spark
+from tests.support.opened import call
+from tests.support.projects.project import PATCHES, Project
 from weir.errors import BusyError, ConfigurationError
 from weir.ingest.sources.errors import SourceError
-from weir.ingest.stage import _all_or_fail, is_anything_pending
+from weir.ingest.stage import ingest_or_fail, is_anything_pending
 from weir.lake.ledger.claims import claim
+from weir.project import open_lake
 from weir.rdf import worker
+from weir.rdf.worker import ParserProcess
 
 OTHER = PATCHES | {"name": "q", "location": "other"}
 OWN_GRAPH = "<urn:weir:graph:p>"
@@ -69,7 +72,7 @@ def test_running_again_commits_nothing(project: Project) -> None:
     result = project.ingest()
     assert (result.from_epoch, result.to_epoch) == (1, 1)
     assert project.versions() == versions
-    assert not is_anything_pending(project.settings)
+    assert not call(is_anything_pending, project.settings)
 
 
 def test_every_change_set_is_an_epoch_even_if_nothing_changes(project: Project) -> None:
@@ -150,7 +153,7 @@ def test_a_source_that_writes_anothers_graph_is_stopped_before_that_change_set(
 def test_stopped_sources_make_the_command_fail(project: Project) -> None:
     project.declare(PATCHES | {"location": "nowhere"})
     with pytest.raises(SourceError, match="nothing is there"):
-        _all_or_fail(no_spark, project.settings, "run")
+        call(ingest_or_fail, project.settings, "run")
 
 
 def test_a_patch_that_appears_late_stops_the_source(project: Project) -> None:
@@ -187,7 +190,7 @@ def test_a_blank_node_names_the_same_graph_in_every_patch(project: Project) -> N
 
 def test_a_second_ingest_at_the_same_time_is_refused(project: Project) -> None:
     project.patch("changes/1.rdfp", line("A", 1))
-    claim(project.settings.open_lake(), "ingest", "other", lease_seconds=60)
+    claim(open_lake(project.settings), "ingest", "other", lease_seconds=60)
     with pytest.raises(BusyError, match="run other of ingest"):
         project.ingest()
 
@@ -234,7 +237,7 @@ def test_one_parser_process_serves_all_sources_of_a_batch(
 ) -> None:
     started: list[object] = []
     start = worker._Child.__init__
-    monkeypatch.setattr("weir.ingest.reading.ParserProcess", worker.ParserProcess)
+    monkeypatch.setattr("weir.rdf.worker.ParserProcess", ParserProcess)
     monkeypatch.setattr(
         worker._Child, "__init__", lambda child, limits: started.append(start(child, limits))
     )

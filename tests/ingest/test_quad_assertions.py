@@ -9,8 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.projects.project import no_spark
-from weir.compute.engine import Engine
+from tests.support.opened import engine_of, no_spark
 from weir.compute.relations import Statement
 from weir.compute.sql import columns, rows_of, select, union_all
 from weir.ingest import netting
@@ -23,6 +22,7 @@ from weir.ingest.quad_assertions import (
 )
 from weir.ingest.reading import Carried
 from weir.ingest.rows import CHANGE_COLUMNS, SCHEMA
+from weir.project import open_lake
 from weir.settings import Settings
 
 Quad = tuple[str, str, str, str]
@@ -69,7 +69,7 @@ def netted(
     """The states at the epochs from `HEAD` on."""
     with tempfile.TemporaryDirectory() as folder:
         configuration = Settings(lake=folder)
-        with Engine.of(configuration, configuration.open_lake(), no_spark, "ingest") as engine:
+        with engine_of(configuration, "ingest", no_spark, open_lake(configuration)) as engine:
             changes = [(ordinal, document, 0, True, *quad) for ordinal, document, quad in rows]
             engine.load("changes", table(CHANGE_COLUMNS[:-1], changes))
             engine.load("stored", table(QUAD, sorted(before)))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
+from tests.support.opened import call
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 from weir.cli.source_status import source_statuses
 from weir.ingest import source_files
@@ -68,11 +69,11 @@ def test_the_status_names_a_changed_file_until_it_is_restored(read: Project) -> 
     before = (read.folder / FILE).read_bytes()
     read.write(FILE, "<urn:s> <urn:p> <urn:2> .\n")
     read.ingest()
-    (status,) = source_statuses(read.settings).sources
+    (status,) = call(source_statuses, read.settings).sources
     assert [name.endswith(FILE) for name in status.changed] == [True]
     (read.folder / FILE).write_bytes(before)
     os.utime(read.folder / FILE, (1, 1))
-    (status,) = source_statuses(read.settings).sources
+    (status,) = call(source_statuses, read.settings).sources
     assert status.changed == ()
 
 

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from tests.support.dying import dies_at
-from tests.support.projects.project import Project, no_spark
+from tests.support.opened import call
+from tests.support.projects.project import Project
 from weir.errors import ConfigurationError
 from weir.ingest.pending import source_positions
 from weir.ingest.source_names import drop_source, rename_source
 from weir.lake.names import Name
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -30,11 +32,11 @@ def _quads(project: Project) -> set[tuple[object, ...]]:
 
 
 def _drop(project: Project, name: str) -> Any:
-    return drop_source(no_spark, project.settings, "drop", name=Name(name))
+    return call(drop_source, project.settings, "drop", name=Name(name))
 
 
 def _rename(project: Project, old: str, new: str) -> Any:
-    return rename_source(no_spark, project.settings, "rename", old=Name(old), new=Name(new))
+    return call(rename_source, project.settings, "rename", old=Name(old), new=Name(new))
 
 
 @pytest.fixture
@@ -154,7 +156,7 @@ def test_a_drop_that_dies_has_retracted_all_or_nothing_after_the_next_run(
     with dies_at(point):
         _drop(removed, "museum")
     removed.ingest()
-    if source_positions(removed.settings.open_lake())["museum"].ended is None:
+    if source_positions(open_lake(removed.settings))["museum"].ended is None:
         _drop(removed, "museum")
     assert len(_quads(removed)) == 1
     assert removed.rows("graphs", "source") == [("archive",)]
@@ -172,7 +174,7 @@ def test_a_renaming_that_dies_is_done_or_not_after_the_next_run(
     removed.declare(MUSEUM | {"name": "musee"}, ARCHIVE)
     with dies_at(point):
         _rename(removed, "museum", "musee")
-    if not source_positions(removed.settings.open_lake())["musee"].positions:
+    if not source_positions(open_lake(removed.settings))["musee"].positions:
         _rename(removed, "museum", "musee")
     assert removed.ingest().errors == ()
     assert removed.rows("graphs", "source") == [("archive",), ("musee",), ("musee",)]

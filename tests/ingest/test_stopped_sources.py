@@ -10,9 +10,10 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 from pyspark.sql import SparkSession
 
-from tests.support.projects.project import Project, no_spark
+from tests.support.opened import no_spark, on_spark
+from tests.support.projects.project import Project
 from weir.ingest.sources.errors import SourceError
-from weir.ingest.stage import IngestResult, _all_or_fail
+from weir.ingest.stage import IngestResult, ingest_or_fail
 
 GOOD = {"name": "good", "kind": "patches", "location": "good"}
 FEED = {"delta.enableChangeDataFeed": "true"}
@@ -38,7 +39,7 @@ def ingest_beside_a_good_source(
     assert str(project.folder / "bad") in str(error)
     assert "source bad: " in str(error)
     with pytest.raises(SourceError, match="source bad: "):
-        _all_or_fail(spark, project.settings, "run")
+        on_spark(spark, ingest_or_fail, project.settings, "run")
     return result, str(error)
 
 

@@ -16,6 +16,7 @@ from tests.support.projects.project import Project
 from weir.ingest import clock
 from weir.lake.instants import INSTANT_0
 from weir.progress.streams import Frontiers
+from weir.project import open_lake
 
 DATE_TIME = "<http://www.w3.org/2001/XMLSchema#dateTime>"
 SECOND = 1_000_000
@@ -95,7 +96,7 @@ def write(project: Project, files: dict[str, list[Triple]]) -> None:
 
 
 def stored(project: Project, table: str, *columns: str) -> list[Row]:
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     return project.rows(table, *columns) if lake.exists(table) else []
 
 
@@ -106,7 +107,7 @@ def found(project: Project) -> dict[str, list[Row]]:
         (position, *str(raw).removesuffix(" <urn:weir:graph:r>").split(" ", 2), reason)
         for position, raw, reason in stored(project, "rejected", "position", "raw", "reason")
     ]
-    transactions = project.settings.open_lake().rows("transactions").to_pylist()
+    transactions = open_lake(project.settings).rows("transactions").to_pylist()
     positions = {row["epoch"]: row["position"] for row in transactions}
     epochs = [
         (epoch, positions[epoch], *counts)
@@ -156,7 +157,7 @@ def test_random_arrivals_leave_the_tables_of_the_model(
         assert project.ingest().errors == ()
         assert found(project) == expected(model)
     assert model.events
-    recorded = Frontiers.read(project.settings.open_lake()).streams["r"]
+    recorded = Frontiers.read(open_lake(project.settings)).streams["r"]
     assert [*recorded] == [(row[0], row[2]) for row in model.epochs]
 
 

@@ -10,9 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.ingest.test_stream_crash import STREAM, contents, event, fill
+from tests.support.opened import engine_of
 from tests.support.projects.project import Project
-from weir.compute.engine import Engine
 from weir.errors import ConfigurationError
+from weir.project import open_lake
 from weir.validate.stream_rows import checked_streams
 from weir.validate.validation import validate_graph
 
@@ -38,8 +39,8 @@ def test_spark_leaves_the_same_streams_as_the_driver(spark: SparkSession, tmp_pa
         compared = {"g": project.rows("streams/g", "subject", "instant"), "source_files": files}
         lakes.append(contents(project) | compared)
         assert len(project.rows("streams/h")) == 2
-        lake = project.settings.open_lake()
-        with Engine.of(project.settings, lake, lambda: spark, "validate") as engine:
+        lake = open_lake(project.settings)
+        with engine_of(project.settings, "validate", spark, lake) as engine:
             last = len(project.rows("transactions"))
             found = validate_graph(engine, 0, last, checked_streams(lake, 0, last, {"r": 0.1}))
         assert found.failures == "late_share_is_within_max_late_share (3 rows)"

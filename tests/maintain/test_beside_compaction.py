@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.opened import on_spark, opened
 from tests.support.projects.graphs import FIRST, PAIRS, ingest_change_sets
-from tests.support.projects.project import Project, no_spark
-from weir.cli.stages import Done, run_stages
+from tests.support.projects.project import Project
 from weir.compact import stage as compaction
 from weir.errors import BusyError
 from weir.lake.delta import commit
@@ -21,6 +21,8 @@ from weir.lake.ledger.claims import claim
 from weir.lake.ledger.runs import SUCCEEDED, LedgerRow, record
 from weir.lake.tables import QUADS, Table
 from weir.lake.upkeep.maintenance import Consolidated
+from weir.pipeline import StageRun, run_pipeline
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -34,7 +36,7 @@ class Life:
     """A project whose graph changes, and that is brought up to date, again and again."""
 
     def __init__(self, project: Project) -> None:
-        self.project, self.done, self._is_running = project, list[Done](), False
+        self.project, self.done, self._is_running = project, list[StageRun](), False
 
     def goes_on(self) -> None:
         """A change set, and a run of all stages; not within another one."""
@@ -43,7 +45,8 @@ class Life:
         self._is_running = True
         number = len(self.project.change_sets) + 1
         self.project.change_set(f"A <urn:a> <urn:knows> <urn:n{number}>")
-        self.done += run_stages(no_spark, self.project.settings, f"run-{number}")
+        with opened(self.project.settings) as project:
+            self.done += run_pipeline(project, f"run-{number}")
         self._is_running = False
 
     @property
@@ -58,7 +61,7 @@ def life(project: Project, monkeypatch: pytest.MonkeyPatch) -> Life:
     project.query("pairs", PAIRS)
     ingest_change_sets(project, FIRST)
     row = LedgerRow("checks", "validate", 1, SUCCEEDED, to_epoch=len(FIRST))
-    record(project.settings.open_lake(), [row])
+    record(open_lake(project.settings), [row])
     monkeypatch.setattr(compaction, "_PATIENCE", 0.0)
     return Life(project)
 
@@ -66,7 +69,8 @@ def life(project: Project, monkeypatch: pytest.MonkeyPatch) -> Life:
 def compact(life: Life) -> list[str]:
     """Compact, with a consolidation that is given no Spark; what it says."""
     said: list[str] = []
-    compaction.compact_lake(lambda: NOBODY, life.project.settings, "compaction", said.append)  # type: ignore[arg-type, return-value]
+    nobody: Any = lambda: NOBODY  # noqa: E731 - a session that is none
+    on_spark(nobody, compaction.compact_lake, life.project.settings, "compaction", said.append)
     return said
 
 
@@ -143,14 +147,14 @@ def test_a_log_is_left_as_it_is_if_an_ingest_goes_on_and_on(
 ) -> None:
     tries, consolidate = overtaken_once()
     monkeypatch.setattr(compaction, "consolidate", consolidate)
-    claim(life.project.settings.open_lake(), "ingest", "busy", lease_seconds=60)
+    claim(open_lake(life.project.settings), "ingest", "busy", lease_seconds=60)
     said = compact(life)
     assert len(tries) == 1
     assert any(line.startswith(f"{QUADS.name} is left") and "run busy" in line for line in said)
 
 
 def test_what_another_run_is_at_work_on_is_left_to_it_and_the_rest_is_done(life: Life) -> None:
-    lake = life.project.settings.open_lake()
+    lake = open_lake(life.project.settings)
     number = claim(lake, "ingest", "the other run", lease_seconds=60)
     life.goes_on()
     summaries: dict[str, Any] = {each.stage: each.summary for each in life.done}

@@ -10,8 +10,9 @@ import pytest
 
 from tests.support.dying import dies_at
 from tests.support.killed import run_killed
+from tests.support.opened import no_spark
 from tests.support.projects.graphs import FIRST, KNOWERS, LATER, PAIRS, PRODUCT, ingest_change_sets
-from tests.support.projects.project import PATCHES, Project, no_spark
+from tests.support.projects.project import PATCHES, Project
 from weir.compute.session import Spark
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
+from tests.support.opened import engine_of, no_spark
 from tests.support.projects.handmade import HandMadeLake
-from tests.support.projects.project import no_spark
-from weir.compute.engine import Engine
 from weir.compute.sql import column, rows_of, select
 from weir.engine.relations import EpochRange
 from weir.lake.delta.change_feed import ChangeFeedGap
@@ -19,6 +18,7 @@ from weir.lake.tables import TRANSACTIONS, TRIPLES
 from weir.maintain.changes import read_changes
 from weir.plan.leaves import Scope
 from weir.progress.watermarks import epochs_after
+from weir.project import open_lake
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def lake(lake: HandMadeLake) -> HandMadeLake:
 
 
 def ingest(lake: HandMadeLake, epoch: int) -> int:
-    tables, metadata = lake.settings.open_lake(), Metadata("i", "ingest", epoch)
+    tables, metadata = open_lake(lake.settings), Metadata("i", "ingest", epoch)
     changes = 0 if epoch == 3 else 1
     triple = {"subject": "<s>", "predicate": "<p>", "object": f'"{epoch}"'}
     version = 1
@@ -45,8 +45,8 @@ def ingest(lake: HandMadeLake, epoch: int) -> int:
 
 def read(lake: HandMadeLake, after: int, last: int) -> set[str]:
     """The objects of the changes of a range."""
-    tables = lake.settings.open_lake()
-    with Engine.of(lake.settings, tables, no_spark, "maintain") as engine:
+    tables = open_lake(lake.settings)
+    with engine_of(lake.settings, "maintain", no_spark, tables) as engine:
         ingested = epochs_after(tables, after)
         read_changes(engine, "changes", Scope(), EpochRange(after, last), ingested, None)
         found = engine.rows(select(column("object")).from_(rows_of("changes")))
@@ -64,7 +64,7 @@ def test_the_changes_are_those_of_the_range(
 
 
 def test_changes_of_one_commit_are_divided_by_epochs(lake: HandMadeLake) -> None:
-    tables, metadata = lake.settings.open_lake(), Metadata("i", "ingest", 6)
+    tables, metadata = open_lake(lake.settings), Metadata("i", "ingest", 6)
     triple = {"subject": "<s>", "predicate": "<p>", "weight": 1}
     rows = [triple | {"object": f'"{epoch}"', "epoch": epoch} for epoch in (5, 6)]
     version = write(tables, TRIPLES, rows, metadata)
@@ -88,13 +88,13 @@ def test_a_commit_that_is_gone_is_a_gap(lake: HandMadeLake) -> None:
 
 
 def test_an_epoch_without_a_transaction_is_a_gap(lake: HandMadeLake) -> None:
-    DeltaTable(lake.settings.open_lake().location(TRANSACTIONS.name)).delete("epoch = 2")
+    DeltaTable(open_lake(lake.settings).location(TRANSACTIONS.name)).delete("epoch = 2")
     with pytest.raises(ChangeFeedGap, match=r"names 3 of the epochs 1\.\.4"):
         read(lake, 0, 4)
 
 
 def test_rows_that_somebody_deleted_are_a_gap(lake: HandMadeLake) -> None:
-    DeltaTable(lake.settings.open_lake().location(TRIPLES.name)).delete("object = '\"2\"'")
+    DeltaTable(open_lake(lake.settings).location(TRIPLES.name)).delete("object = '\"2\"'")
     ingest(lake, 5)
     with pytest.raises(ChangeFeedGap, match="not only append"):
         read(lake, 0, 5)
@@ -102,7 +102,7 @@ def test_rows_that_somebody_deleted_are_a_gap(lake: HandMadeLake) -> None:
 
 def test_rows_that_somebody_replaced_are_a_gap(lake: HandMadeLake) -> None:
     """The commit removes files, and has no file of a change feed."""
-    tables = lake.settings.open_lake()
+    tables = open_lake(lake.settings)
     kept = tables.rows(TRIPLES.name)
     write(tables, TRIPLES, kept, Metadata("i", "ingest", 4), mode="overwrite")
     ingest(lake, 5)
@@ -112,6 +112,6 @@ def test_rows_that_somebody_replaced_are_a_gap(lake: HandMadeLake) -> None:
 
 def forget_commits(lake: HandMadeLake, *versions: int) -> None:
     """Delete commits of `triples` whose rows are in a checkpoint."""
-    lake.settings.open_lake().existing(TRIPLES.name).create_checkpoint()
+    open_lake(lake.settings).existing(TRIPLES.name).create_checkpoint()
     for version in versions:
         (Path(lake.settings.lake) / TRIPLES.name / f"_delta_log/{version:020d}.json").unlink()

@@ -29,6 +29,7 @@ from weir.compute.relations import Statement
 from weir.errors import WeirError
 from weir.lake.lake import Lake
 from weir.lake.upkeep.maintenance import compact_files
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -96,8 +97,8 @@ def test_queries_whose_changes_were_vacuumed_are_rebuilt(project: Project) -> No
     project.run()
     ingest_change_sets(project, LATER)
     for table in ("quads", "triples"):
-        compact_files(project.settings.open_lake(), table, 10**8)
-        stored = DeltaTable(project.settings.open_lake().location(table))
+        compact_files(open_lake(project.settings), table, 10**8)
+        stored = DeltaTable(open_lake(project.settings).location(table))
         gone = stored.vacuum(0, dry_run=False, enforce_retention_duration=False)
         assert gone
     project.query("fresh", PAIRS)
@@ -114,8 +115,8 @@ def test_an_epoch_that_changes_nothing_needs_no_feed(project: Project) -> None:
     ingest_change_sets(project, FIRST)
     project.run()
     for table in ("quads", "triples"):
-        compact_files(project.settings.open_lake(), table, 10**8)
-        stored = DeltaTable(project.settings.open_lake().location(table))
+        compact_files(open_lake(project.settings), table, 10**8)
+        stored = DeltaTable(open_lake(project.settings).location(table))
         assert stored.vacuum(0, dry_run=False, enforce_retention_duration=False)
     nothing = "D " + knows("never", "there")
     project.change(nothing)
@@ -193,7 +194,7 @@ def run_and_check(project: Project, lives: list[random_life.Life]) -> None:
 
 def published(project: Project, query: str) -> Counter[Change]:
     """The rows of an answer's log, none before its first publication."""
-    there = project.settings.open_lake().exists(f"answers/{query}")
+    there = open_lake(project.settings).exists(f"answers/{query}")
     return Counter(project.signed(query) if there else ())
 
 

@@ -8,12 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.support.opened import call
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import Project
 from weir.cli.query_status import query_statuses
 from weir.errors import ConfigurationError, WeirError
 from weir.maintain import stage as module
 from weir.progress.completion import Completion
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -180,7 +182,7 @@ class Attempts:
         self.project = project
 
     def count(self) -> int:
-        found = Completion.read(self.project.settings.open_lake()).failed_attempts["bomb"]
+        found = Completion.read(open_lake(self.project.settings)).failed_attempts["bomb"]
         return found.attempts
 
 
@@ -240,7 +242,7 @@ def test_the_status_says_which_limit_and_when_it_is_tried_again(project: Project
     project.change(*TEXTS)
     failures(project)
     failures(project)
-    (status,) = query_statuses(project.settings)
+    (status,) = call(query_statuses, project.settings)
     assert status.state == "new"
     assert status.reason is not None
     assert "literal_length = 10" in status.reason

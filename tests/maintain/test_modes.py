@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from deltalake import DeltaTable
 
+from tests.support.opened import no_spark
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import (
     FIRST,
@@ -21,11 +22,12 @@ from tests.support.projects.graphs import (
     knows,
     name,
 )
-from tests.support.projects.project import PATCHES, Project, no_spark
+from tests.support.projects.project import PATCHES, Project
 from weir.compute.session import Spark
 from weir.errors import WeirError
 from weir.lake.tables import QUADS, TRIPLES
 from weir.lake.upkeep.maintenance import consolidate
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -195,7 +197,7 @@ def test_a_query_that_is_edited_while_it_is_behind_skips_to_the_newest_epoch(
 
 def lose_the_oldest_commits(project: Project, table: str, keep: int) -> None:
     """As the clean-up of the log does: write a checkpoint and delete the commits before it."""
-    log = Path(project.settings.open_lake().location(table)) / "_delta_log"
+    log = Path(open_lake(project.settings).location(table)) / "_delta_log"
     DeltaTable(str(log.parent)).create_checkpoint()
     for commit in sorted(log.glob("*.json"))[:-keep]:
         commit.unlink()
@@ -249,7 +251,7 @@ def test_a_query_that_returns_to_consolidated_logs_is_rebuilt(
     project.change("D " + knows("a", "b"))
     project.stages("validate", "publish")
     for table in (QUADS, TRIPLES):
-        result = consolidate(spark, project.settings.open_lake(), table, 2, 0.01, 100)
+        result = consolidate(spark, open_lake(project.settings), table, 2, 0.01, 100)
         assert result.after < result.before
     for query, text in queries.items():
         project.query(query, text)

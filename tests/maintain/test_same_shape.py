@@ -95,7 +95,7 @@ def test_each_query_of_a_shape_stores_what_it_stores_alone(
                 if each is other:
                     alone(patched)
                 result = each.maintain()
-            assert result.errors == []
+            assert result.failures == []
             if each is project:
                 modes = result.modes
             else:
@@ -245,7 +245,7 @@ def test_members_are_computed_one_by_one_if_their_statements_fail(
     result = project.maintain()
     assert set(result.modes.values()) == {"initial"}
     assert len(result.modes) == 8
-    assert result.errors == []
+    assert result.failures == []
 
 
 def test_many_new_rows_are_written_by_condition(

@@ -13,6 +13,7 @@ from weir.lake.ledger.runs import FAILED, LedgerRow, record
 from weir.lake.upkeep.consolidated import note_consolidation
 from weir.maintain.tasks import Task, commit_metadata, tasks_behind
 from weir.progress.completion import Completion
+from weir.project import open_lake
 
 QUERY = "SELECT ?s { ?s <http://a/p> ?o }"
 MAX_ROWS = "row_count_is_within_max_rows"
@@ -23,7 +24,7 @@ def mode_after(lake: HandMadeLake, reason: str) -> str:
     lake.query("q", QUERY)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, "<http://a/s>")], mode="initial")
-    tables = lake.settings.open_lake()
+    tables = open_lake(lake.settings)
     found = tables.last_metadata("embeddings/q", job="maintain")
     assert found is not None
     version, maintained = found
@@ -42,7 +43,7 @@ def mode_after(lake: HandMadeLake, reason: str) -> str:
     )
     record(tables, [verdict])
     lake.ingest(1)
-    completion = Completion.read(lake.settings.open_lake())
+    completion = Completion.read(open_lake(lake.settings))
     (task,) = tasks_behind(completion, Catalog.of(lake.settings).members)
     return task.mode
 
@@ -63,7 +64,7 @@ def test_a_state_that_failed_another_check_is_recomputed(lake: HandMadeLake, rea
 
 def task_of(lake: HandMadeLake) -> Task | None:
     """What the next run has to do for the query `q`."""
-    completion = Completion.read(lake.settings.open_lake())
+    completion = Completion.read(open_lake(lake.settings))
     return next(iter(tasks_behind(completion, Catalog.of(lake.settings).members)), None)
 
 
@@ -98,7 +99,7 @@ def test_an_edited_query_starts_over(maintained: HandMadeLake) -> None:
 def test_a_query_starts_over_if_changes_after_its_watermark_were_consolidated(
     maintained: HandMadeLake, until: int, mode: str
 ) -> None:
-    note_consolidation(maintained.settings.open_lake(), "quads", until)
+    note_consolidation(open_lake(maintained.settings), "quads", until)
     task = task_of(maintained)
     assert task is not None
     assert task.mode == mode
@@ -113,7 +114,7 @@ def test_a_state_is_recomputed_once_if_the_check_of_its_newest_commit_failed(
     maintained: HandMadeLake, about: int, mode: str, next_mode: str | None
 ) -> None:
     maintained.maintain("q", [(3, 1, "<http://a/t>")], base=2, mode=mode)
-    tables = maintained.settings.open_lake()
+    tables = open_lake(maintained.settings)
     version = tables.version("embeddings/q")
     assert version is not None
     reason = "ask_has_one_row (1 rows)"

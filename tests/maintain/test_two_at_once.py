@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.opened import call
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, ingest_change_sets
-from tests.support.projects.project import Project, no_spark
+from tests.support.projects.project import Project
 from weir.lake.lake import Lake
 from weir.publish.stage import publish_answers
 from weir.stage import Claim, Job, claimed
@@ -51,10 +52,10 @@ def test_a_publish_that_was_overtaken_publishes_nothing_twice(
     begun.validate()
 
     def other() -> None:
-        assert publish_answers(no_spark, begun.settings, "other").publications
+        assert call(publish_answers, begun.settings, "other").publications
 
     monkeypatch.setattr("weir.publish.stage.claimed", paused(other))
-    publish_answers(no_spark, begun.settings, "late")
+    call(publish_answers, begun.settings, "late")
     for query in ("pairs", "names"):
         check_answers(begun, query, 2, 6)
 
@@ -65,10 +66,10 @@ def test_a_validation_that_was_overtaken_leaves_the_newer_verdict(
     def other() -> None:
         begun.change("A <urn:z> <urn:knows> <urn:b> <urn:g>")
         begun.maintain()
-        validate_answers(no_spark, begun.settings, "other")
+        call(validate_answers, begun.settings, "other")
 
     monkeypatch.setattr("weir.validate.stage.claimed", paused(other))
-    validate_answers(no_spark, begun.settings, "late")
+    call(validate_answers, begun.settings, "late")
     begun.publish()
     for query in ("pairs", "names"):
         check_answers(begun, query, 2, 7)

@@ -22,12 +22,13 @@ from weir.progress import completion
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.progress.watermarks import epochs_after, head
+from weir.project import open_lake
 
 A, B, C = "<http://a/a>", '"b"@en', "_:c"
 
 
 def read(lake: HandMadeLake) -> Completion:
-    return Completion.read(lake.settings.open_lake())
+    return Completion.read(open_lake(lake.settings))
 
 
 def verdict(lake: HandMadeLake, number: int, *, success: bool) -> None:
@@ -49,7 +50,7 @@ def verdict(lake: HandMadeLake, number: int, *, success: bool) -> None:
         checked_run=found.metadata.run_id,
     )
     graph = LedgerRow("v", "validate", number, status, to_epoch=lake.epochs if success else 0)
-    record(lake.settings.open_lake(), [about, graph])
+    record(open_lake(lake.settings), [about, graph])
 
 
 def publish(lake: HandMadeLake, backlog: Backlog) -> None:
@@ -63,7 +64,7 @@ def publish(lake: HandMadeLake, backlog: Backlog) -> None:
         fingerprint=maintained.metadata.fingerprint,
         extra={"columns": [], "rows": 1, "embeddings_version": maintained.version},
     )
-    write(lake.settings.open_lake(), answers("q", ("s", "o")), [], metadata)
+    write(open_lake(lake.settings), answers("q", ("s", "o")), [], metadata)
 
 
 def test_of_an_empty_lake_nothing_is_complete(lake: HandMadeLake) -> None:
@@ -76,17 +77,17 @@ def test_of_an_empty_lake_nothing_is_complete(lake: HandMadeLake) -> None:
 def test_the_newest_epoch_is_that_of_all_files(lake: HandMadeLake) -> None:
     for epochs in (2, 1, 3):
         lake.ingest(epochs)
-    assert head(lake.settings.open_lake()) == 6
-    compact_files(lake.settings.open_lake(), TRANSACTIONS.name, 10**8)
-    assert head(lake.settings.open_lake()) == 6
+    assert head(open_lake(lake.settings)) == 6
+    compact_files(open_lake(lake.settings), TRANSACTIONS.name, 10**8)
+    assert head(open_lake(lake.settings)) == 6
 
 
 def test_the_newest_epoch_is_found_in_files_without_statistics(lake: HandMadeLake) -> None:
     lake.ingest(2)
-    table = lake.settings.open_lake().existing(TRANSACTIONS.name)
+    table = open_lake(lake.settings).existing(TRANSACTIONS.name)
     table.alter.set_table_properties({"delta.dataSkippingNumIndexedCols": "0"})
     lake.ingest(2)
-    tables = lake.settings.open_lake()
+    tables = open_lake(lake.settings)
     files = pa.table(tables.existing(TRANSACTIONS.name).get_add_actions(flatten=True))
     assert "max.epoch" not in files.column_names or files["max.epoch"].null_count
     assert head(tables) == 4
@@ -95,7 +96,7 @@ def test_the_newest_epoch_is_found_in_files_without_statistics(lake: HandMadeLak
 def test_transactions_come_in_order_and_only_those_after_an_epoch(lake: HandMadeLake) -> None:
     for epochs in (2, 3):
         lake.ingest(epochs)
-    tables = lake.settings.open_lake()
+    tables = open_lake(lake.settings)
     assert [each.epoch for each in epochs_after(tables, 1)] == [2, 3, 4, 5]
     assert epochs_after(tables, 5) == ()
 
@@ -129,7 +130,7 @@ def test_a_query_that_was_dropped_and_comes_back_starts_at_its_own_commit(
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     lake.ingest(2)
     lake.leave_untouched("q", 2)
-    remove_table(lake.settings.open_lake().location("embeddings/q"))
+    remove_table(open_lake(lake.settings).location("embeddings/q"))
     assert read(lake).maintained("q") is None
     lake.ingest(1)
     lake.maintain("q", [(5, 1, A, B)], base=5, mode="initial")
@@ -140,12 +141,12 @@ def test_a_query_that_was_dropped_and_comes_back_starts_at_its_own_commit(
 
 def known_to_the_ledger(lake: HandMadeLake, number: int) -> None:
     """Let a run of maintain end with the newest commit of `q`."""
-    found = lake.settings.open_lake().last_metadata("embeddings/q")
+    found = open_lake(lake.settings).last_metadata("embeddings/q")
     assert found is not None
     version, metadata = found
     row = LedgerRow("m", "maintain", number, SUCCEEDED, "q", to_epoch=metadata.watermark)
     known = replace(row, table_version=version, commit_metadata=metadata.to_json())
-    record(lake.settings.open_lake(), [known])
+    record(open_lake(lake.settings), [known])
 
 
 def test_a_commit_of_a_run_that_died_before_the_ledger_counts(lake: HandMadeLake) -> None:
@@ -166,7 +167,7 @@ def test_a_table_that_was_created_again_is_not_the_one_that_the_ledger_knows(
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
     known_to_the_ledger(lake, 1)
-    remove_table(lake.settings.open_lake().location("embeddings/q"))
+    remove_table(open_lake(lake.settings).location("embeddings/q"))
     lake.ingest(1)
     lake.maintain("q", [(2, 1, A, B)], base=2, mode="initial")
     found = read(lake).maintained("q")
@@ -222,7 +223,7 @@ def test_merged_files_do_not_change_the_backlog_but_the_version_to_read(
     lake.ingest(1)
     lake.maintain("q", [(3, 1, A, C)], base=2)
     (before,) = read(lake).backlog(["q"])
-    assert compact_files(lake.settings.open_lake(), "embeddings/q", 10**8) == 1
+    assert compact_files(open_lake(lake.settings), "embeddings/q", 10**8) == 1
     (after,) = read(lake).backlog(["q"])
     assert after.maintained.version == before.maintained.version
     assert after.snapshot == before.snapshot + 1
@@ -262,7 +263,7 @@ def test_a_failure_of_the_graph_is_reported_until_the_graph_is_validated(
             ("2", None, "third", False, 0),
         ]
     ]
-    write(lake.settings.open_lake(), QUALITY, rows, Metadata("v", "validate", 2))
+    write(open_lake(lake.settings), QUALITY, rows, Metadata("v", "validate", 2))
     failure = "the graph: second (3 rows); third (3 rows)"
     assert read(lake).graph_failure == failure
     verdict(lake, 1, success=True)
@@ -274,7 +275,7 @@ def test_a_failure_of_the_graph_is_reported_until_the_graph_is_validated(
 def test_the_last_maintenance_is_that_of_the_last_run_that_reported_on_the_query(
     lake: HandMadeLake,
 ) -> None:
-    tables = lake.settings.open_lake()
+    tables = open_lake(lake.settings)
     for number, mode in ((1, "initial"), (2, "incremental")):
         done = LedgerRow(f"m{number}", "maintain", number, SUCCEEDED, "gone", mode, f"why {number}")
         record(tables, [done])
@@ -292,9 +293,9 @@ def test_a_summary_of_the_ledger_gives_the_same_completion(
         lake.ingest(1)
         lake.leave_untouched("q", lake.epochs - 1)
     before = read(lake)
-    claim(lake.settings.open_lake(), "compact", "c", lease_seconds=10)
+    claim(open_lake(lake.settings), "compact", "c", lease_seconds=10)
     after = read(lake)
-    assert lake.settings.open_lake().exists("ledger_summary")
+    assert open_lake(lake.settings).exists("ledger_summary")
     assert after.verdicts == before.verdicts
     assert after.maintained("q") == before.maintained("q")
     assert after.backlog(["q"]) == before.backlog(["q"])
@@ -327,7 +328,7 @@ def test_one_completion_reads_the_ledger_once_and_each_watermark_once(
 def test_a_foreign_commit_on_top_does_not_hide_a_watermark(lake: HandMadeLake) -> None:
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
-    table = lake.settings.open_lake().existing("embeddings/q")
+    table = open_lake(lake.settings).existing("embeddings/q")
     write_deltalake(table, table.to_pyarrow_table().slice(0, 0), mode="append")
     found = read(lake).maintained("q")
     assert found is not None

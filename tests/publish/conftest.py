@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.opened import no_spark
 from tests.support.projects.handmade import HandMadeLake
-from tests.support.projects.project import no_spark
 from weir.compute.session import Spark
 
 

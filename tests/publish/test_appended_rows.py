@@ -7,14 +7,14 @@ import random
 import pyarrow as pa
 import pytest
 
+from tests.support.opened import engine_of, no_spark
 from tests.support.projects.handmade import HandMadeLake
-from tests.support.projects.project import no_spark
-from weir.compute.engine import Engine
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import TRANSACTIONS, embeddings
 from weir.progress.backlog import Backlog
 from weir.progress.watermarks import Watermark
+from weir.project import open_lake
 from weir.publish.appended_rows import by_query, make_rows_of_many, named
 from weir.publish.epoch_times import epoch_times
 
@@ -51,7 +51,7 @@ def test_where_there_are_no_rows_no_query_has_any() -> None:
 def test_queries_that_are_read_together_have_their_own_rows_of_the_range(
     lake: HandMadeLake,
 ) -> None:
-    stored = lake.settings.open_lake()
+    stored = open_lake(lake.settings)
     epochs = [{"epoch": epoch, "source": "s", "position": str(epoch)} for epoch in range(1, 6)]
     write(stored, TRANSACTIONS, epochs, Metadata("i", "ingest", 5))
     for number, query in enumerate(QUERIES):
@@ -62,7 +62,7 @@ def test_queries_that_are_read_together_have_their_own_rows_of_the_range(
         ]
         write(stored, embeddings(query, 2), rows, Metadata("m", "maintain", 5))
     items = [work(query, published) for published, query in enumerate(QUERIES, start=-1)]
-    with Engine.of(lake.settings, lake.settings.open_lake(), no_spark, "publish") as engine:
+    with engine_of(lake.settings, "publish", no_spark, open_lake(lake.settings)) as engine:
         engine.load("times", epoch_times(stored, -1))
         make_rows_of_many(engine, "rows", items, "times")
         rows_of_all = engine.fetch_few("rows", engine.count("rows"))

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable
 
+from tests.support.opened import call
 from tests.support.projects.handmade import Change, HandMadeLake, event_time
-from tests.support.projects.project import no_spark
 from weir.errors import QualityError
 from weir.lake.ledger.runs import FAILED, SUCCEEDED, LedgerRow, record
 from weir.progress.completion import Completion
+from weir.project import open_lake
 from weir.publish.stage import PublishResult, publish_answers
 from weir.validate.stage import validate_answers
 
@@ -23,11 +24,11 @@ A, B, C = "<http://a/a>", '"b"@en', "_:c"
 
 
 def validate(lake: HandMadeLake) -> None:
-    validate_answers(no_spark, lake.settings, "v")
+    call(validate_answers, lake.settings, "v")
 
 
 def publish(lake: HandMadeLake) -> PublishResult:
-    return publish_answers(no_spark, lake.settings, "p")
+    return call(publish_answers, lake.settings, "p")
 
 
 def maintained(lake: HandMadeLake, queries: Sequence[str], *changes: Change) -> None:
@@ -39,7 +40,7 @@ def maintained(lake: HandMadeLake, queries: Sequence[str], *changes: Change) -> 
 
 def say_checked(lake: HandMadeLake, query: str, **other: Any) -> None:
     """The ledger rows of a validation that found the rows of a query right, or what `other` has."""
-    (work,) = Completion.read(lake.settings.open_lake()).backlog([query])
+    (work,) = Completion.read(open_lake(lake.settings)).backlog([query])
     about = LedgerRow(
         "v",
         "validate",
@@ -52,7 +53,7 @@ def say_checked(lake: HandMadeLake, query: str, **other: Any) -> None:
         checked_run=work.maintained.metadata.run_id,
     )
     graph = LedgerRow("v", "validate", 9, SUCCEEDED, to_epoch=lake.epochs)
-    record(lake.settings.open_lake(), [replace(about, **other), graph])
+    record(open_lake(lake.settings), [replace(about, **other), graph])
 
 
 def event_times(lake: HandMadeLake, query: str) -> Mapping[int, object]:
@@ -60,7 +61,7 @@ def event_times(lake: HandMadeLake, query: str) -> Mapping[int, object]:
 
 
 def metadata(lake: HandMadeLake, query: str) -> tuple[int, Any]:
-    found = lake.settings.open_lake().last_metadata(f"answers/{query}")
+    found = open_lake(lake.settings).last_metadata(f"answers/{query}")
     assert found is not None
     return found[1].watermark, found[1].extra["rows"]
 
@@ -99,7 +100,7 @@ def test_rows_that_a_verdict_is_not_about_are_held_back(
     say_checked(lake, "q", **other)
     with pytest.raises(QualityError):
         publish(lake)
-    assert not lake.settings.open_lake().exists("answers/q")
+    assert not open_lake(lake.settings).exists("answers/q")
 
 
 def test_rows_of_an_epoch_that_is_not_checked_are_held_back(lake: HandMadeLake) -> None:
@@ -108,7 +109,7 @@ def test_rows_of_an_epoch_that_is_not_checked_are_held_back(lake: HandMadeLake) 
     say_checked(lake, "q")
     lake.ingest(1)
     lake.maintain("q", [(3, 1, A, C)], base=2)
-    (work,) = Completion.read(lake.settings.open_lake()).backlog(["q"])
+    (work,) = Completion.read(open_lake(lake.settings)).backlog(["q"])
     row = LedgerRow(
         "v",
         "validate",
@@ -120,7 +121,7 @@ def test_rows_of_an_epoch_that_is_not_checked_are_held_back(lake: HandMadeLake) 
         table_version=work.maintained.version,
         checked_run=work.maintained.metadata.run_id,
     )
-    record(lake.settings.open_lake(), [row])
+    record(open_lake(lake.settings), [row])
     with pytest.raises(QualityError, match="checks of the graph have not succeeded after epoch 2"):
         publish(lake)
 
@@ -135,7 +136,7 @@ def test_a_row_whose_epoch_has_no_transaction_is_published_without_a_time(
         lake.query(name, SELECT)
         lake.maintain(name, [(1, 1, A, B), (2, 1, A, C)], mode="initial")
     validate(lake)
-    location = lake.settings.open_lake().location("transactions")
+    location = open_lake(lake.settings).location("transactions")
     DeltaTable(location).delete("epoch = 1")
     publish(lake)
     for name in queries:
@@ -222,7 +223,7 @@ def test_a_failed_check_of_a_query_holds_it_back_alone(lake: HandMadeLake) -> No
     with pytest.raises(QualityError):
         publish(lake)
     assert lake.answers("good") == [(1, 1, A, B)]
-    assert not lake.settings.open_lake().exists("answers/bad")
+    assert not open_lake(lake.settings).exists("answers/bad")
 
 
 def test_a_wrong_quad_holds_back_every_query(lake: HandMadeLake) -> None:
@@ -232,7 +233,7 @@ def test_a_wrong_quad_holds_back_every_query(lake: HandMadeLake) -> None:
         validate(lake)
     with pytest.raises(QualityError, match=r"checks of the graph .*: the graph: .*\(1 row\)"):
         publish(lake)
-    assert Completion.read(lake.settings.open_lake()).graph_validated_to == 0
+    assert Completion.read(open_lake(lake.settings)).graph_validated_to == 0
 
 
 def test_rows_that_replace_checked_ones_are_checked_again(lake: HandMadeLake) -> None:
@@ -244,7 +245,7 @@ def test_rows_that_replace_checked_ones_are_checked_again(lake: HandMadeLake) ->
         validate(lake)
     with pytest.raises(QualityError):
         publish(lake)
-    assert not lake.settings.open_lake().exists("answers/q")
+    assert not open_lake(lake.settings).exists("answers/q")
 
 
 def test_the_rows_of_an_edited_query_wait_for_maintain(lake: HandMadeLake) -> None:
@@ -252,7 +253,7 @@ def test_the_rows_of_an_edited_query_wait_for_maintain(lake: HandMadeLake) -> No
     maintained(lake, ["q"], (1, 1, A, B))
     lake.query("q", DISTINCT)
     validate(lake)
-    assert Completion.read(lake.settings.open_lake()).verdicts == {}
+    assert Completion.read(open_lake(lake.settings)).verdicts == {}
 
 
 def test_an_epoch_that_touches_nothing_moves_the_watermark_without_a_commit(
@@ -262,14 +263,14 @@ def test_an_epoch_that_touches_nothing_moves_the_watermark_without_a_commit(
     maintained(lake, ["q"], (1, 1, A, B))
     validate(lake)
     publish(lake)
-    version = lake.settings.open_lake().version("answers/q")
+    version = open_lake(lake.settings).version("answers/q")
     lake.ingest(1)
     lake.leave_untouched("q", 1)
     validate(lake)
     publish(lake)
-    found = Completion.read(lake.settings.open_lake()).published("q")
+    found = Completion.read(open_lake(lake.settings)).published("q")
     assert found is not None
-    assert (found.epoch, lake.settings.open_lake().version("answers/q")) == (2, version)
+    assert (found.epoch, open_lake(lake.settings).version("answers/q")) == (2, version)
 
 
 def test_running_again_commits_nothing(lake: HandMadeLake) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.opened import call, no_spark, on_spark
 from tests.support.projects.handmade import HandMadeLake, event_time
-from tests.support.projects.project import no_spark
 from weir import stage as stages
 from weir.cli.query_status import query_statuses
 from weir.compute.session import Spark
@@ -24,6 +24,7 @@ from weir.lake.ledger import runs as ledger
 from weir.lake.tables import SOURCE_FILES, TRANSACTIONS
 from weir.lake.upkeep.removal import remove_table
 from weir.progress.completion import Completion
+from weir.project import open_lake
 from weir.publish.stage import publish_answers
 from weir.validate.quality_results import PAGE
 from weir.validate.stage import validate_answers
@@ -36,14 +37,14 @@ A, B, C = "<http://a/a>", '"b"@en', "_:c"
 
 
 def watermark(lake: HandMadeLake, query: str) -> int:
-    found = Completion.read(lake.settings.open_lake()).published(query)
+    found = Completion.read(open_lake(lake.settings)).published(query)
     assert found is not None
     return found.epoch
 
 
 def run(lake: HandMadeLake, session: Spark = no_spark, run_id: str = "r") -> None:
-    validate_answers(session, lake.settings, run_id)
-    publish_answers(session, lake.settings, run_id)
+    on_spark(session, validate_answers, lake.settings, run_id)
+    on_spark(session, publish_answers, lake.settings, run_id)
 
 
 def publish_first(lake: HandMadeLake, *queries: str) -> None:
@@ -66,7 +67,7 @@ def test_the_first_publication_has_every_row_with_its_epoch_and_event_time(
     assert lake.answers("q") == [(1, 1, A, B), (1, 2, A, None), (3, -1, A, B)]
     assert all(row["event_time"] == event_time(row["epoch"]) for row in lake.rows("answers/q"))
     assert watermark(lake, "q") == 3
-    published = Completion.read(lake.settings.open_lake()).published("q")
+    published = Completion.read(open_lake(lake.settings)).published("q")
     assert published is not None
     assert published.metadata.extra["rows"] == 2
 
@@ -76,17 +77,17 @@ def test_a_row_without_an_event_time_has_that_of_its_file_or_of_its_ingest(
     lake: HandMadeLake, queries: list[str]
 ) -> None:
     lake.ingest(3)
-    stored = lake.settings.open_lake()
+    stored = open_lake(lake.settings)
     changed, ingested = event_time(90), event_time(80)
     rows = lake.rows("transactions")
     for row in rows[1:]:
         row |= {"event_time": None, "ingested_at": ingested}
     shutil.rmtree(stored.location("transactions"))
-    write(lake.settings.open_lake(), TRANSACTIONS, rows, Metadata("ingest", "ingest", 3))
+    write(open_lake(lake.settings), TRANSACTIONS, rows, Metadata("ingest", "ingest", 3))
     file = {"source": "s", "position": "2", "bytes": 1, "run_id": "ingest", "changed": False}
     files = [file | {"file": name, "modified": event_time(70 + len(name))} for name in ("a", "bb")]
     files.append(file | {"file": "a", "modified": changed, "changed": True})
-    write(lake.settings.open_lake(), SOURCE_FILES, files, Metadata("ingest", "ingest", 3))
+    write(open_lake(lake.settings), SOURCE_FILES, files, Metadata("ingest", "ingest", 3))
     for name in queries:
         lake.query(name, SELECT)
         lake.maintain(name, [(epoch, 1, A, f'"{epoch}"') for epoch in (1, 2, 3)], mode="initial")
@@ -120,8 +121,8 @@ def test_queries_with_similar_names_are_published_separately(
     lake.ingest(1)
     for name in names:
         lake.maintain(name, [(1, 1, A, f'"{name}"')], base=1, mode="initial")
-    validate_answers(no_spark, lake.settings, "first")
-    publish_answers(no_spark, lake.settings, "first")
+    call(validate_answers, lake.settings, "first")
+    call(publish_answers, lake.settings, "first")
     assert {name: lake.answers(name) for name in names} == {
         name: [(1, 1, A, f'"{name}"')] for name in names
     }
@@ -196,8 +197,8 @@ def test_a_new_column_of_a_small_answer_needs_no_spark(lake: HandMadeLake) -> No
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     for run_id in ("first", "edited"):
-        validate_answers(no_spark, lake.settings, run_id)
-        publish_answers(no_spark, lake.settings, run_id)
+        call(validate_answers, lake.settings, run_id)
+        call(publish_answers, lake.settings, run_id)
         lake.query("q", "SELECT ?s ?p WHERE { ?s ?p ?o }")
         lake.maintain("q", [(1, 1, A, C)], base=1, mode="edited")
     assert Counter((r["weight"], r["s"], r["p"], r["o"]) for r in lake.rows("answers/q")) == {
@@ -241,9 +242,9 @@ def test_a_failed_check_holds_back_its_query_alone_until_the_rows_are_right(
     lake.maintain("bad", [(2, -1, A, C)], base=1)
     for _ in range(2):
         with pytest.raises(QualityError, match="multiplicity_is_not_negative"):
-            validate_answers(no_spark, lake.settings, "r2")
+            call(validate_answers, lake.settings, "r2")
         with pytest.raises(QualityError, match="bad"):
-            publish_answers(no_spark, lake.settings, "r2")
+            call(publish_answers, lake.settings, "r2")
         assert lake.answers("bad") == [(1, 1, A, B)]
         assert lake.answers("good") == [(1, 1, A, B), (2, -1, A, B)]
     failed = [row for row in lake.rows("quality") if not row["success"]]
@@ -262,11 +263,11 @@ def test_a_wrong_quad_holds_back_every_query(lake: HandMadeLake) -> None:
     lake.maintain("touched", [(2, 1, A, C)], base=1)
     lake.leave_untouched("untouched", 1)
     with pytest.raises(QualityError, match="the graph: weight_is_a_sign"):
-        validate_answers(no_spark, lake.settings, "r2")
+        call(validate_answers, lake.settings, "r2")
     with pytest.raises(QualityError, match="2 answers held back"):
-        publish_answers(no_spark, lake.settings, "r2")
+        call(publish_answers, lake.settings, "r2")
     assert [watermark(lake, name) for name in ("touched", "untouched")] == [1, 1]
-    found = query_statuses(lake.settings)
+    found = call(query_statuses, lake.settings)
     assert [status.state for status in found] == ["held", "held"]
     assert "the graph: weight_is_a_sign" in (found[0].reason or "")
 
@@ -277,10 +278,10 @@ def test_a_query_is_not_held_by_a_failure_of_another(lake: HandMadeLake) -> None
     lake.maintain("good", [(2, 1, A, C)], base=1)
     lake.maintain("bad", [(2, -1, A, C)], base=1)
     with pytest.raises(QualityError, match="bad"):
-        validate_answers(no_spark, lake.settings, "r2")
+        call(validate_answers, lake.settings, "r2")
     lake.ingest(1)
     lake.maintain("good", [(3, 1, B, C)], base=1)
-    found = {status.query: status.state for status in query_statuses(lake.settings)}
+    found = {status.query: status.state for status in call(query_statuses, lake.settings)}
     assert found == {"good": "behind", "bad": "held"}
 
 
@@ -288,11 +289,11 @@ def test_rows_that_came_after_the_check_are_not_published(lake: HandMadeLake) ->
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
-    validate_answers(no_spark, lake.settings, "r")
+    call(validate_answers, lake.settings, "r")
     lake.ingest(1)
     lake.maintain("q", [(2, 1, A, C)])
     with pytest.raises(QualityError, match="held back"):
-        publish_answers(no_spark, lake.settings, "r")
+        call(publish_answers, lake.settings, "r")
     run(lake)
     assert lake.answers("q") == [(1, 1, A, B), (2, 1, A, C)]
 
@@ -304,7 +305,7 @@ def test_the_rows_of_recreated_tables_are_checked_again(lake: HandMadeLake) -> N
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     run(lake)
     for table in ("answers/q", "embeddings/q"):
-        remove_table(lake.settings.open_lake().location(table))
+        remove_table(open_lake(lake.settings).location(table))
     lake.maintain("q", [(1, 1, A, B), (1, 1, A, C)], mode="initial")
     with pytest.raises(QualityError, match="row_count_is_within_max_rows"):
         run(lake)
@@ -318,9 +319,9 @@ def test_rows_that_cannot_be_read_hold_back_their_query_alone(lake: HandMadeLake
     (file,) = (lake.settings.project / "lake/embeddings/damaged").glob("*.parquet")
     file.write_bytes(b"PAR1 no PAR1")
     with pytest.raises(QualityError, match="damaged: rows_can_be_read"):
-        validate_answers(no_spark, lake.settings, "r")
+        call(validate_answers, lake.settings, "r")
     with pytest.raises(QualityError, match="damaged"):
-        publish_answers(no_spark, lake.settings, "r")
+        call(publish_answers, lake.settings, "r")
     assert lake.answers("good") == [(1, 1, A, B)]
 
 
@@ -329,7 +330,7 @@ def test_a_raised_limit_lets_the_answer_through(lake: HandMadeLake) -> None:
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B), (1, 1, A, C)], mode="initial")
     with pytest.raises(QualityError, match="row_count_is_within_max_rows"):
-        validate_answers(no_spark, lake.settings, "r")
+        call(validate_answers, lake.settings, "r")
     lake.query("q", "#+ max_rows: 2\n" + SELECT)
     run(lake)
     assert len(lake.answers("q")) == 2
@@ -340,9 +341,9 @@ def test_the_rows_of_an_edited_query_wait_for_maintain(lake: HandMadeLake) -> No
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     lake.query("q", DISTINCT)
-    validate_answers(no_spark, lake.settings, "r")
+    call(validate_answers, lake.settings, "r")
     with pytest.raises(QualityError, match="not been checked yet"):
-        publish_answers(no_spark, lake.settings, "r")
+        call(publish_answers, lake.settings, "r")
 
 
 def test_a_removed_query_keeps_its_answers(lake: HandMadeLake) -> None:
@@ -361,7 +362,7 @@ def test_the_results_of_checks_are_on_a_page_with_examples_escaped(lake: HandMad
     lake.ingest(1)
     lake.maintain("q", [(1, -1, "<http://a/a&b>", B)], mode="initial")
     with pytest.raises(QualityError):
-        validate_answers(no_spark, lake.settings, "r")
+        call(validate_answers, lake.settings, "r")
     page = (lake.settings.project / "lake" / PAGE).read_text()
     assert "No row vanishes more often than it appeared." in page
     assert "http://a/a&amp;b" in page
@@ -414,10 +415,10 @@ def test_a_run_killed_anywhere_and_run_again_publishes_every_row_once(
         lake.maintain("q", changes, mode="incremental" if expected else "initial")
         expected += changes
         if stage is publish_answers:
-            validate_answers(no_spark, lake.settings, "r")
+            call(validate_answers, lake.settings, "r")
         die_at(point)
         with pytest.raises(Killed):
-            stage(no_spark, lake.settings, "killed")
+            call(stage, lake.settings, "killed")
         monkeypatch.undo()
         monkeypatch.setattr(claims, "lives", lambda *_: False)
         run(lake)

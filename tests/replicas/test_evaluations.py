@@ -10,12 +10,13 @@ from unittest import mock
 import pytest
 from deltalake import write_deltalake
 
-from tests.support.projects.project import no_spark
+from tests.support.opened import call
 from tests.support.projects.replicas import IRI, START, ReplicaProject
 from weir.compact.stage import compact_lake
 from weir.errors import QualityError
 from weir.freshness.current import current_states
 from weir.freshness.stage import check_freshness
+from weir.project import open_lake
 from weir.refresh.stage import refresh_remotes
 from weir.remotes.http.outcomes import Failure
 from weir.remotes.schedule import schedule
@@ -169,8 +170,8 @@ def test_the_files_of_rounds_are_merged_and_refreshes_go_on(tmp_path: Path) -> N
         project.now += EVERY
         project.remote.set("http://x/a", POPULATION, number + 5)
         project.refresh()
-    compact_lake(no_spark, project.settings, "compact")
-    assert len(project.settings.open_lake().existing("replicas/wd").file_uris()) == 1
+    call(compact_lake, project.settings, "compact")
+    assert len(open_lake(project.settings).existing("replicas/wd").file_uris()) == 1
     project.now += EVERY
     project.remote.set("http://x/b", POPULATION, 9)
     project.refresh()
@@ -185,7 +186,7 @@ def test_the_files_of_rounds_are_merged_and_refreshes_go_on(tmp_path: Path) -> N
 
 def test_requests_of_an_earlier_version_get_the_column_that_is_new(tmp_path: Path) -> None:
     project = project_of(tmp_path)
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     table = lake.existing("requests")
     rows = lake.rows("requests").drop_columns(["not_before"])
     write_deltalake(table, rows, mode="overwrite", schema_mode="overwrite")
@@ -205,8 +206,12 @@ def failing(project: ReplicaProject, failure: Failure | None, evaluations: int) 
     for _ in range(evaluations):
         project.now += EVERY
         project.remote.failures = [failure] * 20
-        refresh_remotes(
-            no_spark, project.settings, "run", lines.append, surroundings=project.surroundings()
+        call(
+            refresh_remotes,
+            project.settings,
+            "run",
+            lines.append,
+            surroundings=project.surroundings(),
         )
     project.remote.failures = []
     return [line for line in lines if "answered" in line]
@@ -263,7 +268,7 @@ def test_requests_that_the_project_refuses_do_not_open_the_circuit(tmp_path: Pat
     lines = failing(project, REFUSED, 8)
     reason = "2 keys not asked for: port 3030 is not allowed"
     assert lines == [f"wd: 0 of 2 keys answered, 0 changed; {reason}"] * 8
-    check_freshness(project.settings, "check", now=project.now)
+    call(check_freshness, project.settings, "check", now=project.now)
     project.now += EVERY
     project.refresh()
     # They are asked for in one request, as keys that never failed.
@@ -279,14 +284,14 @@ def test_a_remote_whose_url_was_edited_is_asked_at_once(tmp_path: Path, failure:
     failing(project, failure, 7)
     project.now += timedelta(minutes=1)
     assert project.freshness()[-1]["state"] == "backing_off"
-    check_freshness(project.settings, "before", now=project.now)
+    call(check_freshness, project.settings, "before", now=project.now)
     project.declare_remote(url="http://remote.example/other")
     project.now += EVERY
     project.refresh()
     assert project.freshness()[-1]["answered"] == 2
     with suppress(QualityError):
         # `url` was edited, so the hosts of earlier requests are others than declared.
-        check_freshness(project.settings, "after", now=project.now)
+        call(check_freshness, project.settings, "after", now=project.now)
     failed = [row["expectation"] for row in project.table("quality") if not row["success"]]
     assert "politeness_is_kept" not in failed
 
@@ -307,7 +312,7 @@ def test_a_remote_is_not_asked_next_while_it_is_left_alone(tmp_path: Path) -> No
     for _ in range(2):
         (refreshed,) = project.refresh().remotes
         assert refreshed.next_at == START + 4 * EVERY
-        (scheduled,) = schedule(project.settings, project.settings.open_lake(), project.now)
+        (scheduled,) = schedule(project.settings, open_lake(project.settings), project.now)
         assert scheduled.next_at == START + 2 * EVERY
         assert scheduled.asked_at == START + 4 * EVERY
 
@@ -316,7 +321,7 @@ def test_rows_of_freshness_of_an_earlier_version_get_the_columns_that_are_new(
     tmp_path: Path,
 ) -> None:
     project = project_of(tmp_path)
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     rows = lake.rows("freshness").drop_columns(["failure", "not_before_reason"])
     write_deltalake(lake.existing("freshness"), rows, mode="overwrite", schema_mode="overwrite")
     (state,) = current_states(project.settings, project.now)

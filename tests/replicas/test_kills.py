@@ -29,6 +29,7 @@ from tests.support.services.evaluations import (
 )
 from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import microseconds
+from weir.project import open_lake
 from weir.remotes.budget import Amount, Entry, spent
 from weir.remotes.inbox import RoundMark
 
@@ -126,7 +127,7 @@ def check_rounds(folder: Path, steps: int) -> None:
     project = ReplicaProject(folder)
     marks = [
         RoundMark.of(metadata)
-        for commit in project.settings.open_lake().commits("replicas/wd")
+        for commit in open_lake(project.settings).commits("replicas/wd")
         if (metadata := Metadata.from_json(commit.get("userMetadata"))) is not None
     ]
     expected = [microseconds(START + EVERY * number) for number in range(steps)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from tests.support.opened import on_spark
 from tests.support.projects.replicas import START, ReplicaProject
 from tests.support.services.evaluations import (
     EVERY,
@@ -49,8 +50,12 @@ def test_spark_finds_the_rounds_that_the_driver_finds(tmp_path: Path, spark: Spa
                 started.append(of)
                 return spark
 
-            result = refresh_remotes(
-                session, project.settings, "refresh", surroundings=project.surroundings()
+            result = on_spark(
+                session,
+                refresh_remotes,
+                project.settings,
+                "refresh",
+                surroundings=project.surroundings(),
             )
             assert not result.errors
     assert {*started} == {there}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
+from tests.support.opened import call
 from tests.support.projects.replicas import IRI, ReplicaProject
 from weir.cli.answer_logs import answer_at
 from weir.cli.moments import Moment
@@ -17,6 +18,7 @@ from weir.freshness.current import current_states
 from weir.freshness.stage import check_freshness
 from weir.progress.backlog import answered_since
 from weir.progress.completion import Completion
+from weir.project import open_lake
 from weir.remotes.http.outcomes import Failure
 
 pytestmark = pytest.mark.usefixtures("sampled")
@@ -176,7 +178,7 @@ def test_an_unchanged_text_is_still_answered_since_its_first_answer(
     project.run()
     project.change_set("D <http://x/u> <http://x/city> <http://x/a> .")
     project.run()
-    published = Completion.read(project.settings.open_lake()).published("cities")
+    published = Completion.read(open_lake(project.settings)).published("cities")
     assert published is not None
     assert answered_since(published.metadata) == 2
 
@@ -211,7 +213,7 @@ def test_a_remote_that_was_renamed_is_not_fresh(project: ReplicaProject) -> None
     project.refresh()
     project.declare_remote(name="other")
     with pytest.raises(QualityError, match="stored under the name wd, not other"):
-        check_freshness(project.settings, "check", now=project.now)
+        call(check_freshness, project.settings, "check", now=project.now)
 
 
 def test_a_later_key_does_not_hold_an_answer_that_was_published(project: ReplicaProject) -> None:
@@ -296,7 +298,7 @@ def test_what_refreshes_write_passes_every_check(project: ReplicaProject) -> Non
         project.remote.set("http://x/a", POPULATION, number)
         project.refresh(f"refresh-{number}")
         project.run()
-        check_freshness(project.settings, f"check-{number}", now=project.now)
+        call(check_freshness, project.settings, f"check-{number}", now=project.now)
         project.now += timedelta(minutes=10)
     failed = [row for row in project.table("quality") if not row["success"]]
     assert not failed
@@ -308,9 +310,9 @@ def test_a_replica_that_is_not_refreshed_fails_the_check(project: ReplicaProject
     project.declare_remote(error_after="PT1H")
     project.run()
     project.refresh()
-    check_freshness(project.settings, "check", now=project.now)
+    call(check_freshness, project.settings, "check", now=project.now)
     with pytest.raises(QualityError, match="wd"):
-        check_freshness(project.settings, "later", now=project.now + timedelta(hours=2))
+        call(check_freshness, project.settings, "later", now=project.now + timedelta(hours=2))
 
 
 def test_max_staleness_holds_an_answer_of_old_keys(project: ReplicaProject) -> None:

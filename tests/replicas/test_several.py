@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.projects.project import no_spark
+from tests.support.opened import call
 from tests.support.projects.replicas import IRI, ReplicaProject
 from weir.errors import QualityError
 from weir.publish.stage import PublishResult, publish_answers
@@ -33,7 +33,7 @@ def published(project: ReplicaProject) -> dict[str, str]:
     project.stages("ingest", "maintain", "validate")
     result: object
     try:
-        result = publish_answers(no_spark, project.settings, "test")
+        result = call(publish_answers, project.settings, "test")
     except QualityError as held:
         result = held.done
     assert isinstance(result, PublishResult)
@@ -80,8 +80,12 @@ def two(project: ReplicaProject, monkeypatch: pytest.MonkeyPatch) -> ReplicaProj
 
 def refresh(project: ReplicaProject, *names: str) -> None:
     project.now += timedelta(seconds=10)
-    refresh_remotes(
-        no_spark, project.settings, "refresh", names=names, surroundings=project.surroundings()
+    call(
+        refresh_remotes,
+        project.settings,
+        "refresh",
+        names=names,
+        surroundings=project.surroundings(),
     )
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.replicas.test_evaluations import EVERY, QUERY, project_of
+from tests.support.opened import call
 from tests.support.projects.replicas import ReplicaProject
 from weir.freshness.stage import check_freshness
+from weir.project import open_lake
 from weir.rdf.replica_graphs import is_reserved
 from weir.remotes import unused
 
@@ -83,7 +85,7 @@ def test_a_block_that_comes_back_is_asked_for_as_if_for_the_first_time(tmp_path:
     project.refresh()
     project.query("cities", QUERY)
     project.run()
-    assert not project.settings.open_lake().exists("answers/cities")
+    assert not open_lake(project.settings).exists("answers/cities")
     project.now += EVERY
     project.refresh()
     project.run()
@@ -116,6 +118,6 @@ def test_rounds_that_drop_keys_pass_every_check(tmp_path: Path) -> None:
         project.now += timedelta(days=1)
         project.refresh()
         project.stages("ingest")
-        check_freshness(project.settings, f"check-{number}", now=project.now)
+        call(check_freshness, project.settings, f"check-{number}", now=project.now)
     assert dropped(project)
     assert all(row["success"] for row in project.table("quality"))

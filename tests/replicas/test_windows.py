@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.projects.project import no_spark
+from tests.support.opened import engine_of, no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
 from weir.catalog.catalog import Catalog
-from weir.compute.engine import Engine
 from weir.compute.sql import column, rows_of, select
 from weir.progress.completion import Completion
+from weir.project import open_lake
 from weir.remotes.wanted import WANTED, askers, make_wanted
 
 pytestmark = pytest.mark.usefixtures("sampled")
@@ -113,8 +113,8 @@ def test_a_candidate_is_dated_by_the_last_close_at_which_the_window_got_it(
     mention(project, 4.5, "bob")
     mention(project, 6)
     project.run()
-    lake = project.settings.open_lake()
-    with Engine.of(project.settings, lake, no_spark, "refresh") as engine:
+    lake = open_lake(project.settings)
+    with engine_of(project.settings, "refresh", no_spark, lake) as engine:
         queries = Catalog.of(project.settings).members
         make_wanted(engine, askers(queries, Completion.read(lake)))
         names = [column(each) for each in ("key", "seen")]

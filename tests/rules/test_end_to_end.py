@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.projects.project import PATCHES, Project, no_spark
+from tests.support.opened import call
+from tests.support.projects.project import PATCHES, Project
 from tests.support.streams.memory import StreamRow
 from tests.support.streams.projects import READINGS, SECOND, STREAM, answer_log, local, readings
 from weir.catalog.catalog import Catalog
@@ -16,6 +17,7 @@ from weir.cli.program_explanation import explain_program
 from weir.cli.sql import query_lake
 from weir.cli.views import view_names
 from weir.compact.stage import compact_lake
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -124,7 +126,7 @@ def test_one_run_gives_the_log_of_many(often: Project, tmp_path: Path) -> None:
 
 
 def test_a_run_without_new_epochs_commits_nothing(often: Project) -> None:
-    lake = often.settings.open_lake()
+    lake = open_lake(often.settings)
     before = [lake.version(f"{table}/plant") for table in ("embeddings", "answers")]
     often.run()
     lake.refresh()
@@ -163,7 +165,7 @@ def test_a_program_that_is_registered_after_events_were_deleted_has_the_atoms_of
             project.write(f"events/{number}.ttl", readings(*(("s1", each) for each in seconds)))
             project.run()
         if name == "after":
-            (deleted,) = compact_lake(no_spark, project.settings, "compact").events
+            (deleted,) = call(compact_lake, project.settings, "compact").events
             assert deleted.deleted
         project.program("plant", PROGRAM)
         project.write("events/9.ttl", readings(("s2", 250), ("s1", 260)))

@@ -16,6 +16,7 @@ from weir.catalog.queries import compile_query
 from weir.compact.stage import needed_after
 from weir.errors import ConfigurationError, WeirError
 from weir.lake.upkeep.removal import remove_table
+from weir.project import open_lake
 from weir.streams.reading import graph_epochs
 
 pytestmark = pytest.mark.usefixtures("sampled")
@@ -96,8 +97,8 @@ def test_the_graph_is_kept_for_a_query_over_streams_without_a_usable_file(
         project.remove_query("hot")
     if file == "gone, and dropped":
         for table in ("answers/hot", "embeddings/hot"):
-            remove_table(project.settings.open_lake().location(table))
-    needed = needed_after(project.settings, project.settings.open_lake())
+            remove_table(open_lake(project.settings).location(table))
+    needed = needed_after(project.settings, open_lake(project.settings))
     assert bool(needed) == (file == "gone, and dropped")
 
 
@@ -135,7 +136,7 @@ def test_a_consolidated_log_is_not_consolidated_to_an_earlier_instant(
         second = 60 * number
         project.write(f"events/{number}.nt", readings(("s1", second), ("s2", second + 30)))
         project.run()
-        last = project.settings.open_lake().last_metadata("embeddings/hot", job="maintain")
+        last = open_lake(project.settings).last_metadata("embeddings/hot", job="maintain")
         assert last is not None
         until.append(last[1].extra.get("consolidated_until", 0))
     assert until[4] > 0
@@ -169,7 +170,7 @@ def test_a_change_of_the_graph_in_the_future_counts_as_one_of_its_ingest(tmp_pat
     project.patch("changes/0002.rdfp", is_in("s3", "attic"), time="2999-01-01T00:00:00Z")
     project.ingest()
     ingested = {row[0]: row[1] for row in project.rows("transactions", "epoch", "ingested_at")}[2]
-    times = dict(graph_epochs(project.settings.open_lake(), 2))
+    times = dict(graph_epochs(open_lake(project.settings), 2))
     assert times == {1: None, 2: int(ingested.timestamp() * SECOND)}
 
 
@@ -211,7 +212,7 @@ def test_a_log_that_is_recomputed_is_complete_up_to_what_was_published(tmp_path:
 
 def published_to(project: Project, query: str) -> int:
     """The watermark of an answer."""
-    last = project.settings.open_lake().last_metadata(f"answers/{query}", job="publish")
+    last = open_lake(project.settings).last_metadata(f"answers/{query}", job="publish")
     assert last is not None
     return last[1].watermark
 

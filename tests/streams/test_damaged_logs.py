@@ -8,11 +8,12 @@ import pytest
 
 from tests.streams.test_output_streams import STREAMS, arrive, often, project_of, seen_before
 from tests.support.damage import newest_commit
+from tests.support.opened import call, has_pending_work
 from tests.support.projects.project import Project
 from weir.cli.query_status import query_statuses
 from weir.errors import WeirError
-from weir.pending import has_pending_work
 from weir.progress.completion import Completion
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -32,14 +33,14 @@ def project(tmp_path: Path) -> Project:
 def test_the_reader_of_a_damaged_stream_waits_and_catches_up_once_it_is_restored(
     project: Project, table: str
 ) -> None:
-    commit = newest_commit(project.settings.open_lake(), table)
+    commit = newest_commit(open_lake(project.settings), table)
     right = commit.read_bytes()
     commit.write_text("{")
     arrive(project, 3, 4)
     project.ingest()
     with pytest.raises(WeirError, match=r"q: .*is not JSON"):
         project.maintain()
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     reader = Completion.read(lake).maintained("often")
     assert reader is not None
     assert reader.epoch < Completion.read(lake).head
@@ -52,7 +53,7 @@ def test_the_reader_of_a_damaged_stream_waits_and_catches_up_once_it_is_restored
 def test_a_damaged_log_fails_its_query_without_a_new_epoch_too(
     project: Project, table: str
 ) -> None:
-    newest_commit(project.settings.open_lake(), table).write_text("{")
+    newest_commit(open_lake(project.settings), table).write_text("{")
     assert has_pending_work(project.settings)
     with pytest.raises(WeirError, match="could not be maintained:"):
         project.maintain()
@@ -60,6 +61,6 @@ def test_a_damaged_log_fails_its_query_without_a_new_epoch_too(
 
 @pytest.mark.parametrize("table", TABLES)
 def test_the_status_says_which_query_is_broken(project: Project, table: str) -> None:
-    newest_commit(project.settings.open_lake(), table).write_text("{")
-    states = {each.query: each.state for each in query_statuses(project.settings)}
+    newest_commit(open_lake(project.settings), table).write_text("{")
+    states = {each.query: each.state for each in call(query_statuses, project.settings)}
     assert states == {"often": "current", "q": "broken"}

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.killed import call_killed
-from tests.support.projects.project import Project, no_spark
+from tests.support.opened import call, has_pending_work, no_spark
+from tests.support.projects.project import Project
 from tests.support.streams.projects import (
     READINGS,
     SECOND,
@@ -28,7 +29,7 @@ from weir.cli.views import view_names
 from weir.compact.stage import compact_lake
 from weir.errors import QualityError, WeirError
 from weir.ingest.stream_readers import undeclared_streams
-from weir.pending import has_pending_work
+from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -201,7 +202,7 @@ def test_a_query_that_lost_the_table_of_its_stream_emits_it_again(tmp_path: Path
     project = project_of(tmp_path, "ISTREAM")
     arrive(project, 0, 1)
     project.run()
-    shutil.rmtree(project.settings.open_lake().location("output_streams/q"))
+    shutil.rmtree(open_lake(project.settings).location("output_streams/q"))
     arrive(project, 2, 3, 4)
     project.run()
     assert elements(project) == STREAMS["ISTREAM"]
@@ -317,7 +318,7 @@ def test_rows_that_follow_from_rows_that_are_held_back_are_held_back(tmp_path: P
         QualityError, match="often: the query q, whose stream it reads, is not published"
     ):
         project.publish()
-    assert not project.settings.open_lake().exists("answers/often")
+    assert not open_lake(project.settings).exists("answers/often")
     project.query("q", SEEN.format(op="ISTREAM"))
     arrive(project, 1, 2, 3, 4)
     project.run()
@@ -379,7 +380,7 @@ def test_a_stream_that_begins_later_leaves_what_its_readers_published(tmp_path: 
     project.write("events/0.ttl", readings(*((f"s{second}", second) for second in range(200))))
     project.run()
     before = project.rows("answers/often", "epoch", "event_time", "weight", "sensor")
-    compact_lake(no_spark, project.settings, "compact")
+    call(compact_lake, project.settings, "compact")
     edited = SEEN.format(op="ISTREAM").replace(
         "?sensor }} }}", "?sensor }} FILTER (?sensor != ex:n) }}"
     )

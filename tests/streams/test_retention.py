@@ -10,7 +10,8 @@ import duckdb
 import pytest
 
 from tests.support.killed import call_killed
-from tests.support.projects.project import Project, no_spark
+from tests.support.opened import call
+from tests.support.projects.project import Project
 from tests.support.streams.memory import StreamRow, state
 from tests.support.streams.projects import (
     READINGS,
@@ -31,6 +32,7 @@ from weir.lake.instants import microseconds
 from weir.lake.ledger.claims import claim
 from weir.lake.tables import stream
 from weir.progress.streams import deleted_events
+from weir.project import open_lake
 from weir.streams.retention import needed_elements
 
 pytestmark = pytest.mark.usefixtures("sampled")
@@ -71,7 +73,7 @@ def arrive(project: Project, number: int, *sensors: tuple[str, int]) -> None:
 
 def compact(project: Project) -> tuple[list[DeletedOfStream], list[str]]:
     said: list[str] = []
-    result = compact_lake(no_spark, project.settings, "compact", said.append)
+    result = call(compact_lake, project.settings, "compact", said.append)
     return [*result.events], said
 
 
@@ -166,7 +168,7 @@ def test_a_few_old_events_among_many_stay_until_they_are_worth_the_writing(
     ((deleted,), _) = compact(project)
     assert deleted.deleted == 0
     assert first_second(project) == 0
-    assert deleted_events(project.settings.open_lake(), "readings") is None
+    assert deleted_events(open_lake(project.settings), "readings") is None
 
 
 def _new(project: Project) -> str:
@@ -234,7 +236,7 @@ def test_epochs_that_are_not_validated_keep_their_events(project: Project) -> No
 def drop(project: Project, table: str) -> None:
     from weir.lake.upkeep.removal import remove_table
 
-    remove_table(project.settings.open_lake().location(table))
+    remove_table(open_lake(project.settings).location(table))
 
 
 def test_a_later_query_begins_where_its_windows_lack_nothing_and_says_so(project: Project) -> None:
@@ -332,7 +334,7 @@ def test_no_event_is_deleted_during_an_ingest(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("weir.compact.stage._PATIENCE", 0.0)
-    claim(project.settings.open_lake(), "ingest", "busy", lease_seconds=60)
+    claim(open_lake(project.settings), "ingest", "busy", lease_seconds=60)
     events, said = compact(project)
     assert [each.deleted for each in events] == [0]
     assert first_second(project) == 0
@@ -355,7 +357,7 @@ def test_a_killed_compaction_is_taken_up_again(
     call_killed(compact, project, at=f"compact:{moment}:delete:{TABLE}")
     compact(project)
     assert project.rows(TABLE) == undisturbed.rows(TABLE)
-    found = [deleted_events(p.settings.open_lake(), "readings") for p in (project, undisturbed)]
+    found = [deleted_events(open_lake(p.settings), "readings") for p in (project, undisturbed)]
     assert found[0] == found[1] is not None
     ((again,), _) = compact(project)
     assert again.deleted == 0

@@ -11,6 +11,7 @@ import pytest
 from weir.ingest.stage import ingest_changes
 from weir.lake.lake import Lake
 from weir.maintain.stage import maintain_queries
+from weir.project import open_lake
 from weir.publish.stage import publish_answers
 from weir.settings import Settings
 from weir.validate.stage import validate_answers
@@ -28,12 +29,11 @@ STAGES: Mapping[str, Callable[..., Any]] = {
 def opened_lakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Lake]]:
     """The lakes that are opened meanwhile; each has counted how often it opened a table."""
     lakes: list[Lake] = []
-    open_lake = Settings.open_lake
 
     def opening(settings: Settings) -> Lake:
         lakes.append(open_lake(settings))
         return lakes[-1]
 
     with monkeypatch.context() as patched:
-        patched.setattr(Settings, "open_lake", opening)
+        patched.setattr("weir.project.open_lake", opening)
         yield lakes

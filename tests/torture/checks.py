@@ -14,6 +14,7 @@ from tests.support.streams.projects import answer_log
 from tests.torture.life import AGED, STREAM_LOGS, Step, answer_with_remote, registered
 from weir.lake.ledger.runs import ABANDONED, CLAIMED
 from weir.progress.watermarks import head
+from weir.project import open_lake
 from weir.rdf.replica_graphs import is_reserved
 
 _TABLES = (
@@ -39,7 +40,7 @@ Claim = tuple[str, int]
 
 def wrong_answers(project: Project, step: Step) -> Iterator[str]:
     """What the graph and the published answers have wrong at the newest epoch, by pyoxigraph."""
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     newest = head(lake)
     terms = {
         (str(q.graph_name), str(q.subject), str(q.predicate), str(q.object)) for q in step.state
@@ -107,7 +108,7 @@ def _summed(query: str, log: Counter[Any]) -> Counter[Any]:
 
 def claims(project: Project) -> tuple[set[Claim], set[Claim]]:
     """The claims without an end, and those that were found to be abandoned."""
-    lake = project.settings.open_lake()
+    lake = open_lake(project.settings)
     if not lake.exists("runs"):
         return set(), set()
     rows = lake.rows("runs", ["job", "number", "status", "query"])
@@ -118,10 +119,10 @@ def claims(project: Project) -> tuple[set[Claim], set[Claim]]:
 
 
 def _rows(project: Project, table: str) -> Counter[Any]:
-    if not project.settings.open_lake().exists(table):
+    if not open_lake(project.settings).exists(table):
         return Counter()
     if table in _LOGS:
-        rows = project.settings.open_lake().rows(table)
+        rows = open_lake(project.settings).rows(table)
         names = [name for name in rows.column_names if name not in {"epoch", "weight"}]
         state: Counter[Any] = Counter()
         for row in rows.to_pylist():

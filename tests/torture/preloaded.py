@@ -9,7 +9,7 @@ import weir.audit.stage
 import weir.cli.project
 import weir.cli.status
 import weir.compact.stage
-import weir.compute.resources
+import weir.compute.database
 import weir.expectations.registration
 import weir.refresh.stage
 import weir.rules.program  # noqa: F401

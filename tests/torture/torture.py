@@ -29,6 +29,7 @@ from tests.torture.life import (
     steps,
 )
 from tests.torture.worker import FULL, Clock, Disturbance, Ended, Hangs, Worker
+from weir.project import open_lake
 
 _STEPS, _STEPS_WITH_SPARK = 16, 5
 """Steps of a life."""
@@ -240,7 +241,7 @@ class _Life:
         if step.query not in registered(self._broken):
             # Nothing corrects the answer of a query that cannot be computed now.
             return
-        lake = self._broken.settings.open_lake()
+        lake = open_lake(self._broken.settings)
         tables = [f"{kind}/{step.query}" for kind in ("answers", "embeddings")]
         table = self._chance.choice(tables)
         if not all(map(lake.exists, tables)) or not (files := data_files(lake, table)):

@@ -28,7 +28,7 @@ from weir.lake.delta import commit
 
 if TYPE_CHECKING:
     from weir.errors import WeirError
-    from weir.settings import Settings
+    from weir.project import Project
 
 FORKED = get_context("forkserver")
 FORKED.set_forkserver_preload(["tests.torture.preloaded", "tests.torture.worker"])
@@ -235,7 +235,7 @@ class Worker:
 
 def _serve(connection: Connection, folder: Path, reached: Path, keeps_open: bool) -> None:
     """Work as asked for until there is nothing more to do."""
-    from weir.compute.resources import Resources
+    from weir.project import Project
     from weir.settings import Settings
 
     os.environ[MARK] = "1"
@@ -245,9 +245,7 @@ def _serve(connection: Connection, folder: Path, reached: Path, keeps_open: bool
     os.dup2(output, 1)
     os.dup2(output, 2)
     settings = Settings.load(folder / "weir.toml")
-    resources = Resources(settings) if keeps_open else None
-    if resources is not None:
-        settings = settings.keeping(resources)
+    project = Project(settings)
     left: dict[signal.Signals, int | None] = {}
     _observe_checkpoints(os.open(reached, os.O_WRONLY), left)
     name = socket.gethostname()
@@ -257,19 +255,20 @@ def _serve(connection: Connection, folder: Path, reached: Path, keeps_open: bool
         connection.send(None)
         machine = mock.patch("socket.gethostname", return_value=disturbance.machine or name)
         with machine, _clock(disturbance.clock), _descriptors(disturbance.descriptors):
-            said = _said(settings, work, query, evaluation)
+            said = _said(project, work, query, evaluation)
         connection.send(said)
-    if resources is not None:
-        resources.close()
+        if not keeps_open:
+            project.close()
+    project.close()
 
 
-def _said(settings: Settings, work: Work, query: str, evaluation: int | None) -> _Said:
+def _said(project: Project, work: Work, query: str, evaluation: int | None) -> _Said:
     """Work, and say how it ended."""
     from weir.errors import BusyError
     from weir.expected_errors import as_user_error
 
     try:
-        return _work(settings, work, query, evaluation), False, False
+        return _work(project, work, query, evaluation), False, False
     except BusyError as error:
         return (str(error),), True, False
     except BaseException as error:  # noqa: BLE001 - a panic of Rust is no Exception
@@ -278,7 +277,7 @@ def _said(settings: Settings, work: Work, query: str, evaluation: int | None) ->
         return (text[:1000],), False, expected is None
 
 
-def _work(settings: Settings, work: Work, query: str, evaluation: int | None) -> tuple[str, ...]:
+def _work(project: Project, work: Work, query: str, evaluation: int | None) -> tuple[str, ...]:
     """Do what is asked; the errors of single queries, which do not keep others from going on.
 
     Of `status` and `audit` it is what they say.
@@ -289,27 +288,27 @@ def _work(settings: Settings, work: Work, query: str, evaluation: int | None) ->
     from weir.cli import main
     from weir.cli.status import Status
     from weir.compact.stage import compact_lake
-    from weir.compute.session import late_session
 
-    session = late_session(settings)
     match work:
         case "compact":
-            compact_lake(session, settings, "compact")
+            compact_lake(project, "compact")
             return ()
         case "drop":
-            code = main(["--config", str(settings.project / "weir.toml"), "drop", query, "--yes"])
+            code = main(
+                ["--config", str(project.settings.project / "weir.toml"), "drop", query, "--yes"]
+            )
             # 2: it has no tables.
             return () if code in (0, 2) else (f"weir drop: exit code {code}",)
         case "audit":
-            failed = examined(session, settings, "audit", full=query == FULL).failed
+            failed = examined(project, "audit", full=query == FULL).failed
             return tuple(f"{table_of(each)}: {each.failure}" for each in failed)
         case "repair":
-            repair_lake(session, settings, "repair")
+            repair_lake(project, "repair")
             return ()
         case "refresh":
-            return tuple(map(str, _refresh(settings, evaluation or 0)))
+            return tuple(map(str, _refresh(project, evaluation or 0)))
         case "status":
-            return (json.dumps(Status.of(settings).to_json(), default=str),)
+            return (json.dumps(Status.of(project).to_json(), default=str),)
     errors: list[WeirError] = []
     stages = [*_STAGES]
     if evaluation is not None:
@@ -317,23 +316,22 @@ def _work(settings: Settings, work: Work, query: str, evaluation: int | None) ->
         stages[2:2] = ["refresh", *_STAGES[:2]]
     for name in stages:
         if name == "refresh":
-            errors += _refresh(settings, evaluation or 0)
+            errors += _refresh(project, evaluation or 0)
         elif name == "ingest":
-            if found := _stage(settings, name):
+            if found := _stage(project, name):
                 return tuple(map(str, [*errors, *found]))
         else:
-            errors += _stage(settings, name)
+            errors += _stage(project, name)
     return tuple(dict.fromkeys(map(str, errors)))
 
 
-def _stage(settings: Settings, name: str) -> list[WeirError]:
+def _stage(project: Project, name: str) -> list[WeirError]:
     """Run a stage; the errors of single queries, and of the stage unless it is ingest."""
     from tests.support.stages import STAGES
-    from weir.compute.session import late_session
     from weir.errors import BusyError, WeirError
 
     try:
-        result = STAGES[name](late_session(settings), settings, name)
+        result = STAGES[name](project, name)
     except BusyError:
         raise
     except WeirError as error:
@@ -343,16 +341,15 @@ def _stage(settings: Settings, name: str) -> list[WeirError]:
     return [*getattr(result, "errors", ())]
 
 
-def _refresh(settings: Settings, evaluation: int) -> list[WeirError]:
+def _refresh(project: Project, evaluation: int) -> list[WeirError]:
     """Ask remotes at an evaluation, on a clock that stands still but where the run waits."""
-    from weir.compute.session import late_session
     from weir.errors import BusyError
     from weir.refresh.stage import Surroundings, refresh_remotes
     from weir.remotes.evaluation import Clock as RefreshClock
 
     now = datetime.fromtimestamp(WRITTEN_AT + evaluation * SECONDS_BETWEEN, UTC)
     around = Surroundings(clock=RefreshClock(lambda: now, lambda _: None))
-    result = refresh_remotes(late_session(settings), settings, "refresh", surroundings=around)
+    result = refresh_remotes(project, "refresh", surroundings=around)
     for error in result.errors:
         if isinstance(error, BusyError):
             raise error

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.opened import engine_of, no_spark
 from tests.support.projects.handmade import HandMadeLake
-from tests.support.projects.project import no_spark
 from weir.catalog.maintained import Limits
-from weir.compute.engine import Engine
-from weir.compute.session import Spark, session_of
+from weir.compute.session import Spark
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import embeddings
 from weir.progress.backlog import Backlog
 from weir.progress.watermarks import Watermark
+from weir.project import open_lake
 from weir.validate.answer_rows import AnswerRules, Checked, make_answer_rows
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ def rows(
     lake: HandMadeLake, *checked: Checked, spark: Spark = no_spark, driver_rows: int = 1000
 ) -> list[dict[str, Any]]:
     lake.project.configure(driver_rows=driver_rows)
-    with Engine.of(
-        lake.settings, lake.settings.open_lake(), session_of(spark), "validate"
-    ) as engine:
+    with engine_of(lake.settings, "validate", spark, open_lake(lake.settings)) as engine:
         make_answer_rows(engine, "checked", checked)
         if driver_rows:
             held = engine.held(["checked"])
@@ -60,7 +58,7 @@ def write_embeddings(
     lake: HandMadeLake, changes: list[Change], *, node: str = "answer", query: str = "q"
 ) -> None:
     written = [{"node": node, "epoch": e, "weight": w, "v0": x, "v1": y} for e, w, x, y in changes]
-    write(lake.settings.open_lake(), embeddings(query, 2), written, Metadata("m", "maintain", 5))
+    write(open_lake(lake.settings), embeddings(query, 2), written, Metadata("m", "maintain", 5))
 
 
 def random_changes(rng: random.Random) -> list[Change]:

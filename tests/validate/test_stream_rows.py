@@ -9,6 +9,7 @@ from weir.errors import QualityError
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import stream
+from weir.project import open_lake
 
 DATE_TIME = "<http://www.w3.org/2001/XMLSchema#dateTime>"
 
@@ -60,7 +61,7 @@ def test_an_event_that_ingest_did_not_commit_is_noticed(project: Project) -> Non
     ingest(project, 1, 10)
     event = dict.fromkeys(("graph", "subject", "predicate", "object"), "<urn:x>")
     row = event | {"instant": 0, "line": 1, "epoch": 1, "weight": 1}
-    write(project.settings.open_lake(), stream("r"), [row], Metadata("x", "other", 1))
+    write(open_lake(project.settings), stream("r"), [row], Metadata("x", "other", 1))
     with pytest.raises(QualityError, match="events_are_in_range") as caught:
         validate(project)
     assert "counts_agree_with_events" in str(caught.value)

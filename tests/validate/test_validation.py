@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
+from tests.support.opened import engine_of, no_spark
 from tests.support.projects.handmade import HandMadeLake
-from tests.support.projects.project import no_spark
-from weir.compute.engine import Engine, RowsOnDriver
-from weir.compute.session import Spark, session_of
+from weir.compute.engine import RowsOnDriver
+from weir.compute.session import Spark
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import embeddings
 from weir.process import address_space
 from weir.progress.backlog import Backlog
 from weir.progress.watermarks import Watermark
+from weir.project import open_lake
 from weir.validate.answer_rows import AnswerRules
 from weir.validate.validation import Validation, validate_queries
 
@@ -33,7 +34,7 @@ def written(lake: HandMadeLake) -> HandMadeLake:
     """Rows of two queries: of `q`, one is taken away that was never there."""
     for query, weight in zip(QUERIES, (1, -1), strict=True):
         row = {"node": "answer", "epoch": 1, "weight": weight, "v0": "<http://a/a>"}
-        write(lake.settings.open_lake(), embeddings(query, 1), [row], Metadata("m", "maintain", 1))
+        write(open_lake(lake.settings), embeddings(query, 1), [row], Metadata("m", "maintain", 1))
     return lake
 
 
@@ -42,8 +43,8 @@ def validations(lake: HandMadeLake, spark: Spark) -> list[Validation]:
     maintained = Watermark(1, 1, metadata, 1)
     rules = AnswerRules("select", False)
     work = [(Backlog(query, maintained, None, False, ""), rules) for query in QUERIES]
-    stored = lake.settings.open_lake()
-    with Engine.of(lake.settings, stored, session_of(spark), "validate") as engine:
+    stored = open_lake(lake.settings)
+    with engine_of(lake.settings, "validate", spark, stored) as engine:
         return validate_queries(engine, work)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.support.opened import engine_of, no_spark
 from tests.support.projects.handmade import HandMadeLake
-from tests.support.projects.project import no_spark
-from weir.compute.engine import Engine
 from weir.compute.relations import LakeQuery
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import QUADS, TRANSACTIONS
+from weir.project import open_lake
 from weir.validate.validation_queries import quad_rows, transaction_rows
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def rows(query: LakeQuery, lake: HandMadeLake) -> list[dict[str, Any]]:
-    with Engine.of(lake.settings, lake.settings.open_lake(), no_spark, "validate") as engine:
+    with engine_of(lake.settings, "validate", no_spark, open_lake(lake.settings)) as engine:
         engine.query("checked", query)
         found = engine.fetch_few("checked", engine.count("checked"))
     assert found is not None
@@ -30,7 +30,7 @@ def rows_of_spark(
 ) -> list[dict[str, Any]]:
     limits = lake.settings.limits.model_copy(update={"driver_rows": 0})
     settings = lake.settings.model_copy(update={"limits": limits})
-    with Engine.of(settings, lake.settings.open_lake(), lambda: spark, "validate") as engine:
+    with engine_of(settings, "validate", spark, open_lake(lake.settings)) as engine:
         engine.query("checked", query)
         return [row.asDict() for row in engine.frame("checked").collect()]
 
@@ -41,13 +41,13 @@ def write_quads(lake: HandMadeLake, changes: list[tuple[str, int, int]]) -> None
         {"graph": "", "subject": s, "predicate": "p", "object": "o", "epoch": e, "weight": w}
         for s, e, w in changes
     ]
-    write(lake.settings.open_lake(), QUADS, quads, Metadata("i", "ingest", 9))
+    write(open_lake(lake.settings), QUADS, quads, Metadata("i", "ingest", 9))
 
 
 def write_transactions(lake: HandMadeLake, *changes: dict[str, Any]) -> None:
     like = {"source": "s", "inserted": 0, "deleted": 0, "rejected": 0, "quads_version": 1}
     write(
-        lake.settings.open_lake(),
+        open_lake(lake.settings),
         TRANSACTIONS,
         [like | {"position": str(change["epoch"])} | change for change in changes],
         Metadata("i", "ingest", 9),

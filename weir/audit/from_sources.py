@@ -25,7 +25,6 @@ from weir.audit.rebuild_folders import discard, new_table, temporary_lake
 from weir.audit.replay import Reading, Replay, replays_of
 from weir.compute.engine import Engine
 from weir.compute.relations import Statement
-from weir.compute.session import Session
 from weir.compute.sql import coalesce, column, columns, left_join, rows_of, select
 from weir.errors import WeirError
 from weir.ingest import clock
@@ -40,6 +39,7 @@ from weir.lake.lake import Lake
 from weir.lake.tables import GRAPHS, QUADS, TRIPLES, Table
 from weir.lake.upkeep.consolidated import note_consolidation
 from weir.progress.watermarks import head
+from weir.project import Project
 from weir.settings import Settings
 from weir.stage import Progress
 
@@ -104,14 +104,13 @@ class RebuiltGraph:
         return f"{done}, with every epoch: answers stay as they are"
 
 
-def rebuilt_graph(
-    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
-) -> RebuiltGraph:
+def rebuilt_graph(project: Project, run_id: str, progress: Progress) -> RebuiltGraph:
     """Read the sources again, into a temporary lake; nothing of the lake is changed.
 
     Raises:
         WeirError: the lake is in an object store, or the log cannot be rebuilt.
     """
+    lake, settings = project.lake, project.settings
     temporary = temporary_lake(lake)
     if not lake.exists(GRAPHS.name):
         raise WeirError(
@@ -124,11 +123,11 @@ def rebuilt_graph(
     journal = Journal(temporary, run_id, settings.limits.literal_predicates)
     write(temporary, GRAPHS, lake.rows(GRAPHS.name), journal.metadata(newest))
     damaged = DamagedLog.of(lake, temporary)
-    replays = replays_of(settings, lake, damaged.consolidated_until)
+    replays = replays_of(project, damaged.consolidated_until)
     # The epochs of what is read come after all that are known.
     journal.conclude([Transaction(newest, "", None, None, None, clock.now(), 0, 0, 0, run_id)])
-    new_engine = partial(Engine.of, settings, temporary, session, JOB)
-    epochs = Reading(settings, new_engine, journal, damaged, progress).read(replays)
+    new_engine = partial(project.engine, JOB, temporary)
+    epochs = Reading(project, new_engine, journal, damaged, progress).read(replays)
     with new_engine() as engine:
         _make_quads(engine, epochs)
         counts = Counts.of(engine)

@@ -27,8 +27,6 @@ from weir.audit.repairs import (
 from weir.audit.replacement import put_in_place
 from weir.audit.stage import examined
 from weir.catalog.catalog import Catalog
-from weir.compute.engine import Engine
-from weir.compute.session import Spark, session_of
 from weir.errors import QualityError, listed
 from weir.lake.damage.storage_errors import DamagedTable, StorageError
 from weir.lake.lake import Lake, local_folder
@@ -37,7 +35,7 @@ from weir.lake.upkeep.removal import remove_table
 from weir.maintain.tasks import Start, start_again
 from weir.progress.completion import Completion
 from weir.progress.watermarks import head
-from weir.settings import Settings
+from weir.project import Project
 from weir.stage import Job, Progress, claimed, silent
 from weir.validate.quality_results import record_results
 from weir.validate.validation import Validation
@@ -55,8 +53,7 @@ class RepairResult:
 
 
 def repair_lake(
-    spark: Spark,
-    settings: Settings,
+    project: Project,
     run_id: str,
     progress: Progress = silent,
     *,
@@ -67,8 +64,7 @@ def repair_lake(
     """Audit the lake, and rebuild what is wrong.
 
     Args:
-        spark: the session, or what starts it.
-        settings: the project.
+        project: whose lake is rebuilt.
         run_id: of the run.
         progress: receives lines.
         full: whether the audit is a full one.
@@ -80,8 +76,8 @@ def repair_lake(
         ConfigurationError: there is no lake; nothing is written.
         QualityError: something cannot be rebuilt; the rest is, and is its `done`.
     """
-    failed = examined(spark, settings, run_id, progress, full=full).failed
-    lake, session = settings.open_lake(), session_of(spark)
+    failed = examined(project, run_id, progress, full=full).failed
+    lake, settings = project.open_lake(), project.settings
     with ExitStack() as claims:
         lease = settings.limits.lease_seconds
         held = {job: claims.enter_context(claimed(lake, job, run_id, lease)) for job in _CLAIMS}
@@ -107,7 +103,7 @@ def repair_lake(
         of_graph = [result for result in failed if follows_from_sources(result)]
         if from_sources and of_graph:
             claims.callback(discard, lake)
-            rebuilt = rebuilt_graph(session, settings, lake, run_id, progress)
+            rebuilt = rebuilt_graph(project, run_id, progress)
             planned += of_rebuilt(of_graph, rebuilt, [*readers])
             failed = tuple(result for result in failed if result not in of_graph)
             starts = {}
@@ -121,7 +117,7 @@ def repair_lake(
             for repair in possible:
                 progress(f"{repair.table}: {repair.what}")
                 query = repair.table.partition("/")[2]
-                with Engine.of(settings, lake, session, "repair") as engine:
+                with project.engine("repair") as engine:
                     match repair.action:
                         case "rebuild graph":
                             assert rebuilt is not None, "it is planned"

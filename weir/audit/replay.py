@@ -29,7 +29,7 @@ from weir.lake.counted import counted
 from weir.lake.lake import Lake
 from weir.lake.tables import TRANSACTIONS
 from weir.progress.streams import stream_names
-from weir.settings import Settings
+from weir.project import Project
 from weir.stage import Progress
 
 
@@ -69,7 +69,7 @@ class Replay:
         known: SourcePosition,
         ingested: Mapping[str, _Ingested],
         declared: Source | None,
-        settings: Settings,
+        project: Project,
         consolidated: int,
     ) -> Self:
         """What of a source is read, and what is taken over.
@@ -78,10 +78,10 @@ class Replay:
             known: how far it was ingested.
             ingested: all its positions, in order.
             declared: the source, None if it is no longer declared.
-            settings: the project.
+            project: whose sources are read.
             consolidated: the epoch up to which the damaged log mixes changes of several epochs.
         """
-        there, why = _readable(known, declared, settings)
+        there, why = _readable(known, declared, project)
         missing = [position for position in known.positions if position not in there]
         if missing and not why:
             names = ", ".join(missing[:3])
@@ -133,25 +133,26 @@ class Replay:
             self.there.pop(position, None)
 
 
-def replays_of(settings: Settings, lake: Lake, consolidated: int) -> dict[str, Replay]:
+def replays_of(project: Project, consolidated: int) -> dict[str, Replay]:
     """The sources that the log of the graph is rebuilt from, by name.
 
     Args:
-        settings: the project.
+        project: whose sources are read.
         lake: that has `transactions`.
         consolidated: the epoch up to which the damaged log mixes changes of several epochs.
     """
+    lake = project.lake
     ingested, streams = _ingested(lake), stream_names(lake)
-    declared = {source.name: source for source in all_sources(settings)}
+    declared = {source.name: source for source in all_sources(project.settings)}
     return {
-        name: Replay.of(known, ingested[name], declared.get(name), settings, consolidated)
+        name: Replay.of(known, ingested[name], declared.get(name), project, consolidated)
         for name, known in source_positions(lake).items()
         if known.ended is None and name not in streams
     }
 
 
 def _readable(
-    known: SourcePosition, declared: Source | None, settings: Settings
+    known: SourcePosition, declared: Source | None, project: Project
 ) -> tuple[dict[str, ChangeSet], str]:
     """The change sets of a source that are there, by position; why not all of them are."""
     if declared is None:
@@ -160,7 +161,7 @@ def _readable(
     if known.positions:
         source = source.as_first_read(known.positions)
     try:
-        pending = source.pending(SourcePosition(first_name=known.first_name), settings)
+        pending = source.pending(SourcePosition(first_name=known.first_name), project)
     except (WeirError, OSError) as error:
         return {}, str(error)
     return {change_set.position: change_set for change_set in pending if not change_set.waits}, ""
@@ -185,14 +186,14 @@ class Reading:
     """The reading of all sources again, into the lake of a rebuild.
 
     Attributes:
-        settings: the project.
+        project: whose sources are read.
         new_engine: gives an engine of that lake.
         journal: of that lake.
         damaged: what is left of the damaged log.
         progress: receives lines.
     """
 
-    settings: Settings
+    project: Project
     new_engine: Callable[[], Engine]
     journal: Journal
     damaged: DamagedLog
@@ -219,7 +220,7 @@ class Reading:
                     positions = positions_after(positions, passed)
                 queue += replay.readable()
             while queue:
-                batch, queue = next_batch(queue, self.settings.limits)
+                batch, queue = next_batch(queue, self.project.settings.limits)
                 result = self._ingest(batch, positions)
                 positions = positions_after(positions, result.transactions)
                 for done in result.transactions:
@@ -244,7 +245,7 @@ class Reading:
         number = counted(len(batch), "change set")
         self.progress(f"reading {number} of {', '.join(names)} again")
         with self.new_engine() as engine:
-            return ingest_batch(engine, self.settings, self.journal, batch, positions, permits)
+            return ingest_batch(engine, self.project, self.journal, batch, positions, permits)
 
     def _passed(self, name: str, replay: Replay, position: str) -> Transaction:
         """What the position of a source is after a change set that was not read."""

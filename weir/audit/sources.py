@@ -26,12 +26,11 @@ from weir.expectations.suite import QualityResult
 from weir.ingest.changesets import AcceptedChangeSets, ChangeSet
 from weir.ingest.netting import QUAD, present_in
 from weir.ingest.pending import source_positions
-from weir.ingest.reading import Reader, parser_of
+from weir.ingest.reading import Reader
 from weir.ingest.sources.declared import load_sources
 from weir.ingest.sources.snapshots import Snapshots
-from weir.lake.lake import Lake
 from weir.lake.tables import GRAPHS, QUADS
-from weir.settings import Settings
+from weir.project import Project
 
 SOURCES = CheckOf(
     "is_what_sources_say",
@@ -39,18 +38,17 @@ SOURCES = CheckOf(
 )
 
 
-def source_results(
-    engine: Engine, settings: Settings, lake: Lake, head: int
-) -> Iterator[QualityResult]:
+def source_results(engine: Engine, project: Project, head: int) -> Iterator[QualityResult]:
     """Whether the graphs of each snapshot source are its version that was ingested last.
 
     A version that is gone, or of which something was rejected, is not compared.
     """
+    lake = project.lake
     positions = source_positions(lake)
     graphs = lake.rows(GRAPHS.name, ["graph", "source"]).to_pylist()
     wrong: list[str] = []
     total = 0
-    for declared in load_sources(settings.sources):
+    for declared in load_sources(project.settings.sources):
         source = declared.called_first(positions[declared.name].first_name)
         last = positions[source.name].last
         if not isinstance(source, Snapshots) or source.stream is not None or last is None:
@@ -59,7 +57,7 @@ def source_results(
         if newest is None or newest.position != last:
             continue
         owned = [row["graph"] for row in graphs if row["source"] == source.name]
-        if not _load(engine, settings, newest, f"said_{source.name}"):
+        if not _load(engine, project, newest, f"said_{source.name}"):
             continue
         query = _difference(f"said_{source.name}", owned, head)
         found, examples = unexpected(engine, f"wrong_{source.name}", query)
@@ -68,12 +66,11 @@ def source_results(
     yield SOURCES.result(QUADS.name, wrong, total)
 
 
-def _load(engine: Engine, settings: Settings, version: ChangeSet, relation: str) -> bool:
+def _load(engine: Engine, project: Project, version: ChangeSet, relation: str) -> bool:
     """Make the relation of the rows of a version; false if some of it cannot be used."""
     name = version.source.name
     accepted = AcceptedChangeSets({0: version})
-    with parser_of(settings) as parser:
-        parsed = Reader(engine, settings, parser).parse(accepted, name)
+    parsed = Reader(project, engine).parse(accepted, name)
     results = [each.result for each in parsed.documents.get(0, ())]
     if accepted.stopped or accepted.waiting or any(each.rejections for each in results):
         return False

@@ -19,7 +19,6 @@ from weir.audit.sources import source_results
 from weir.catalog.catalog import Catalog
 from weir.catalog.queries import RegisteredQuery
 from weir.compute.engine import Engine
-from weir.compute.session import Session, Spark, session_of
 from weir.errors import ConfigurationError, QualityError
 from weir.expectations.suite import QualityResult
 from weir.expected_errors import as_user_error
@@ -30,8 +29,9 @@ from weir.lake.tables import GRAPHS, LEDGER_SUMMARY, QUADS, QUALITY, RUNS, TRANS
 from weir.process.address_space import is_refusal
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
+from weir.project import Project
 from weir.settings import Settings
-from weir.stage import Progress, arg_parser, claimed, run_parsed, silent
+from weir.stage import Progress, claimed, silent
 from weir.validate.quality_results import record_results
 from weir.validate.validation import Validation
 
@@ -64,8 +64,7 @@ class AuditResult:
 
 
 def audit_lake(
-    spark: Spark,
-    settings: Settings,
+    project: Project,
     run_id: str,
     progress: Progress = silent,
     *,
@@ -77,15 +76,14 @@ def audit_lake(
         BusyError: another audit is in progress.
         QualityError: a check failed.
     """
-    result = examined(spark, settings, run_id, progress, full=full)
+    result = examined(project, run_id, progress, full=full)
     if result.failed:
-        raise failure(result, settings)
+        raise failure(result, project.settings)
     return result
 
 
 def examined(
-    spark: Spark,
-    settings: Settings,
+    project: Project,
     run_id: str,
     progress: Progress = silent,
     *,
@@ -95,8 +93,7 @@ def examined(
     """The results of all checks, which are recorded.
 
     Args:
-        spark: the session, or what starts it.
-        settings: the project.
+        project: whose lake is examined.
         run_id: of the run; it also selects the sample of a full audit.
         progress: receives lines.
         full: whether the union of the graphs and the answers of some queries are computed again.
@@ -106,9 +103,9 @@ def examined(
         BusyError: another audit is in progress.
         ConfigurationError: there is no lake; nothing is written.
     """
-    lake = settings.open_lake()
+    lake, settings = project.open_lake(), project.settings
     _require_tables(lake)
-    audit = _Audit(session_of(spark), settings, lake, progress)
+    audit = _Audit(project, progress)
     found = [*audit.files()]
     damaged = {table_of(each) for each in found if is_damage(each)}
     if damaged & _NEEDED:
@@ -160,15 +157,17 @@ def failure(result: AuditResult, settings: Settings) -> QualityError:
 class _Audit:
     """The checks of one audit, over the lake as it was opened."""
 
-    session: Session
-    settings: Settings
-    lake: Lake
+    project: Project
     progress: Progress
+
+    @property
+    def lake(self) -> Lake:
+        return self.project.lake
 
     @cached_property
     def catalog(self) -> Catalog:
         """What is declared."""
-        return Catalog.of(self.settings)
+        return Catalog.of(self.project.settings)
 
     @cached_property
     def completion(self) -> Completion:
@@ -223,7 +222,7 @@ class _Audit:
             yield from _readable(TRIPLES.name, union)
         self.progress("reading the last versions of the sources")
         with self._engine() as engine:
-            said = partial(source_results, engine, self.settings, self.lake, head)
+            said = partial(source_results, engine, self.project, head)
             yield from _readable(QUADS.name, said)
         work = []
         for item in comparable(self.completion, self.catalog.names):
@@ -261,7 +260,7 @@ class _Audit:
         yield from results
 
     def _engine(self) -> Engine:
-        return Engine.of(self.settings, self.lake, self.session, "audit")
+        return self.project.engine("audit")
 
 
 def _readable(table: str, checks: Callable[[], Iterable[QualityResult]]) -> Iterator[QualityResult]:
@@ -281,11 +280,3 @@ def _by_query(results: Sequence[QualityResult], head: int) -> list[Validation]:
         Validation(scope, 0, head, tuple(each for each in results if each.scope == scope))
         for scope in scopes
     ]
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The entry point under spark-submit."""
-    parser = arg_parser("audit", __doc__)
-    parser.add_argument("--full", action="store_true", help="compute samples again, too")
-    options = parser.parse_args(argv)
-    return run_parsed(partial(audit_lake, full=options.full), "audit", options)

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 
-from weir.cli.interrupts import INTERRUPTED, Watch, ignore_interrupts, report_interrupt
 from weir.errors import EXIT_FAILED
 from weir.lake.interrupts import is_requested
+from weir.process.interrupts import INTERRUPTED, Watch, ignore_interrupts, report_interrupt
 from weir.process.native_messages import without_panics
 from weir.process.standard_streams import output_failure, run_process
 

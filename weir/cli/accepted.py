@@ -10,6 +10,7 @@ import typer
 
 from weir.cli.options import named
 from weir.lake.names import Name
+from weir.project import open_lake
 
 if TYPE_CHECKING:
     from weir.settings import Settings
@@ -81,7 +82,7 @@ def _stopped(settings: Settings) -> set[str]:
     """The sources that an earlier run has stopped."""
     from weir.ingest.stopped_sources import stopped_sources
 
-    known = stopped_sources(settings.open_lake())
+    known = stopped_sources(open_lake(settings))
     return {name for name, source in known.items() if source.state == "stopped"}
 
 
@@ -89,5 +90,5 @@ def _held(settings: Settings) -> set[str]:
     """The queries of which an earlier run has held an answer."""
     from weir.progress.completion import Completion
 
-    verdicts = Completion.read(settings.open_lake()).verdicts
+    verdicts = Completion.read(open_lake(settings)).verdicts
     return {name for name, verdict in verdicts.items() if not verdict.success}

@@ -31,6 +31,7 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import ANSWER_COLUMNS
 from weir.progress.backlog import answered_since
+from weir.project import open_lake
 from weir.settings import Settings
 
 Rows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
@@ -160,7 +161,7 @@ def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, li
     Raises:
         WeirError: the query has no published answer.
     """
-    lake, bindings = settings.open_lake(), Bindings(connect_with_plain_values(settings))
+    lake, bindings = open_lake(settings), Bindings(connect_with_plain_values(settings))
     log = _existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
     answer = log.state(*_values(variables, terms=terms))
@@ -187,7 +188,7 @@ def intervals_at(
     Raises:
         WeirError: the query has no published answer.
     """
-    lake, bindings = settings.open_lake(), Bindings(connect_with_plain_values(settings))
+    lake, bindings = open_lake(settings), Bindings(connect_with_plain_values(settings))
     log = _existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
     found = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
@@ -207,7 +208,7 @@ def changes_between(
     Raises:
         WeirError: the query has no published answer.
     """
-    lake, bindings = settings.open_lake(), Bindings(connect_with_plain_values(settings))
+    lake, bindings = open_lake(settings), Bindings(connect_with_plain_values(settings))
     log = _existing_log(bindings, lake, query)
     changes = (
         select(

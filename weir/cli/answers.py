@@ -9,6 +9,7 @@ import typer
 
 from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import print_rows
+from weir.project import open_lake
 
 if TYPE_CHECKING:
     from weir.settings import Settings
@@ -94,7 +95,7 @@ def log(
         settings, query, from_epoch, to_epoch, terms=terms, limit=_one_more(limit)
     )
     title = f"{query}{CHANGES}"
-    lake = settings.open_lake()
+    lake = open_lake(settings)
     answer = published_over_streams(settings, Completion.read(lake), query)
     epoch, time = columns.index("epoch"), columns.index("event_time")
     epochs = {row[epoch] for row in rows}
@@ -150,9 +151,9 @@ def _show_held(
 def _require_published(settings: Settings, query: str) -> None:
     from weir.catalog.catalog import Catalog
     from weir.catalog.names import declared_names, folders_of, is_declared
-    from weir.cli.query_status import beyond_limits, held_reasons, not_ready
     from weir.cli.views import published_queries
     from weir.errors import ConfigurationError, QualityError
+    from weir.pending import beyond_limits, held_reasons, not_ready
     from weir.progress.completion import Completion
     from weir.text.near import meant
 
@@ -162,7 +163,7 @@ def _require_published(settings: Settings, query: str) -> None:
     if is_declared(folders_of(settings), query):
         # If its file cannot be used, this says why.
         member = Catalog.of(settings).member(query)
-        completion = Completion.read(settings.open_lake())
+        completion = Completion.read(open_lake(settings))
         backlog = completion.backlog([query])
         held = held_reasons(completion, backlog)
         if query in held:

@@ -10,7 +10,6 @@ import typer
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 from weir.cli.progress import progress
-from weir.compute.session import late_session
 
 if TYPE_CHECKING:
     from weir.audit.repairs import Repair
@@ -38,18 +37,16 @@ def audit(
     something is not what it should be.
     """
     options = Options.of(context)
-    settings = options.settings()
     from weir.audit.stage import examined, failure
     from weir.stage import new_run_id
 
     run_id = new_run_id("audit")
-    with progress("audit") as report:
-        result = examined(
-            late_session(settings), settings, run_id, report, full=full, queries=queries
-        )
-    _print(options, run_id, result)
-    if result.failed:
-        raise failure(result, settings)
+    with options.project() as project:
+        with progress("audit") as report:
+            result = examined(project, run_id, report, full=full, queries=queries)
+        _print(options, run_id, result)
+        if result.failed:
+            raise failure(result, project.settings)
 
 
 def _print(options: Options, run_id: str, result: AuditResult) -> None:
@@ -95,7 +92,6 @@ def repair(
     cannot be rebuilt.
     """
     options = Options.of(context)
-    settings = options.settings()
     from weir.audit.repair import repair_lake
     from weir.stage import new_run_id
 
@@ -107,10 +103,9 @@ def repair(
         return True
 
     run_id = new_run_id("repair")
-    with progress("repair") as report:
+    with options.project() as project, progress("repair") as report:
         result = repair_lake(
-            late_session(settings),
-            settings,
+            project,
             run_id,
             report,
             full=full,

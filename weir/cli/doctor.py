@@ -18,6 +18,7 @@ from tempfile import TemporaryFile
 from weir.cli.options import Options
 from weir.errors import WeirError
 from weir.lake.counted import counted
+from weir.project import open_lake
 from weir.settings import Settings
 
 PACKAGES = (
@@ -178,7 +179,7 @@ def _undeclared(settings: Settings) -> Iterator[Finding]:
 
     try:
         declared = [source.name for source in all_sources(settings)]
-        lake = settings.open_lake()
+        lake = open_lake(settings)
         known = undeclared_sources(lake, source_positions(lake), declared)
     except Exception as error:
         # Others report what is wrong with declarations and tables.
@@ -277,7 +278,7 @@ def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
     from weir.expected_errors import as_user_error
     from weir.lake.damage.integrity import Damage, damaged_commits, missing_files, tables_in
 
-    lake, names = settings.open_lake(), tables_in(folder)
+    lake, names = open_lake(settings), tables_in(folder)
     are_there = True
     for name in names:
         damages = [*damaged_commits(folder / name)]
@@ -321,7 +322,7 @@ def _newest_epoch(settings: Settings) -> Finding:
     from weir.progress.watermarks import head
 
     try:
-        newest = head(settings.open_lake())
+        newest = head(open_lake(settings))
     except Exception as error:
         expected = as_user_error(error)
         if expected is None:

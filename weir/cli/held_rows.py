@@ -6,7 +6,6 @@ from weir.catalog.catalog import Catalog
 from weir.catalog.names import folders_of, is_declared
 from weir.cli.answer_logs import Rows, fetch, plain_value
 from weir.cli.plain_values import connect_with_plain_values
-from weir.cli.query_status import held_reasons, not_ready
 from weir.compute.sql import (
     alias,
     bigint,
@@ -20,8 +19,10 @@ from weir.compute.sql import (
 )
 from weir.errors import ConfigurationError
 from weir.lake.delta.bindings import Bindings
+from weir.pending import held_reasons, not_ready
 from weir.plan.plan import ANSWER
 from weir.progress.completion import Completion
+from weir.project import open_lake
 from weir.settings import Settings
 
 
@@ -37,7 +38,7 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
     Raises:
         ConfigurationError: nothing of it is held back.
     """
-    completion = Completion.read(settings.open_lake())
+    completion = Completion.read(open_lake(settings))
     backlog = completion.backlog([query])
     reason = held_reasons(completion, backlog).get(query)
     is_known = is_declared(folders_of(settings), query)

@@ -17,6 +17,7 @@ from weir.errors import ConfigurationError
 from weir.lake.instants import instant_text
 from weir.progress.completion import Completion
 from weir.progress.streams import Frontiers
+from weir.project import open_lake
 from weir.settings import Settings
 
 _EPOCH = re.compile("[0-9]{1,18}")
@@ -51,7 +52,7 @@ def moment_of(settings: Settings, query: str, at: str | None, as_of: int | None)
     Raises:
         ConfigurationError: the query has no such state, or not yet.
     """
-    completion = Completion.read(settings.open_lake())
+    completion = Completion.read(open_lake(settings))
     answer = published_over_streams(settings, completion, query)
     if answer is not None:
         return _of_streams(settings, completion, query, answer, at, as_of)

@@ -13,6 +13,7 @@ import typer
 from weir.lake.names import InvalidNameError, Name
 
 if TYPE_CHECKING:
+    from weir.project import Project
     from weir.settings import Settings
 
 
@@ -56,6 +57,16 @@ class Options:
                 "Change to a project, name its configuration by --config, or run `weir init`.",
             )
         return settings
+
+    def project(self) -> Project:
+        """The project, which a command closes at its end.
+
+        Raises:
+            ConfigurationError: as `settings`.
+        """
+        from weir.project import Project
+
+        return Project(self.settings())
 
 
 def named(text: str) -> Name:

@@ -13,8 +13,10 @@ from weir.cli.progress import progress
 from weir.lake.counted import counted
 from weir.lake.names import Name
 from weir.lake.whole_files import write_whole
+from weir.project import open_lake
 
 if TYPE_CHECKING:
+    from weir.project import Project
     from weir.settings import Settings
 
 FILES = {
@@ -135,24 +137,23 @@ def drop(
         raise ConfigurationError(
             "it drops a query or a source", "", "`weir drop QUERY`, or `weir drop --source NAME`."
         )
-    settings = Options.of(context).settings()
-    if query is not None:
-        _drop_query(settings, query, yes=yes)
-    if source is not None:
-        _drop_source(settings, source, yes=yes)
+    with Options.of(context).project() as project:
+        if query is not None:
+            _drop_query(project.settings, query, yes=yes)
+        if source is not None:
+            _drop_source(project, source, yes=yes)
 
 
-def _drop_source(settings: Settings, source: Name, *, yes: bool) -> None:
-    from weir.compute.session import late_session
+def _drop_source(project: Project, source: Name, *, yes: bool) -> None:
     from weir.ingest.source_names import drop_source, quads_to_retract
     from weir.stage import new_run_id
 
-    quads = quads_to_retract(settings, source)
+    quads = quads_to_retract(project, source)
     if not yes:
         typer.confirm(f"Retract {counted(quads, 'quad')} of {source}?", abort=True)
     run_id = new_run_id("drop")
     with progress("drop") as report:
-        done = drop_source(late_session(settings), settings, run_id, report, name=source)
+        done = drop_source(project, run_id, report, name=source)
     print_line(
         f"Retracted {counted(done.deleted, 'quad')} of {source} as epoch {done.epoch}."
         " `weir run` brings the answers up to date."
@@ -174,14 +175,12 @@ def rename(
 
     Its quads stay in the graph in which they are, and later ones come there.
     """
-    from weir.compute.session import late_session
     from weir.ingest.source_names import rename_source
     from weir.stage import new_run_id
 
-    settings = Options.of(context).settings()
     run_id = new_run_id("rename")
-    with progress("rename") as report:
-        done = rename_source(late_session(settings), settings, run_id, report, old=source, new=new)
+    with Options.of(context).project() as project, progress("rename") as report:
+        done = rename_source(project, run_id, report, old=source, new=new)
     print_line(f"{source} goes on as {new} from epoch {done.epoch}.")
 
 
@@ -194,7 +193,7 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from weir.stage import claimed, new_run_id
     from weir.text.near import meant
 
-    lake, lease = settings.open_lake(), settings.limits.lease_seconds
+    lake, lease = open_lake(settings), settings.limits.lease_seconds
     names = (f"answers/{query}", f"embeddings/{query}", f"output_streams/{query}")
     tables = [name for name in names if lake.exists(name)]
     if not tables:

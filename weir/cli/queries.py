@@ -12,6 +12,7 @@ import typer
 from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import print_json, print_line, print_text
 from weir.lake.whole_files import write_whole
+from weir.project import open_lake
 
 if TYPE_CHECKING:
     from weir.catalog.maintained import Maintained
@@ -98,7 +99,7 @@ def _first_instants(settings: Settings, query: Maintained) -> dict[str, int | No
     error = undeclared_stream(query, load_sources(settings.sources))
     if error is not None:
         raise error
-    lake = settings.open_lake()
+    lake = open_lake(settings)
     return {name: first_instant(lake, name) for name in streams_of(query.windowing)}
 
 
@@ -122,7 +123,7 @@ def _kept_from(settings: Settings, streams: Iterable[str]) -> dict[str, int]:
     """The first instant whose events are kept, of those streams of which others were deleted."""
     from weir.progress.streams import deleted_events
 
-    lake = settings.open_lake()
+    lake = open_lake(settings)
     deleted = {name: deleted_events(lake, name) for name in streams}
     return {name: each.before for name, each in deleted.items() if each is not None}
 
@@ -139,8 +140,9 @@ def report(
     from weir.freshness.current import current_states
     from weir.freshness.written_page import write_page
 
-    settings = Options.of(context).settings()
-    write_whole(file, report_page(settings))
+    with Options.of(context).project() as project:
+        settings = project.settings
+        write_whole(file, report_page(project))
     print_line(f"Wrote {file}.")
     now = datetime.now(UTC)
     page = write_page(settings, current_states(settings, now), now)

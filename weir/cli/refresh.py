@@ -9,8 +9,6 @@ import typer
 from weir.cli.options import Options, Output, named
 from weir.cli.output import print_json, print_line, print_rows
 from weir.cli.progress import progress
-from weir.cli.stages import worst_of
-from weir.compute.session import late_session
 from weir.errors import BusyError
 from weir.lake.names import Name
 
@@ -39,15 +37,13 @@ def refresh(
     is printed below the table; `weir freshness` fails if its answers are too old.
     """
     options = Options.of(context)
-    settings = options.settings()
+    from weir.pipeline import worst_of
     from weir.refresh.stage import refresh_remotes
     from weir.stage import new_run_id
 
     run_id = new_run_id("refresh")
-    with progress("refresh") as report:
-        result = refresh_remotes(
-            late_session(settings), settings, run_id, report, names=remotes or ()
-        )
+    with options.project() as project, progress("refresh") as report:
+        result = refresh_remotes(project, run_id, report, names=remotes or ())
     rows = [refreshed_row(each) for each in result.remotes]
     if options.output is Output.json:
         errors = [str(error) for error in result.errors]
@@ -59,7 +55,7 @@ def refresh(
             if row["reason"]:
                 print_line(f"{row['remote']}: {row['reason']}")
     else:
-        print_line(f"No remote is declared in {settings.remotes}.")
+        print_line(f"No remote is declared in {project.settings.remotes}.")
     if result.errors:
         raise worst_of(result.errors)
 

@@ -8,6 +8,7 @@ from weir.freshness.replica_rows import MAPPINGS, replica_rows
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import FRESHNESS, replica
+from weir.project import open_lake
 from weir.remotes.inbox import inbox_names
 from weir.settings import Settings
 
@@ -21,7 +22,7 @@ QUALIFY row_number() OVER (PARTITION BY remote, pattern ORDER BY evaluation DESC
 
 def remote_views(settings: Settings) -> list[str]:
     """The views about remotes that a statement can name."""
-    lake = settings.open_lake()
+    lake = open_lake(settings)
     current = [FRESHNESS_CURRENT] if lake.exists(FRESHNESS.name) else []
     return [*(f"{REPLICA}_{name}" for name in inbox_names(lake)), *current]
 

@@ -8,6 +8,7 @@ import typer
 
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
+from weir.project import open_lake
 
 if TYPE_CHECKING:
     from weir.remotes.schedule import Scheduled
@@ -29,7 +30,7 @@ def listed(context: typer.Context) -> None:
     from weir.remotes.schedule import schedule
 
     check_names(settings)
-    rows = [_row(each) for each in schedule(settings, settings.open_lake(), utc_now())]
+    rows = [_row(each) for each in schedule(settings, open_lake(settings), utc_now())]
     if options.output is Output.json:
         print_json(rows)
     elif rows:

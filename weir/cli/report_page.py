@@ -17,6 +17,7 @@ from weir.cli.query_status import query_statuses
 from weir.cli.stream_status import stream_statuses
 from weir.cli.views import published_queries
 from weir.progress.completion import Completion
+from weir.project import Project, open_lake
 from weir.settings import Settings
 
 _RUNS = 50
@@ -31,9 +32,10 @@ svg { max-width: 100%; height: auto; }
 """
 
 
-def report_page(settings: Settings) -> str:
+def report_page(project: Project) -> str:
     """The page, for the lake as it is now."""
-    queries = [asdict(each) for each in query_statuses(settings)]
+    settings = project.settings
+    queries = [asdict(each) for each in query_statuses(project)]
     streams = [asdict(each) for each in stream_statuses(settings)]
     parts = (
         ("Queries", _table(queries, "No query is registered.")),
@@ -69,7 +71,7 @@ def _changes(settings: Settings) -> list[dict[str, Any]]:
 
 def _failed_runs(settings: Settings) -> str:
     """The jobs whose last run failed, and what to do."""
-    failed = Completion.read(settings.open_lake()).failed_runs
+    failed = Completion.read(open_lake(settings)).failed_runs
     rows = [{"job": each.job, "failed_at": each.at, "reason": each.reason} for each in failed]
     return _table(rows, "The last run of each job succeeded.")
 
@@ -140,7 +142,7 @@ def _check(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(settings: Settings, table_name: str, columns: list[str]) -> pa.Table:
-    table = settings.open_lake().open(table_name)
+    table = open_lake(settings).open(table_name)
     if table is None:
         return pa.table({name: [] for name in columns})
     return table.to_pyarrow_table(columns=columns)

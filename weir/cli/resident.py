@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,13 +14,17 @@ import pyarrow as pa
 from weir.cli.failures import print_error
 from weir.cli.options import Options, Output
 from weir.cli.output import json_text, print_line
-from weir.cli.rounds import Round, Rounds
-from weir.cli.stages import answer_rows, print_warnings, stage_rows, warnings_of
-from weir.cli.stopping import StopRequest
+from weir.cli.progress import progress
+from weir.cli.stages import answer_rows, print_warnings, stage_rows
 from weir.expectations.run import import_ahead
+from weir.pipeline import StageName, warnings_of
 from weir.process.standard_streams import has_reader
+from weir.project import Project
 from weir.refresh.stage import Surroundings
-from weir.settings import CONFIG_FILE, Settings
+from weir.resident.rounds import Round, Rounds
+from weir.resident.stopping import StopRequest
+from weir.settings import CONFIG_FILE
+from weir.stage import Progress
 
 
 def run_every(options: Options, seconds: float, *, refresh: bool) -> None:
@@ -41,7 +46,7 @@ def run_every(options: Options, seconds: float, *, refresh: bool) -> None:
     remotes = Surroundings() if refresh else None
     with (
         StopRequest() as stop,
-        Rounds(options.settings, config, seconds, refresh=remotes) as rounds,
+        Rounds(options.settings, config, seconds, refresh=remotes, reporting=_reporting) as rounds,
     ):
         # Validate needs it, which takes seconds; it stays.
         import_ahead()
@@ -50,12 +55,16 @@ def run_every(options: Options, seconds: float, *, refresh: bool) -> None:
                 started = time.monotonic()
                 found = rounds.next(stop)
                 if found is not None:
-                    _print(options, rounds.settings, found)
+                    _print(options, rounds.project, found)
                     _give_back()
                 stop.wait(started + seconds - time.monotonic())
         finally:
             # DuckDB's bindings count what is left at the end.
             gc.unfreeze()
+
+
+def _reporting(stage: StageName) -> AbstractContextManager[Progress]:
+    return progress(stage, announce=False)
 
 
 def _give_back() -> None:
@@ -67,7 +76,7 @@ def _give_back() -> None:
     pa.default_memory_pool().release_unused()
 
 
-def _print(options: Options, settings: Settings, found: Round) -> None:
+def _print(options: Options, project: Project, found: Round) -> None:
     """Print a round: one JSON object, or a line and what else there is to say."""
     if options.output is Output.json:
         line = {
@@ -86,7 +95,7 @@ def _print(options: Options, settings: Settings, found: Round) -> None:
         what = "; ".join(f"{each.stage}: {each.summary}" for each in found.done)
         at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
         print_line(f"{at} {found.run_id}: {what} ({found.seconds:.1f} s)")
-        print_warnings(settings, found.run_id, found.done)
+        print_warnings(project, found.run_id, found.done)
     for error in found.ended:
         print_line(f"resolved: {' '.join((error.what, *error.parts))}")
     sys.stdout.flush()

@@ -18,7 +18,7 @@ from weir.ingest.sources.all_sources import all_sources
 from weir.ingest.stopped_sources import StoppedSource, stopped_sources
 from weir.lake.lake import Lake
 from weir.lake.tables import TRANSACTIONS
-from weir.settings import Settings
+from weir.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +66,17 @@ class SourceStatuses:
     error: str | None = None
 
 
-def source_statuses(settings: Settings) -> SourceStatuses:
+def source_statuses(project: Project) -> SourceStatuses:
     """Every source that is declared or was ingested, by name."""
-    lake = settings.open_lake()
+    lake = project.open_lake()
     try:
-        declared = {source.name: source for source in all_sources(settings)}
+        declared = {source.name: source for source in all_sources(project.settings)}
         error = None
     except ConfigurationError as wrong:
         declared, error = {}, str(wrong)
     ingested = _ingested(lake)
     positions = source_positions(lake)
-    pending = pending_change_sets(settings, lake, [*declared.values()], positions)
+    pending = pending_change_sets(project, [*declared.values()], positions)
     numbers = Counter(each.source.name for each in pending.change_sets)
     recorded = stopped_sources(lake)
     changed = changed_files(lake, declared.values()).changed

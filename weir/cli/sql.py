@@ -12,6 +12,7 @@ from weir.cli.views import connect_to_views, view_names
 from weir.errors import ConfigurationError, WeirError
 from weir.lake.damage.damaged_files import damage_is_named
 from weir.lake.lake import local_folder
+from weir.project import open_lake
 from weir.settings import Settings
 
 _EXAMPLE = "`weir sql 'SELECT * FROM runs'` prints a view."
@@ -43,7 +44,7 @@ def query_lake(settings: Settings, statement: str) -> Rows:
     if _SHOW_VIEWS.fullmatch(statement):
         # Views are made as they are named, for opening all tables takes time.
         return ("name",), [(name,) for name in sorted(view_names(settings))]
-    lake = settings.open_lake()
+    lake = open_lake(settings)
     connection = connect_to_views(settings, re.findall(r"\w+", statement), lake)
     try:
         # The views alone say which tables are read; these are open.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weir.cli.stream_status import StreamStatus
     from weir.freshness.remote_state import RemoteState
     from weir.progress.completion import FailedRun
-    from weir.settings import Settings
+    from weir.project import Project
 
 FAULTS = ("held", "behind", "stopped", "stale", "rejected")
 """What `--fail-on` may name."""
@@ -39,7 +39,7 @@ class Status:
     failed_run: FailedRun | None
 
     @classmethod
-    def of(cls, settings: Settings) -> Status:
+    def of(cls, project: Project) -> Status:
         """The status of a project."""
         from weir.cli.query_status import query_statuses
         from weir.cli.source_status import source_statuses
@@ -49,13 +49,13 @@ class Status:
         from weir.progress.completion import Completion
 
         try:
-            remotes = current_states(settings, datetime.now(UTC))
+            remotes = current_states(project.settings, datetime.now(UTC))
         except ConfigurationError:
             # That of the sources reports it.
             remotes = []
-        queries, sources = query_statuses(settings), source_statuses(settings)
-        failed = next(iter(Completion.read(settings.open_lake()).failed_runs), None)
-        return cls(queries, sources, stream_statuses(settings), remotes, failed)
+        queries, sources = query_statuses(project), source_statuses(project)
+        failed = next(iter(Completion.read(project.lake).failed_runs), None)
+        return cls(queries, sources, stream_statuses(project.settings), remotes, failed)
 
     def faults(self) -> Iterator[tuple[str, str, str]]:
         """What is wrong: one of `FAULTS`, of what, and why."""
@@ -124,7 +124,8 @@ def status(
         if not found and options.output is not Output.json:
             print_line("No stream is declared: give a source the key `stream`.")
         return
-    now = Status.of(settings)
+    with options.project() as project:
+        now = Status.of(project)
     if options.output is Output.json:
         print_json(now.to_json())
     else:

@@ -21,6 +21,7 @@ from weir.progress.streams import (
     stream_names,
     stream_rows,
 )
+from weir.project import open_lake
 from weir.settings import Settings
 from weir.streams.horizons import Horizons, slowest_stream
 
@@ -109,7 +110,7 @@ def is_over_streams(completion: Completion, query: str) -> bool:
 
 def stream_statuses(settings: Settings) -> list[StreamStatus]:
     """Every stream that is declared or has a table, by name."""
-    lake = settings.open_lake()
+    lake = open_lake(settings)
     frontiers, rows = Frontiers.read(lake), stream_rows(lake)
     names = {*_declared(settings), *stream_names(lake), *frontiers.streams}
     return [_status(name, frontiers, rows, deleted_events(lake, name)) for name in sorted(names)]

@@ -53,6 +53,7 @@ from weir.progress.backlog import PREDICATES
 from weir.progress.completion import Completion
 from weir.progress.streams import stream_names
 from weir.progress.watermarks import head
+from weir.project import open_lake
 from weir.settings import Settings
 
 CURRENT, CHANGES, INTERVALS = "_current", "_changes", "_intervals"
@@ -88,7 +89,7 @@ def connect_to_views(
 
 def view_names(settings: Settings) -> list[str]:
     """The views that a statement can name."""
-    lake = settings.open_lake()
+    lake = open_lake(settings)
     completion = Completion.read(lake)
     answers = []
     for query in published_queries(settings):
@@ -105,7 +106,7 @@ def published_queries(settings: Settings) -> list[str]:
     folder = local_folder(settings.lake)
     if folder is not None:
         return sorted(log.parent.name for log in folder.glob(f"answers/*/{LOG}"))
-    lake = settings.open_lake()
+    lake = open_lake(settings)
     registered = declared_names(folders_of(settings))
     return sorted(name for name in registered if lake.exists(f"answers/{name}"))
 

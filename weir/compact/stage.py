@@ -11,7 +11,7 @@ consolidation that lost against a merge of small files is tried once more, alone
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -24,8 +24,6 @@ from weir.compact.old_events import (
     old_events,
     stored_over_streams_without_file,
 )
-from weir.compute.engine import Engine
-from weir.compute.session import Session, Spark, session_of
 from weir.engine.relations import BEFORE_ALL
 from weir.errors import BusyError, ConfigurationError
 from weir.freshness.old_rounds import delete_old_rounds
@@ -62,9 +60,10 @@ from weir.maintain.tasks import tasks_behind
 from weir.progress.completion import Completion
 from weir.progress.streams import DeletedEvents, deleted_events, stream_names
 from weir.progress.watermarks import head
+from weir.project import Project
 from weir.remotes.inbox import inbox_names
 from weir.settings import Settings
-from weir.stage import Progress, claimed, run_stage, silent
+from weir.stage import Progress, claimed, silent
 
 _PATIENCE = 60.0
 """Seconds to wait for an ingest to end."""
@@ -93,22 +92,20 @@ class CompactResult:
     events: tuple[DeletedOfStream, ...]
 
 
-def compact_lake(
-    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
-) -> CompactResult:
+def compact_lake(project: Project, run_id: str, progress: Progress = silent) -> CompactResult:
     """Do the upkeep of every table of the lake.
 
     Raises:
         BusyError: another compaction is in progress.
         DamagedTable: a table is older than the others.
     """
-    lake, limits = settings.open_lake(), settings.limits
-    session = session_of(spark)
+    lake, settings = project.open_lake(), project.settings
+    limits = settings.limits
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
         # Its commits would give an older table the number of a newer one.
         refuse_older_tables(lake)
-        until, consolidated = _consolidate(session, settings, lake, run_id, progress)
-        events = tuple(_delete_events(session, settings, lake, run_id, progress))
+        until, consolidated = _consolidate(project, run_id, progress)
+        events = tuple(_delete_events(project, run_id, progress))
         # Merging takes long: queries may have been maintained or dropped meanwhile.
         lake.refresh()
         names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
@@ -119,7 +116,7 @@ def compact_lake(
             names += [f"embeddings/{query.name}", f"answers/{query.name}"]
             output = OutputStream.of(query)
             names += [output.table.name] if output is not None else []
-        _keep_feeds(settings, lake, run_id, progress)
+        _keep_feeds(project, run_id, progress)
         progress(f"merging and deleting files of {counted(len(names), 'table')}")
         fewer = {name: compact_files(lake, name, limits.file_bytes) for name in names}
         deleted = {name: vacuum(lake, name) for name in names}
@@ -169,24 +166,24 @@ def delete_commits(lake: Lake) -> None:
 
 
 @contextmanager
-def _alone(lake: Lake, settings: Settings, run_id: str, *, brief: bool = True) -> Iterator[None]:
+def _alone(project: Project, run_id: str, *, brief: bool = True) -> Iterator[None]:
     """Hold the claim of ingest: for one commit, or for the rewriting of a log."""
-    lease = settings.limits.lease_seconds
+    lake, lease = project.lake, project.settings.limits.lease_seconds
     with claimed(lake, "ingest", run_id, lease, brief=brief, patience=_PATIENCE) as run:
         run.totals |= {"from_epoch": head(lake), "to_epoch": head(lake)}
         yield
 
 
 def _consolidate(
-    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
+    project: Project, run_id: str, progress: Progress
 ) -> tuple[int, dict[str, Consolidated]]:
     """Consolidate the logs, unless an ingest goes on and on; also gives the epoch up to which."""
-    until = needed_after(settings, lake)
+    until = needed_after(project.settings, project.lake)
     found: dict[str, Consolidated] = {}
     for table in (QUADS, TRIPLES) if until else ():
         progress(f"consolidating {table.name}")
         try:
-            result = _consolidate_log(session, settings, lake, table, until, run_id)
+            result = _consolidate_log(project, table, until, run_id)
         except BusyError as busy:
             progress(f"{table.name} is left as it is: {busy}")
             break
@@ -196,27 +193,26 @@ def _consolidate(
     return until, found
 
 
-def _consolidate_log(
-    session: Session, settings: Settings, lake: Lake, table: Table, until: int, run_id: str
-) -> Consolidated:
-    limits = settings.limits
+def _consolidate_log(project: Project, table: Table, until: int, run_id: str) -> Consolidated:
+    lake, limits = project.lake, project.settings.limits
     values = table, until, limits.consolidate_share, limits.rows_per_file
     try:
-        alone = partial(_alone, lake, settings, run_id)
-        return consolidate(session(), lake, *values, noting=alone)
+        alone = partial(_alone, project, run_id)
+        return consolidate(project.session(), lake, *values, noting=alone)
     except Overtaken:
-        with _alone(lake, settings, run_id, brief=False):
-            return consolidate(session(), lake, *values, noting=nullcontext)
+        with _alone(project, run_id, brief=False):
+            return consolidate(project.session(), lake, *values, noting=nullcontext)
 
 
-def _keep_feeds(settings: Settings, lake: Lake, run_id: str, progress: Progress) -> None:
+def _keep_feeds(project: Project, run_id: str, progress: Progress) -> None:
     """Have the logs keep their commits as long as the limits say."""
-    days = settings.limits.feed_log_days, settings.limits.feed_file_days
+    lake, limits = project.lake, project.settings.limits
+    days = limits.feed_log_days, limits.feed_file_days
     changed = [table for table in (QUADS, TRIPLES) if not keeps_feed(lake, table, *days)]
     if not changed:
         return
     try:
-        with _alone(lake, settings, run_id):
+        with _alone(project, run_id):
             for table in changed:
                 keep_feed(lake, table, *days)
                 progress(f"{table.name}: commits are kept {days[0]} days, removed files {days[1]}")
@@ -224,10 +220,9 @@ def _keep_feeds(settings: Settings, lake: Lake, run_id: str, progress: Progress)
         progress(f"how long the logs are kept is left as it is: {busy}")
 
 
-def _delete_events(
-    session: Session, settings: Settings, lake: Lake, run_id: str, progress: Progress
-) -> Iterator[DeletedOfStream]:
+def _delete_events(project: Project, run_id: str, progress: Progress) -> Iterator[DeletedOfStream]:
     """Delete the events of streams that are older than `keep` and that nothing needs."""
+    lake, settings = project.lake, project.settings
     try:
         sources = load_sources(settings.sources)
     except ConfigurationError as error:
@@ -246,10 +241,10 @@ def _delete_events(
         Reader(query, due[query.name] if query.name in due else completion.maintained(query.name))
         for query in over_streams
     ]
-    with Engine.of(settings, lake, session, "compact") as engine:
+    with project.engine("compact") as engine:
         found = old_events(engine, completion, catalog, readers, rules)
     for old in found:
-        deleted = _delete_events_of(settings, lake, old, run_id, progress)
+        deleted = _delete_events_of(project, old, run_id, progress)
         table = stream(old.stream).name
         if deleted:
             progress(
@@ -264,17 +259,16 @@ def _delete_events(
         yield DeletedOfStream(old, deleted)
 
 
-def _delete_events_of(
-    settings: Settings, lake: Lake, old: OldEvents, run_id: str, progress: Progress
-) -> int:
+def _delete_events_of(project: Project, old: OldEvents, run_id: str, progress: Progress) -> int:
     """Delete what may be deleted of a stream if it is worth the writing; gives how many."""
-    table, least_share = stream(old.stream).name, settings.limits.consolidate_share
+    lake, table = project.lake, stream(old.stream).name
+    least_share = project.settings.limits.consolidate_share
     found = earlier_rows(lake, table, "instant", old.before)
     if not found.rows or found.share < least_share:
         return 0
     try:
         # The metadata of the stream's newest commit goes into that of the deletion.
-        with _alone(lake, settings, run_id):
+        with _alone(project, run_id):
             return _delete_events_before(lake, old, run_id)
     except BusyError as busy:
         progress(f"{table} is left as it is: {busy}")
@@ -293,8 +287,3 @@ def _delete_events_before(lake: Lake, old: OldEvents, run_id: str) -> int:
     metadata = Metadata(run_id, "compact", last[1].watermark, extra=extra)
     delete_earlier_rows(lake, table, "instant", old.before, metadata)
     return found.rows
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The entry point under spark-submit."""
-    return run_stage(compact_lake, "compact", __doc__, argv)

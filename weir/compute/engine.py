@@ -28,9 +28,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.budget import Budget, Watch, limit_of
-from weir.compute.connection import connect
-from weir.compute.duck import DriverFunctions, DuckEngine
-from weir.compute.functions import limits_of
+from weir.compute.duck import DuckEngine
 from weir.compute.lost_rows import LostRowsError, are_lost
 from weir.compute.placement import Extent, Placement
 from weir.compute.plan_size import STORED_TABLE, PlanSize
@@ -47,12 +45,13 @@ if TYPE_CHECKING:
     from deltalake import DeltaTable
     from pyspark.sql import DataFrame, SparkSession
 
+    from weir.compute.database import Database
     from weir.compute.session import Session
     from weir.compute.spark import SparkEngine
     from weir.lake.delta.metadata import Metadata
     from weir.lake.lake import Lake
     from weir.lake.tables import Table
-    from weir.settings import Settings
+    from weir.settings import Limits
 
 Frame: TypeAlias = "pa.Table | DataFrame"
 """Rows that the driver has, or that Spark will compute."""
@@ -159,19 +158,12 @@ class Engine:
         self._driver = threading.RLock()
 
     @classmethod
-    def of(cls, settings: Settings, lake: Lake, session: Session, job: str) -> Self:
+    def of(cls, lake: Lake, session: Session, database: Database, limits: Limits, job: str) -> Self:
         """The engine of a stage."""
-        limits = settings.limits
         shape = SparkShape(
             limits.broadcast_rows, limits.rows_per_file, staging_folder(lake.root, job)
         )
-        kept = settings.kept
-        if kept is None:
-            connection = connect(settings)
-            local = DuckEngine(connection, DriverFunctions(connection, limits_of(limits)))
-        else:
-            local = kept.database.engine()
-        return cls(lake, session, local, Placement.of(limits), shape)
+        return cls(lake, session, database.engine(), Placement.of(limits), shape)
 
     def __enter__(self) -> Self:
         return self

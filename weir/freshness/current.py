@@ -7,6 +7,7 @@ from datetime import datetime
 
 from weir.freshness.reading import newest_rows, services_of
 from weir.freshness.remote_state import RemoteState, remote_state
+from weir.project import open_lake
 from weir.remotes.declarations import load_remotes
 from weir.remotes.renamed import why_not_stored
 from weir.remotes.schedule import asking_queries
@@ -22,7 +23,7 @@ def current_states(settings: Settings, now: datetime) -> list[RemoteState]:
     remotes = load_remotes(settings.remotes).values()
     if not remotes:
         return []
-    lake = settings.open_lake()
+    lake = open_lake(settings)
     services, asking = services_of(lake), asking_names(settings)
     return [
         remote_state(

@@ -8,7 +8,6 @@ failed check makes the run fail; it holds no answer.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +19,6 @@ from weir.errors import QualityError
 from weir.expectations.freshness import CURRENT_FRESHNESS_SUITE
 from weir.expectations.run import Check, run_checks
 from weir.expectations.suite import QualityResult
-from weir.expected_errors import as_user_error
 from weir.freshness.checked_rounds import JOB, CheckedRounds, checked_rounds, remembered
 from weir.freshness.current import asking_names
 from weir.freshness.frames import current_frame, frames
@@ -35,11 +33,11 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import QUALITY, SERVICES
+from weir.project import Project
 from weir.remotes.declarations import Remote, load_remotes
 from weir.remotes.renamed import why_not_stored
 from weir.settings import Settings
-from weir.stage import Progress, arg_parser, claimed, new_run_id, progress_log, silent
-from weir.text.printable import printable_lines
+from weir.stage import Progress, claimed, silent
 from weir.validate.quality_results import quality_rows
 
 
@@ -52,7 +50,7 @@ class FreshnessResult:
 
 
 def check_freshness(
-    settings: Settings,
+    project: Project,
     run_id: str,
     progress: Progress = silent,
     *,
@@ -61,7 +59,7 @@ def check_freshness(
     """Check the new rounds of every declared remote, and its freshness.
 
     Args:
-        settings: of the project.
+        project: whose remotes are checked.
         run_id: of this run; a retry of a task has that of its first attempt.
         progress: receives lines.
         now: the time at which freshness is checked, by default the clock's.
@@ -71,10 +69,11 @@ def check_freshness(
         ConfigurationError: remotes.yml is wrong, or there is no folder of queries.
         QualityError: a check failed, or a replica is too old.
     """
+    settings = project.settings
     remotes = [*load_remotes(settings.remotes).values()]
     if not remotes:
         return FreshnessResult()
-    lake = settings.open_lake()
+    lake = project.open_lake()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         at = now or datetime.now(UTC)
         progress(f"checking what is new of {counted(len(remotes), 'remote')}")
@@ -174,19 +173,3 @@ def _raise_for(settings: Settings, checked: _Checked) -> None:
             ]
         ),
     )
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The entry point of the task."""
-    options = arg_parser(JOB, __doc__).parse_args(argv)
-    try:
-        settings = Settings.load(options.config)
-        with progress_log(JOB) as progress:
-            check_freshness(settings, options.run_id or new_run_id(JOB), progress)
-    except Exception as error:
-        expected = as_user_error(error)
-        if expected is None:
-            raise
-        print(printable_lines("\n".join(expected.lines())), file=sys.stderr)
-        return expected.exit_code
-    return 0

@@ -13,6 +13,7 @@ from weir.freshness.remote_state import RemoteState
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import local_folder
 from weir.lake.whole_files import write_whole
+from weir.project import open_lake
 from weir.settings import Settings
 
 PAGE = "reports/freshness.html"
@@ -24,7 +25,7 @@ def write_page(settings: Settings, states: Sequence[RemoteState], now: datetime)
     folder = local_folder(settings.lake)
     if folder is None or not states:
         return None
-    lake, shown = settings.open_lake(), []
+    lake, shown = open_lake(settings), []
     for state in states:
         with connect(settings) as connection:
             shown.append((state, remote_history(Bindings(connection), lake, state, now)))

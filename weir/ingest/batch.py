@@ -38,7 +38,8 @@ from weir.ingest.stopped_sources import StoppedSource
 from weir.ingest.stored_quads import quads_about, quads_of
 from weir.ingest.stream_journal import StreamEpoch
 from weir.lake.tables import GRAPHS
-from weir.settings import Limits, Settings
+from weir.project import Project
+from weir.settings import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class _Epochs:
 
 def ingest_batch(
     engine: Engine,
-    settings: Settings,
+    project: Project,
     journal: Journal,
     change_sets: Sequence[ChangeSet],
     positions: Mapping[str, SourcePosition],
@@ -116,14 +117,14 @@ def ingest_batch(
 
     Args:
         engine: makes the relations.
-        settings: the limits.
+        project: whose sources are read.
         journal: where the result is committed.
         change_sets: those of one source together and in order.
         positions: by name, how far each source is ingested.
         permits: what may be beyond the guards of its source, by name of the source.
     """
     accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
-    batch = read_batch(engine, settings, accepted, positions)
+    batch = read_batch(project, engine, accepted, positions)
     if not accepted.change_sets and not accepted.refused:
         return BatchResult.of(accepted)
     engine.load("changes", batch.rows.changes)
@@ -132,9 +133,9 @@ def ingest_batch(
         # Stopping a source may free a graph for which another one would be stopped.
         within = accepted.copy()
         with engine.scope() as own:
-            found = _epochs(own, settings.limits, within, batch, head)
+            found = _epochs(own, project.settings.limits, within, batch, head)
             if not _stop_beyond_guards(accepted, within, batch, found, positions, permits):
-                return _committed(own, settings.limits, journal, within, batch, found, head)
+                return _committed(own, project.settings.limits, journal, within, batch, found, head)
 
 
 def _committed(

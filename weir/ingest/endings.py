@@ -26,7 +26,7 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import GRAPHS, replica
 from weir.progress.streams import stream_names
-from weir.settings import Settings
+from weir.project import Project
 
 DROPPED = "/dropped"
 """Position of the epoch that retracts all quads of a source."""
@@ -88,9 +88,9 @@ class Retraction(Source):
         """The empty state of all its graphs."""
         return ChangeSet(self, DROPPED, State())
 
-    def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
+    def pending(self, position: SourcePosition, project: Project) -> list[ChangeSet]:
         """The empty state."""
-        del position, settings
+        del position, project
         return [self.change_set]
 
     def read(

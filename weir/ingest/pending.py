@@ -21,7 +21,8 @@ from weir.ingest.sources.source import Source
 from weir.lake.lake import Lake
 from weir.lake.tables import TRANSACTIONS
 from weir.progress.streams import stream_names
-from weir.settings import Limits, Settings
+from weir.project import Project
+from weir.settings import Limits
 
 
 def source_positions(lake: Lake) -> Mapping[str, SourcePosition]:
@@ -135,8 +136,7 @@ class Pending:
 
 
 def pending_change_sets(
-    settings: Settings,
-    lake: Lake,
+    project: Project,
     sources: Sequence[Source],
     consumed: Mapping[str, SourcePosition],
 ) -> Pending:
@@ -146,7 +146,7 @@ def pending_change_sets(
     waiting: dict[str, Waiting] = {}
     unread: dict[str, str] = {}
     missing: dict[str, str] = {}
-    streams = stream_names(lake)
+    streams = stream_names(project.lake)
     for declared in sources:
         source = declared.called_first(consumed[declared.name].first_name)
         try:
@@ -156,7 +156,7 @@ def pending_change_sets(
                     raise _ended(source, position.ended)
                 if position.positions:
                     _refuse_turned(source, is_stream=source.name in streams)
-                found = source.pending(position, settings)
+                found = source.pending(position, project)
                 gap = _gap(source, position, found)
                 if gap is not None:
                     missing[source.name] = gap

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import reduce
@@ -16,8 +16,9 @@ from weir.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, Sour
 from weir.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
 from weir.ingest.rows import FileResult, Rows
 from weir.ingest.sources.errors import SourceError, refused_link
+from weir.project import Project
 from weir.rdf.files import is_unchanged
-from weir.rdf.worker import NoRoom, ParserProcess, Volume
+from weir.rdf.worker import NoRoom, Volume
 from weir.settings import Settings
 
 if TYPE_CHECKING:
@@ -95,30 +96,31 @@ class ParsedChangeSets:
 
 
 def read_batch(
+    project: Project,
     engine: Engine,
-    settings: Settings,
     accepted: AcceptedChangeSets,
     positions: Mapping[str, SourcePosition],
 ) -> BatchReading:
     """Read the change sets of all sources.
 
     Args:
+        project: whose sources they are.
         engine: for what is not parsed on the driver.
-        settings: the limits.
         accepted: the change sets; a source is stopped in it where it cannot continue.
         positions: by name, how far each source was ingested before the batch.
     """
     found: dict[str, SourceReading] = {}
-    with parser_of(settings) as parser:
-        reader = Reader(engine, settings, parser)
-        for name, source in accepted.sources().items():
-            try:
-                found[name] = source.read(accepted, positions[name], reader)
-                for ordinal, change_set in accepted.of(name).items():
-                    rejections = found[name].change_sets[ordinal].rejections
-                    stop_if_much_is_rejected(accepted, ordinal, change_set, rejections, settings)
-            except WeirError as error:
-                accepted.stop_source(name, SourceError(error.what, error.where, error.hint))
+    reader = Reader(project, engine)
+    for name, source in accepted.sources().items():
+        try:
+            found[name] = source.read(accepted, positions[name], reader)
+            for ordinal, change_set in accepted.of(name).items():
+                rejections = found[name].change_sets[ordinal].rejections
+                stop_if_much_is_rejected(
+                    accepted, ordinal, change_set, rejections, project.settings
+                )
+        except WeirError as error:
+            accepted.stop_source(name, SourceError(error.what, error.where, error.hint))
     return BatchReading(
         reduce(add, (each.rows for each in found.values()), Rows()),
         {ordinal: one for each in found.values() for ordinal, one in each.change_sets.items()},
@@ -147,29 +149,17 @@ def stop_if_much_is_rejected(
         accepted.stop(ordinal, error)
 
 
-@contextmanager
-def parser_of(settings: Settings) -> Iterator[ParserProcess]:
-    """The parser that the process keeps, or one that ends with the block."""
-    if settings.kept is not None:
-        yield settings.kept.parser
-        return
-    with ParserProcess.of(settings.limits) as parser:
-        yield parser
-
-
 @dataclass(slots=True)
 class Reader:
     """What sources read their change sets of one batch with.
 
     Args:
+        project: whose sources they are; its parser parses on the driver.
         engine: for what is not parsed on the driver.
-        settings: the limits.
-        parser: parses on the driver.
     """
 
+    project: Project
     engine: Engine
-    settings: Settings
-    parser: ParserProcess
     _numbers: Iterator[int] = field(default_factory=count)
     _parsed_bytes: int = 0
     _room: Volume | None = None
@@ -233,12 +223,12 @@ class Reader:
 
         A file of some kilobytes can give gigabytes of rows: what comes out decides, too.
         """
-        limits, placement = self.settings.limits, self.engine.placement
+        limits, placement = self.project.settings.limits, self.engine.placement
         room = self._room or placement.room_of_parsed
         size = self._parsed_bytes + sum(task.size for task in tasks)
         if placement.parses(size):
             with suppress(NoRoom):
-                rows, self._room = parse_on_driver(tasks, self.parser, limits, room)
+                rows, self._room = parse_on_driver(tasks, self.project.parser, limits, room)
                 self._parsed_bytes = size
                 return rows
         spark = self.engine.spark

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from weir.compute.engine import Engine
-from weir.compute.session import Session, Spark, session_of
 from weir.errors import ConfigurationError
 from weir.ingest import clock
 from weir.ingest.batch import ingest_batch
@@ -26,6 +24,7 @@ from weir.ingest.stage import recover
 from weir.ingest.stream_journal import StreamJournal
 from weir.lake.lake import Lake
 from weir.lake.names import Name
+from weir.project import Project
 from weir.settings import Settings
 from weir.stage import Progress, claimed, silent
 from weir.text.near import meant
@@ -36,24 +35,23 @@ class _Ingest:
     """An ingest in progress, which has finished what a run that died had begun."""
 
     journal: Journal
-    session: Session
     lake: Lake
     positions: Mapping[str, SourcePosition]
     declared: Mapping[str, Source]
 
 
-def quads_to_retract(settings: Settings, name: Name) -> int:
+def quads_to_retract(project: Project, name: Name) -> int:
     """How many quads stay of a source that is declared no longer.
 
     Raises:
         ConfigurationError: it is declared, or none of its quads are in the graph.
     """
-    lake = settings.open_lake()
-    return _quads_of(lake, source_positions(lake), _declared(settings), name)
+    lake = project.open_lake()
+    return _quads_of(lake, source_positions(lake), _declared(project.settings), name)
 
 
 def drop_source(
-    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent, *, name: Name
+    project: Project, run_id: str, progress: Progress = silent, *, name: Name
 ) -> Transaction:
     """Retract all quads of a source that is declared no longer, as an epoch.
 
@@ -63,14 +61,14 @@ def drop_source(
         BusyError: an ingest is in progress.
         ConfigurationError: the source is declared, or none of its quads are in the graph.
     """
-    with _ingesting(spark, settings, run_id, progress) as ingest:
+    with _ingesting(project, run_id, progress) as ingest:
         quads = _quads_of(ingest.lake, ingest.positions, ingest.declared, name)
         progress(f"retracting {quads:,} quads of {name}")
-        source = Retraction(name=name, location=settings.lake)
+        source = Retraction(name=name, location=project.settings.lake)
         source = source.called_first(ingest.positions[name].first_name)
-        with Engine.of(settings, ingest.lake, ingest.session, JOB) as engine:
+        with project.engine(JOB) as engine:
             result = ingest_batch(
-                engine, settings, ingest.journal, [source.change_set], ingest.positions, {}
+                engine, project, ingest.journal, [source.change_set], ingest.positions, {}
             )
         for error in result.stopped.values():
             raise error
@@ -79,8 +77,7 @@ def drop_source(
 
 
 def rename_source(
-    spark: Spark,
-    settings: Settings,
+    project: Project,
     run_id: str,
     progress: Progress = silent,
     *,
@@ -95,13 +92,13 @@ def rename_source(
         BusyError: an ingest is in progress.
         ConfigurationError: the old name is declared, the new one is not or was ingested already.
     """
-    with _ingesting(spark, settings, run_id, progress) as ingest:
+    with _ingesting(project, run_id, progress) as ingest:
         _quads_of(ingest.lake, ingest.positions, ingest.declared, old)
         source, known = ingest.declared.get(new), ingest.positions[new]
         if source is None or source.stream is not None or source.replica is not None:
             raise ConfigurationError(
                 f"no source {new} is declared that changes the graph",
-                str(settings.sources),
+                str(project.settings.sources),
                 f"Declare it as {old} was, under its new name.",
             )
         if known.positions:
@@ -128,15 +125,14 @@ def rename_source(
 
 
 @contextmanager
-def _ingesting(
-    spark: Spark, settings: Settings, run_id: str, progress: Progress
-) -> Iterator[_Ingest]:
-    lake, session, declared = settings.open_lake(), session_of(spark), _declared(settings)
+def _ingesting(project: Project, run_id: str, progress: Progress) -> Iterator[_Ingest]:
+    lake, settings = project.open_lake(), project.settings
+    declared = _declared(settings)
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         journal = Journal(lake, run_id, settings.limits.literal_predicates)
         start, streams = journal.head(), StreamJournal(lake, journal)
-        recover(journal, streams, session, settings, lake, [*declared.values()], progress)
-        yield _Ingest(journal, session, lake, source_positions(lake), declared)
+        recover(project, journal, streams, [*declared.values()], progress)
+        yield _Ingest(journal, lake, source_positions(lake), declared)
         run.totals |= {"from_epoch": start, "to_epoch": journal.head()}
 
 

@@ -11,8 +11,6 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weir.compute.engine import Engine
-from weir.compute.session import Session, Spark, session_of
 from weir.errors import EXIT_QUALITY, WeirError
 from weir.ingest import clock
 from weir.ingest.batch import BatchResult, ingest_batch
@@ -38,8 +36,8 @@ from weir.ingest.ticks import due_ticks, tick
 from weir.lake.counted import counted
 from weir.lake.lake import Lake
 from weir.lake.tables import QUADS, TRANSACTIONS
-from weir.settings import Settings
-from weir.stage import Progress, claimed, run_stage, silent
+from weir.project import Project
+from weir.stage import Progress, StageResult, claimed, silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ class SourceResult:
 
 
 @dataclass(frozen=True, slots=True)
-class IngestResult:
+class IngestResult(StageResult):
     """What a run ingested: the epochs (from_epoch, to_epoch], and each source's part in them.
 
     recovered: how many of them a run that died had begun to commit. changed: files that were read,
@@ -81,6 +79,26 @@ class IngestResult:
     def is_empty(self) -> bool:
         """Whether no source had anything new."""
         return self.to_epoch == self.from_epoch
+
+    @property
+    def did_something(self) -> bool:
+        """Whether there are new epochs."""
+        return not self.is_empty
+
+    @property
+    def is_worth_reporting(self) -> bool:
+        """Whether there are, or a file was changed after it was read."""
+        return self.did_something or bool(self.changed)
+
+    @property
+    def summary(self) -> str:
+        """How many epochs there are, and how much was rejected."""
+        epochs = self.to_epoch - self.from_epoch
+        rejected = sum(source.rejected for source in self.sources)
+        summary = "nothing new"
+        if epochs:
+            summary = f"{counted(epochs, 'epoch')}, the newest is {self.to_epoch}"
+        return f"{summary}; {rejected:,} rejected" if rejected else summary
 
     @property
     def errors(self) -> tuple[WeirError, ...]:
@@ -116,8 +134,7 @@ class IngestResult:
 
 
 def ingest_changes(
-    spark: Spark,
-    settings: Settings,
+    project: Project,
     run_id: str,
     progress: Progress = silent,
     *,
@@ -126,8 +143,7 @@ def ingest_changes(
     """Ingest the change sets of every source after its position.
 
     Args:
-        spark: the session, or what starts it: small batches need none.
-        settings: where the lake and the declared sources are.
+        project: whose sources are read.
         run_id: of this run in the ledger.
         progress: receives a line per step.
         accept: names of sources that an earlier run stopped at a change set beyond their guards:
@@ -137,19 +153,18 @@ def ingest_changes(
         BusyError: another ingest is in progress.
         ConfigurationError: sources.yml or remotes.yml is wrong, or names no such source.
     """
+    lake, settings = project.open_lake(), project.settings
     sources = all_sources(settings)
-    session = session_of(spark)
-    lake = settings.open_lake()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         journal = Journal(lake, run_id, settings.limits.literal_predicates)
         streams = StreamJournal(lake, journal)
         start = journal.head()
-        recovered = recover(journal, streams, session, settings, lake, sources, progress)
+        recovered = recover(project, journal, streams, sources, progress)
         consumed = source_positions(lake)
         settle_owners(lake, consumed, run_id, journal.head())
         allowed = permits(lake, accept, [each.name for each in sources])
         done, operations, ended = _ingest_all(
-            journal, streams, session, settings, lake, sources, consumed, allowed, progress
+            project, journal, streams, sources, consumed, allowed, progress
         )
         end = journal.head()
         record_stopped(lake, run_id, clock.now(), end, ended.errors, ended.waiting)
@@ -178,11 +193,9 @@ def ingest_changes(
 
 
 def recover(
+    project: Project,
     journal: Journal,
     streams: StreamJournal,
-    session: Session,
-    settings: Settings,
-    lake: Lake,
     sources: Sequence[Source],
     progress: Progress,
 ) -> tuple[Transaction, ...]:
@@ -191,26 +204,22 @@ def recover(
     Raises:
         DamagedTable: a table is older than the others.
     """
-    refuse_older_tables(lake)
+    refuse_older_tables(project.lake)
     return (
-        *_recover_graph(journal, session, settings, lake, progress),
-        *_recover_stream(journal, streams, lake, sources, progress),
+        *_recover_graph(project, journal, progress),
+        *_recover_stream(journal, streams, project.lake, sources, progress),
     )
 
 
 def _recover_graph(
-    journal: Journal,
-    session: Session,
-    settings: Settings,
-    lake: Lake,
-    progress: Progress,
+    project: Project, journal: Journal, progress: Progress
 ) -> tuple[Transaction, ...]:
     """Finish what a run that died had begun to commit."""
     transactions = journal.unfinished()
-    refuse_older_transactions(lake, journal.head(), transactions)
+    refuse_older_transactions(project.lake, journal.head(), transactions)
     if transactions:
         progress("finishing what an earlier run had begun to commit")
-        with Engine.of(settings, lake, session, JOB) as engine:
+        with project.engine(JOB) as engine:
             journal.recover(engine, transactions)
         _report_recovery(transactions, progress)
     return transactions
@@ -240,11 +249,9 @@ def _report_recovery(transactions: Sequence[Transaction], progress: Progress) ->
 
 
 def _ingest_all(
+    project: Project,
     journal: Journal,
     streams: StreamJournal,
-    session: Session,
-    settings: Settings,
-    lake: Lake,
     sources: Sequence[Source],
     consumed: Mapping[str, SourcePosition],
     allowed: Mapping[str, StoppedSource],
@@ -257,7 +264,8 @@ def _ingest_all(
         stopped, and what others wait for.
     """
     progress(f"looking for new change sets of {counted(len(sources), 'source')}")
-    pending = pending_change_sets(settings, lake, sources, consumed)
+    lake, settings = project.lake, project.settings
+    pending = pending_change_sets(project, sources, consumed)
     queue, errors, waiting = pending.change_sets, pending.errors, pending.waiting
     busy = {each.source.name for each in queue}
     done: list[Transaction] = []
@@ -267,12 +275,12 @@ def _ingest_all(
         began = time.monotonic()
         names = ", ".join(dict.fromkeys(each.source.name for each in batch))
         progress(f"reading {counted(len(batch), 'change set')} of {names}")
-        with Engine.of(settings, lake, session, JOB) as engine:
+        with project.engine(JOB) as engine:
             if batch[0].source.stream is None:
-                result = ingest_batch(engine, settings, journal, batch, consumed, allowed)
+                result = ingest_batch(engine, project, journal, batch, consumed, allowed)
             else:
                 result = ingest_stream_batch(
-                    engine, settings, journal, streams, batch, consumed, allowed
+                    engine, project, journal, streams, batch, consumed, allowed
                 )
         done += result.transactions
         operations += result.operations
@@ -289,16 +297,16 @@ def _ingest_all(
     return done, operations, Pending(queue, errors, waiting, pending.unread, pending.missing)
 
 
-def is_anything_pending(settings: Settings) -> bool:
+def is_anything_pending(project: Project) -> bool:
     """Whether an ingest would have something to do; needs no Spark.
 
     Raises:
         ConfigurationError: sources.yml or remotes.yml is wrong.
     """
-    lake = settings.open_lake()
+    lake = project.open_lake()
     consumed = source_positions(lake)
-    sources = all_sources(settings)
-    pending = pending_change_sets(settings, lake, sources, consumed)
+    sources = all_sources(project.settings)
+    pending = pending_change_sets(project, sources, consumed)
     if pending.change_sets or pending.errors or due_ticks(lake, sources, consumed, (), clock.now()):
         return True
     begun = lake.last_metadata(QUADS.name, job=JOB)
@@ -362,9 +370,8 @@ def _summary(result: BatchResult, seconds: float) -> str:
     )
 
 
-def _all_or_fail(
-    spark: Spark,
-    settings: Settings,
+def ingest_or_fail(
+    project: Project,
     run_id: str,
     progress: Progress = silent,
     *,
@@ -376,7 +383,7 @@ def _all_or_fail(
         SourceError: why sources stopped, all of them; with the exit code of a failed check if they
             are all beyond their guards.
     """
-    result = ingest_changes(spark, settings, run_id, progress, accept=accept)
+    result = ingest_changes(project, run_id, progress, accept=accept)
     for warning in result.warnings:
         progress(f"WARNING: {warning}")
     if result.errors:
@@ -390,9 +397,3 @@ def _all_or_fail(
             failure.exit_code = EXIT_QUALITY
         raise failure
     return result
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The entry point under spark-submit; returns the exit code of `weir.errors`."""
-    accept = "sources, separated by commas: the change set that stopped each is taken in"
-    return run_stage(_all_or_fail, JOB, __doc__, argv, accept)

@@ -25,14 +25,14 @@ from weir.ingest.sources.stream import Stream
 from weir.ingest.stopped_sources import StoppedSource
 from weir.ingest.stream_journal import StreamEpoch, StreamEpochs, StreamJournal
 from weir.lake.instants import microseconds
-from weir.settings import Settings
+from weir.project import Project
 
 _NUMBERED, _DATED, _EVENTS, _REJECTIONS = "numbered", "dated", "events", "rejections"
 
 
 def ingest_stream_batch(
     engine: Engine,
-    settings: Settings,
+    project: Project,
     journal: Journal,
     streams: StreamJournal,
     change_sets: Sequence[ChangeSet],
@@ -43,7 +43,7 @@ def ingest_stream_batch(
 
     Args:
         engine: makes the relations.
-        settings: the limits.
+        project: whose sources are read.
         journal: where rejected rows and the epochs are committed.
         streams: where the events are.
         change_sets: of one source.
@@ -54,13 +54,13 @@ def ingest_stream_batch(
     declared = source.stream
     assert declared is not None, "the batch is one of a stream"
     accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
-    batch = read_batch(engine, settings, accepted, positions)
+    batch = read_batch(project, engine, accepted, positions)
     if not accepted.change_sets and not accepted.refused:
         return BatchResult.of(accepted)
     now, head = clock.now(), journal.head()
-    _date(engine, settings, declared, accepted, batch)
+    _date(engine, project, declared, accepted, batch)
     rejected = _rejected(engine)
-    _stop_beyond_guards(settings, accepted, batch, rejected, permits)
+    _stop_beyond_guards(project, accepted, batch, rejected, permits)
     ordinals = sorted(accepted.change_sets)
     epochs = {ordinal: head + i for i, ordinal in enumerate(ordinals, start=1)}
     until = max(epochs.values(), default=head)
@@ -68,7 +68,7 @@ def ingest_stream_batch(
     _reject(engine, journal, accepted, rejected, until)
     if not epochs:
         return BatchResult.of(accepted)
-    files = read_files(accepted.change_sets.values(), settings.limits.driver_parse_bytes)
+    files = read_files(accepted.change_sets.values(), project.settings.limits.driver_parse_bytes)
     journal.record_read(files, until)
 
     latest = microseconds(now) + declared.ahead
@@ -115,7 +115,7 @@ def ingest_stream_batch(
 
 
 def _stop_beyond_guards(
-    settings: Settings,
+    project: Project,
     accepted: AcceptedChangeSets,
     batch: BatchReading,
     rejected: Mapping[int, int],
@@ -128,7 +128,7 @@ def _stop_beyond_guards(
     for ordinal, change_set in sorted(accepted.change_sets.items()):
         read = batch.change_sets[ordinal]
         total = rejected.get(ordinal, 0)
-        stop_if_much_is_rejected(accepted, ordinal, change_set, total, settings)
+        stop_if_much_is_rejected(accepted, ordinal, change_set, total, project.settings)
         if ordinal not in accepted.change_sets:
             return
         undated = total - read.rejections
@@ -141,7 +141,7 @@ def _stop_beyond_guards(
 
 def _date(
     engine: Engine,
-    settings: Settings,
+    project: Project,
     declared: Stream,
     accepted: AcceptedChangeSets,
     batch: BatchReading,
@@ -177,7 +177,7 @@ def _date(
     dated = event_time.dated(_NUMBERED, declared.time, "moments", "offsets")
     engine.make(Statement(_DATED, dated, "cache"))
     malformed = select(*columns(REJECTION_COLUMNS), from_=rows_of("malformed"))
-    undated = event_time.undated(_NUMBERED, _DATED, settings.limits.raw_bytes)
+    undated = event_time.undated(_NUMBERED, _DATED, project.settings.limits.raw_bytes)
     engine.make(Statement(_REJECTIONS, union_all([malformed, undated])))
 
 

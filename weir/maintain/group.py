@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from weir.compute.engine import Engine
 from weir.compute.lost_rows import repeated_if_lost
 from weir.compute.relations import Keep
-from weir.compute.session import Session
 from weir.engine.read_graph import Thresholds, read_neighbourhood, read_whole
 from weir.engine.relations import EpochRange
 from weir.lake.counted import counted
@@ -23,7 +22,7 @@ from weir.maintain.unmatched import Place, unmatched
 from weir.plan.leaves import Scope
 from weir.plan.lookups import predicates_of
 from weir.progress.completion import Completion
-from weir.settings import Settings
+from weir.project import Project
 from weir.stage import Progress
 
 
@@ -31,8 +30,7 @@ from weir.stage import Progress
 class Group:
     """Maintains queries that stand at the same epoch."""
 
-    session: Session
-    settings: Settings
+    project: Project
     completion: Completion
     outcome: Outcome
     progress: Progress
@@ -61,7 +59,7 @@ class Group:
 
     def _maintain(self, tasks: Sequence[Task]) -> list[Task]:
         """Bring tasks to the last epoch; gives those that have to be computed from nothing."""
-        with Engine.of(self.settings, self.completion.lake, self.session, JOB) as engine:
+        with self.project.engine(JOB) as engine:
             _open_graph(engine)
             if not tasks[0].from_nothing:
                 return self._incremental(engine, tasks)
@@ -124,7 +122,7 @@ class Group:
     def _commit_delta(
         self, engine: Engine, tasks: Sequence[Task], epochs: EpochRange, changes: Changes
     ) -> None:
-        limits = self.settings.limits
+        limits = self.project.settings.limits
         small = max(limits.driver_rows, limits.broadcast_rows)
         thresholds = Thresholds(limits.bulk_changes, limits.neighbourhood_rows, small)
         graphs: dict[Scope, str] = {}
@@ -144,7 +142,7 @@ class Group:
         self._commit(engine, tasks, Prepared(epochs, graphs, keep, changes.rows))
 
     def _commit(self, engine: Engine, tasks: Sequence[Task], prepared: Prepared) -> None:
-        new_rows = NewRows(self.settings, engine, prepared, self.outcome, self.progress)
+        new_rows = NewRows(self.project.settings, engine, prepared, self.outcome, self.progress)
         new_rows.commit(tasks)
 
 

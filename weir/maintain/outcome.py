@@ -14,22 +14,22 @@ from weir.lake.counted import counted
 from weir.lake.ledger.runs import FAILED, SKIPPED, UNTOUCHED
 from weir.maintain.tasks import Mode, Task
 from weir.progress.failed_attempts import Attempt, FailedAttempts
-from weir.stage import Claim, Progress
+from weir.stage import Claim, Progress, StageResult
 
 _MESSAGE_LENGTH = 500
 """Characters of an unexpected error that are recorded."""
 
 
 @dataclass(slots=True)
-class MaintainResult:
-    """What was done: per query its mode; errors of queries that could not be maintained.
+class MaintainResult(StageResult):
+    """What was done: per query its mode; failures of queries that could not be maintained.
 
     warnings: what is to be known of queries that could. causes: the errors themselves.
     """
 
     to_epoch: int
     modes: dict[str, Mode] = field(default_factory=dict)
-    errors: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     causes: list[Exception] = field(default_factory=list, repr=False, compare=False)
 
@@ -40,9 +40,14 @@ class MaintainResult:
         parts = []
         if self.modes:
             parts.append(f"{touched:,} of {counted(len(self.modes), 'query')} touched")
-        if self.errors:
-            parts.append(f"{len(self.errors):,} failed")
-        return ", ".join(parts)
+        if self.failures:
+            parts.append(f"{len(self.failures):,} failed")
+        return ", ".join(parts) or "nothing to do"
+
+    @property
+    def did_something(self) -> bool:
+        """Whether a query was looked at."""
+        return bool(self.modes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,7 @@ class Outcome:
     ) -> None:
         self.reported.add(task.query.name)
         text = f"{task.query.name}: {why}"
-        self.result.errors.append(text)
+        self.result.failures.append(text)
         self.run.report(
             task.query.name,
             status=FAILED,

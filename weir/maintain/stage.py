@@ -7,11 +7,10 @@ over from the whole graph at the newest epoch, its base.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from weir.catalog.catalog import Catalog
-from weir.compute.session import Spark, session_of
 from weir.errors import ConfigurationError, WeirError, causes
 from weir.ingest.older_tables import refuse_older_tables
 from weir.ingest.undeclared import undeclared
@@ -23,14 +22,13 @@ from weir.maintain.stream_queries import StreamQueries
 from weir.maintain.tasks import JOB, groups, tasks_behind
 from weir.progress.completion import Completion
 from weir.progress.watermarks import require_graph
-from weir.settings import Settings
-from weir.stage import Progress, claimed, run_stage, silent
+from weir.project import Project
+from weir.stage import Progress, claimed, silent
 from weir.text.near import meant
 
 
 def maintain_queries(
-    spark: Spark,
-    settings: Settings,
+    project: Project,
     run_id: str,
     progress: Progress = silent,
     *,
@@ -39,8 +37,7 @@ def maintain_queries(
     """Bring every query's embedding table to the newest epoch.
 
     Args:
-        spark: the session, or what starts it: few changes of a small graph need none.
-        settings: where the lake and the queries are.
+        project: whose queries are maintained.
         run_id: of this run in the ledger.
         progress: receives a line per step.
         retry: queries that are tried at once though they took more than a limit.
@@ -51,8 +48,7 @@ def maintain_queries(
         DamagedTable: a table of the graph is older than the others.
         WeirError: some queries could not be maintained; the others were.
     """
-    session = session_of(spark)
-    lake = settings.open_lake()
+    lake, settings = project.open_lake(), project.settings
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
         require_graph(lake)
@@ -69,9 +65,9 @@ def maintain_queries(
                 f"{meant(unknown[0], catalog.names)}`weir status` lists them.",
             )
         wrong = undeclared(catalog.members, settings)
-        result.errors += [str(error) for error in (*catalog.errors.values(), *wrong.values())]
+        result.failures += [str(error) for error in (*catalog.errors.values(), *wrong.values())]
         damaged = damaged_queries(completion, catalog.members)
-        result.errors += [f"{name}: {error}" for name, error in damaged.items()]
+        result.failures += [f"{name}: {error}" for name, error in damaged.items()]
         usable = [each for each in catalog.members if each.name not in {*wrong, *damaged}]
         run.totals |= {"to_epoch": last}
         limits, now = settings.limits.of_queries, datetime.now(UTC)
@@ -83,10 +79,10 @@ def maintain_queries(
             if task.query.name not in retry and outcome.puts_off(task)
         }
         tasks = [task for task in behind if task.query.name not in put_off]
-        group = Group(session, settings, completion, outcome, progress)
+        group = Group(project, completion, outcome, progress)
         for at_one_epoch in groups(task for task in tasks if task.query.windowing is None):
             group.maintain(at_one_epoch)
-        over_streams = StreamQueries(session, settings, lake, outcome, completion, progress)
+        over_streams = StreamQueries(project, outcome, completion, progress)
         over_streams.maintain(
             [
                 query
@@ -96,18 +92,13 @@ def maintain_queries(
             {task.query.name: task for task in tasks if task.query.windowing is not None},
             {*put_off, *damaged},
         )
-        if result.errors:
-            number = counted(len(result.errors), "query")
+        if result.failures:
+            number = counted(len(result.failures), "query")
             raise WeirError(
                 f"{number} could not be maintained:",
                 "",
                 "The others were maintained; correct these and run again.",
-                parts=result.errors,
+                parts=result.failures,
                 done=result,
             ) from causes(result.causes)
     return result
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The entry point under spark-submit."""
-    return run_stage(maintain_queries, JOB, __doc__, argv)

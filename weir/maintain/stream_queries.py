@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from weir.catalog.maintained import Maintained
 from weir.catalog.output_streams import in_order_of_streams, upstreams_of
 from weir.catalog.windowing import Upstream
-from weir.compute.resources import Resources
-from weir.compute.session import Session
 from weir.errors import WeirError
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.lake import Lake
@@ -19,7 +16,7 @@ from weir.maintain.outcome import Outcome
 from weir.maintain.stream_query import UPSTREAMS, StreamQuery, logs_of_upstreams
 from weir.maintain.tasks import Task
 from weir.progress.completion import Completion
-from weir.settings import Settings
+from weir.project import Project
 from weir.stage import Progress
 
 
@@ -27,12 +24,15 @@ from weir.stage import Progress
 class StreamQueries:
     """Maintains queries over streams, one after the other, and the streams out of them."""
 
-    session: Session
-    settings: Settings
-    lake: Lake
+    project: Project
     outcome: Outcome
     completion: Completion
     progress: Progress
+
+    @property
+    def lake(self) -> Lake:
+        """The lake of the project."""
+        return self.project.lake
 
     def maintain(
         self, queries: Iterable[Maintained], tasks: Mapping[str, Task], put_off: Collection[str]
@@ -48,32 +48,29 @@ class StreamQueries:
         """
         failed = {*put_off}
         waiting: set[str] = set()
-        with _one_database(self.settings) as settings:
-            one = StreamQuery(
-                self.session, settings, self.lake, self.outcome, self.completion, self.progress
-            )
-            for query in in_order_of_streams(queries):
-                try:
-                    task = tasks.get(query.name) or self._later_task(query)
-                except DamagedTable as error:
-                    failed.add(query.name)
-                    self.outcome.failed(self._task_at_rest(query), error)
-                    continue
-                if task is None:
-                    continue
-                waits_for = [each.query for each in upstreams_of(query) if each.query in waiting]
-                if waits_for:
+        one = StreamQuery(self.project, self.outcome, self.completion, self.progress)
+        for query in in_order_of_streams(queries):
+            try:
+                task = tasks.get(query.name) or self._later_task(query)
+            except DamagedTable as error:
+                failed.add(query.name)
+                self.outcome.failed(self._task_at_rest(query), error)
+                continue
+            if task is None:
+                continue
+            waits_for = [each.query for each in upstreams_of(query) if each.query in waiting]
+            if waits_for:
+                waiting.add(query.name)
+                self.outcome.waits(task, f"waits for the stream of the query {waits_for[0]}")
+                continue
+            try:
+                for upstream in upstreams_of(query):
+                    _check_upstream(query, upstream, failed)
+                if not one.maintain(self._after_upstreams(task)):
                     waiting.add(query.name)
-                    self.outcome.waits(task, f"waits for the stream of the query {waits_for[0]}")
-                    continue
-                try:
-                    for upstream in upstreams_of(query):
-                        _check_upstream(query, upstream, failed)
-                    if not one.maintain(self._after_upstreams(task)):
-                        waiting.add(query.name)
-                except Exception as error:  # noqa: BLE001  (recorded, raised for all at the end)
-                    failed.add(query.name)
-                    self.outcome.failed(task, error)
+            except Exception as error:  # noqa: BLE001  (recorded, raised for all at the end)
+                failed.add(query.name)
+                self.outcome.failed(task, error)
 
     def _later_task(self, query: Maintained) -> Task | None:
         """The task of a query at the last epoch, if a run ended before all that follows from it."""
@@ -99,16 +96,6 @@ class StreamQueries:
                 reason = f"the query {name}, whose stream it reads, was recomputed"
                 return task.from_the_first_instant(reason)
         return task
-
-
-@contextmanager
-def _one_database(settings: Settings) -> Iterator[Settings]:
-    """Settings by which all engines share one DuckDB: to start it takes as long as small work."""
-    if settings.kept is not None:
-        yield settings
-        return
-    with Resources(settings) as kept:
-        yield settings.keeping(kept)
 
 
 def _check_upstream(query: Maintained, upstream: Upstream, failed: Collection[str]) -> None:

@@ -18,7 +18,6 @@ from weir.compute.engine import Engine
 from weir.compute.lost_rows import repeated_if_lost
 from weir.compute.placement import Extent
 from weir.compute.relations import Statement
-from weir.compute.session import Session
 from weir.compute.sql import columns, rows_of, select, union_all
 from weir.compute.writing import Commit
 from weir.engine.graph import POSITIONS
@@ -43,7 +42,7 @@ from weir.maintain.tasks import JOB, Task, commit_metadata
 from weir.maintain.unmatched import Place, unmatched
 from weir.progress.backlog import HORIZON, LaterStart
 from weir.progress.completion import Completion
-from weir.settings import Settings
+from weir.project import Project
 from weir.stage import Progress
 from weir.streams.completeness import first_complete, settled_until
 from weir.streams.consolidation import ConsolidatedLog, consolidated, first_unpublished
@@ -61,14 +60,17 @@ UPSTREAMS = "upstreams"
 class StreamQuery:
     """Maintains queries over streams whose upstreams are complete."""
 
-    session: Session
-    settings: Settings
-    lake: Lake
+    project: Project
     outcome: Outcome
     completion: Completion
     progress: Progress
     _log_ids: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     """The ids of the logs of embeddings that this run began, by query."""
+
+    @property
+    def lake(self) -> Lake:
+        """The lake of the project."""
+        return self.project.lake
 
     @property
     def last(self) -> int:
@@ -135,7 +137,7 @@ class StreamQuery:
     def _warn_of_unmatched(self, task: Task, timeline: Timeline) -> None:
         query = task.query
         # Not within the time of the query: what is said of it must not end it.
-        with Engine.of(self.settings, self.lake, self.session, JOB) as engine:
+        with self.project.engine(JOB) as engine:
             windowing = windowing_of(task)
             sought = {frozenset[str](), *(windows for windows, _ in query.patterns)}
             sought |= {frozenset([clause.name]) for clause in windowing.windows}
@@ -252,7 +254,9 @@ class StreamQuery:
         extra = {LOG_ID: maintained.extra[LOG_ID]}
         metadata = commit_metadata(task, self.outcome.run.run_id, self.last, **extra)
         with self._engine() as engine:
-            made = output.emit(engine, emission, metadata, self.settings.limits.rstream_rows)
+            made = output.emit(
+                engine, emission, metadata, self.project.settings.limits.rstream_rows
+            )
         self.progress(f"{task.query.name}: its stream has {made.rows} new elements")
 
     def _metadata(
@@ -320,7 +324,7 @@ class StreamQuery:
         *,
         even_empty: bool,
     ) -> Commit | None:
-        limits = self.settings.limits
+        limits = self.project.settings.limits
         with self._engine() as engine:
             return commit_leg(
                 engine,
@@ -337,8 +341,8 @@ class StreamQuery:
     @contextmanager
     def _engine(self) -> Iterator[Engine]:
         """An engine for one step; what was committed before it stays if it takes too long."""
-        with Engine.of(self.settings, self.lake, self.session, JOB) as engine:
-            yield engine.within(Budget(self.settings.limits.query_seconds))
+        with self.project.engine(JOB) as engine:
+            yield engine.within(Budget(self.project.settings.limits.query_seconds))
 
 
 def _is_first_leg(task: Task) -> bool:

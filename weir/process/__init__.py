@@ -1,0 +1,1 @@
+"""This process: its output, its signals, its address space, messages of native libraries."""

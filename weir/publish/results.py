@@ -7,22 +7,17 @@ answers back.
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from weir.catalog.names import declared_names, folders_of
-from weir.expected_errors import as_user_error
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import RUNS
 from weir.progress.completion import Completion
+from weir.project import open_lake
 from weir.settings import Settings
-from weir.text.printable import printable_lines
 
 _STAGES = ("maintain", "validate", "publish")
 _MOST_CHARACTERS = 500
@@ -54,7 +49,7 @@ class QueryResult:
 
 def query_results(settings: Settings, run_id: str) -> tuple[QueryResult, ...]:
     """The queries that failed, were held, or got rows in this run, by name."""
-    lake = settings.open_lake()
+    lake = open_lake(settings)
     found = {each.query: each for each in _recorded(lake, run_id)}
     completion = Completion.read(lake)
     names = declared_names(folders_of(settings))
@@ -87,21 +82,3 @@ def _recorded(lake: Lake, run_id: str) -> Iterator[QueryResult]:
         ):
             version = row["table_version"]
             yield QueryResult(query, "published", mode, row["rows_out"], row["to_epoch"], version)
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Print what the run did for each query."""
-    parser = argparse.ArgumentParser(prog="published_answers", description=__doc__)
-    parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
-    parser.add_argument("--run-id", required=True, help="id of the run in the ledger")
-    options = parser.parse_args(argv)
-    try:
-        found = query_results(Settings.load(options.config), options.run_id)
-    except Exception as error:
-        expected = as_user_error(error)
-        if expected is None:
-            raise
-        print(printable_lines("\n".join(expected.lines())), file=sys.stderr)
-        return expected.exit_code
-    print(json.dumps([asdict(each) for each in found]))
-    return 0

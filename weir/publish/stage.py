@@ -17,8 +17,6 @@ from typing import Literal
 from weir.catalog.catalog import Catalog
 from weir.catalog.maintained import Maintained
 from weir.catalog.output_streams import all_upstreams_of
-from weir.compute.engine import Engine
-from weir.compute.session import Spark, session_of
 from weir.errors import QualityError, WeirError, causes, listed
 from weir.lake.counted import counted
 from weir.lake.ledger.runs import UNTOUCHED
@@ -26,17 +24,17 @@ from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.progress.over_limit import over_limit
 from weir.progress.verdicts import can_be_accepted
+from weir.project import Project
 from weir.publish.publication import Publication, move_watermark, publish
 from weir.remotes.not_ready import NotReady
 from weir.remotes.readiness import Readiness
-from weir.settings import Settings
-from weir.stage import Progress, claimed, run_stage, silent
+from weir.stage import Progress, StageResult, claimed, silent
 
 JOB: Literal["publish"] = "publish"
 
 
 @dataclass(frozen=True, slots=True)
-class PublishResult:
+class PublishResult(StageResult):
     """What was done, for the queries that had something to publish."""
 
     publications: tuple[Publication, ...] = ()
@@ -57,7 +55,26 @@ class PublishResult:
         return [each for each in self.publications if each.mode not in others]
 
     @property
+    def did_something(self) -> bool:
+        """Whether an answer was published, or its watermark moved."""
+        not_published = ("waiting", "held", "failed")
+        return any(publication.mode not in not_published for publication in self.publications)
+
+    @property
+    def only_waits(self) -> bool:
+        """Whether there are answers to publish, and none can be."""
+        return bool(self.publications) and not self.did_something
+
+    @property
     def summary(self) -> str:
+        """How many answers were published, how many were not, and how many rows got appended."""
+        if not self.publications:
+            return "nothing to publish"
+        rows = counted(sum(publication.rows for publication in self.publications), "row")
+        return f"{self.counts}; {rows} appended"
+
+    @property
+    def counts(self) -> str:
         """How many answers were published, and how many were not."""
         numbers = {
             "published": self.published,
@@ -69,9 +86,7 @@ class PublishResult:
         return ", ".join(f"{len(some):,} {what}" for what, some in numbers.items() if some)
 
 
-def publish_answers(
-    spark: Spark, settings: Settings, run_id: str, progress: Progress = silent
-) -> PublishResult:
+def publish_answers(project: Project, run_id: str, progress: Progress = silent) -> PublishResult:
     """Append what is validated and not published yet.
 
     Raises:
@@ -79,7 +94,8 @@ def publish_answers(
         QualityError: rows are held back, because their check failed; the others were published.
         WeirError: some queries could not be published; the others were.
     """
-    catalog, lake = Catalog.of(settings), settings.open_lake()
+    lake, settings = project.open_lake(), project.settings
+    catalog = Catalog.of(settings)
     before = Completion.read(lake)
     if not (_work(before, catalog) or before.damaged(catalog.names)):
         return PublishResult()
@@ -90,7 +106,7 @@ def publish_answers(
         ready: list[Backlog] = []
         done: list[Publication] = []
         progress(f"publishing {counted(len(work), 'query')}")
-        with Engine.of(settings, lake, session_of(spark), JOB) as engine:
+        with project.engine(JOB) as engine:
             readiness = Readiness(engine, lake, completion, settings.remotes, datetime.now(UTC))
             reasons: dict[str, NotReady | None] = {}
             for query, error in completion.damaged(catalog.names).items():
@@ -116,7 +132,7 @@ def publish_answers(
             # The error of the run is that of this stage, which then names these, too.
             done += _above_limits(completion, catalog)
         result = PublishResult(tuple(done))
-        progress(result.summary)
+        progress(result.counts)
         _raise_for(result)
     return result
 
@@ -200,8 +216,3 @@ def _how_to_accept(held: Sequence[Publication]) -> str:
     names = [each.query for each in held if can_be_accepted(each.reason)]
     options = " ".join(f"--accept {name}" for name in names)
     return f" If an answer is right, accept it: `weir run {options}`." if names else ""
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The entry point under spark-submit."""
-    return run_stage(publish_answers, JOB, __doc__, argv)

@@ -7,19 +7,14 @@ what a killed run has begun, the next one continues with what is left of the bud
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-from weir.compute.engine import Engine
-from weir.compute.session import Session, late_session
 from weir.errors import ConfigurationError, WeirError
 from weir.expected_errors import as_user_error
 from weir.freshness.reading import services_of
@@ -34,6 +29,7 @@ from weir.lake.instants import microseconds, time_at
 from weir.lake.lake import Lake
 from weir.lake.tables import FRESHNESS, SERVICES
 from weir.progress.completion import Completion
+from weir.project import Project
 from weir.remotes.connections import Credentials, credentials_of
 from weir.remotes.declarations import Remote, load_remotes
 from weir.remotes.documents import DocumentFetcher
@@ -48,13 +44,9 @@ from weir.remotes.states import severity
 from weir.remotes.unused import unused_patterns
 from weir.remotes.waits import not_before_of
 from weir.remotes.wanted import Asker, askers
-from weir.settings import Settings
-from weir.stage import Progress, claimed, named, new_run_id, progress_log, silent
+from weir.stage import Progress, StageResult, claimed, silent
 from weir.text.near import meant
-from weir.text.printable import printable_lines
 
-NOTHING_TO_DO = 99
-"""Exit code if ingest has nothing to take; Airflow then emits no event."""
 _NEWEST = 32
 """Commits of `freshness` that are looked at for the last round of a remote."""
 
@@ -89,10 +81,24 @@ class RefreshedRemote:
 
 
 @dataclass(frozen=True, slots=True)
-class RefreshResult:
+class RefreshResult(StageResult):
     """What a run refreshed, by remote."""
 
     remotes: tuple[RefreshedRemote, ...] = ()
+
+    @property
+    def did_something(self) -> bool:
+        """Whether a remote was evaluated."""
+        return any(refreshed.is_new for refreshed in self.remotes)
+
+    @property
+    def summary(self) -> str:
+        """How many keys were answered, and how many answers changed."""
+        rows = [row for refreshed in self.remotes if refreshed.is_new for row in refreshed.rows]
+        asked, answered = (sum(row[name] for row in rows) for name in ("elected", "answered"))
+        changed = sum(row["changed"] + row["gone"] for row in rows)
+        remotes = counted(sum(refreshed.is_new for refreshed in self.remotes), "remote")
+        return f"{remotes}: {answered:,} of {asked:,} keys answered, {changed:,} changed"
 
     @property
     def errors(self) -> tuple[WeirError, ...]:
@@ -139,8 +145,7 @@ class Surroundings:
 
 
 def refresh_remotes(
-    spark: Session,
-    settings: Settings,
+    project: Project,
     run_id: str,
     progress: Progress = silent,
     *,
@@ -150,8 +155,7 @@ def refresh_remotes(
     """Evaluate the declared remotes that are due.
 
     Args:
-        spark: starts a session, for more keys than the driver computes with.
-        settings: where the lake, the queries and the remotes are.
+        project: whose remotes are asked.
         run_id: of this run in the ledger.
         progress: receives a line per remote.
         names: of remotes; by default all.
@@ -161,6 +165,7 @@ def refresh_remotes(
         ConfigurationError: remotes.yml is wrong, or does not declare one of `names`; or a remote
             has the name of a source.
     """
+    settings = project.settings
     check_names(settings)
     declared = {each.name: each for each in load_remotes(settings.remotes).values()}
     unknown = [name for name in names if name not in declared]
@@ -174,7 +179,7 @@ def refresh_remotes(
     found = []
     for name in names or declared:
         try:
-            found.append(_refresh(spark, settings, run_id, progress, declared[name], around))
+            found.append(_refresh(project, run_id, progress, declared[name], around))
         except Exception as error:
             # Tables of one remote that are damaged keep no other one from being asked.
             expected = as_user_error(error)
@@ -185,14 +190,13 @@ def refresh_remotes(
 
 
 def _refresh(
-    spark: Session,
-    settings: Settings,
+    project: Project,
     run_id: str,
     progress: Progress,
     remote: Remote,
     around: Surroundings,
 ) -> RefreshedRemote:
-    lake = settings.open_lake()
+    lake, settings = project.open_lake(), project.settings
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds, of=remote.name) as run:
         refuse_older_inbox(lake, remote.name)
         last = last_round(lake, remote.name)
@@ -220,7 +224,7 @@ def _refresh(
         log = RequestLog.since(
             lake, addressee_of(remote), evaluation, run_id, version, around.clock.now
         )
-        with Engine.of(settings, lake, spark, JOB) as engine:
+        with project.engine(JOB) as engine:
             mark = RemoteEvaluation(
                 engine, lake, remote, listed, last, log, around.clock, around.opened
             ).run()
@@ -310,51 +314,9 @@ def _summary(remote: Remote, rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{remote.name}: {found}{reason}"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """The entry point of the DAG; returns the exit code of `weir.errors`.
-
-    With `--credentials` a JSON object on the standard input has login and password by connection.
-    With `--event` the exit code is `NOTHING_TO_DO` if ingest has nothing to take from the remotes:
-    also a retry after a run that was killed says so of a round that was committed before.
-    """
-    parser = argparse.ArgumentParser(prog=JOB, description=__doc__)
-    parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
-    parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
-    parser.add_argument(
-        "--remote", type=named, action="append", default=[], help="which (default: all)"
-    )
-    parser.add_argument("--credentials", action="store_true", help="read them from standard input")
-    parser.add_argument(
-        "--event", action="store_true", help=f"exit with {NOTHING_TO_DO} if nothing is to ingest"
-    )
-    options = parser.parse_args(argv)
-    try:
-        settings = Settings.load(options.config)
-        given = json.load(sys.stdin) if options.credentials else {}
-        around = Surroundings({name: Credentials(**each) for name, each in given.items()})
-        run_id = options.run_id or new_run_id(JOB)
-        session = late_session(settings, "weir refresh")
-        with progress_log(JOB) as progress:
-            result = refresh_remotes(
-                session, settings, run_id, progress, names=options.remote, surroundings=around
-            )
-        is_idle = options.event and not _has_rounds_to_ingest(settings, result)
-    except Exception as error:
-        expected = as_user_error(error)
-        if expected is None:
-            raise
-        print(printable_lines(f"error: {expected}"), file=sys.stderr)
-        return expected.exit_code
-    for each in result.errors:
-        print(printable_lines(f"error: {each}"), file=sys.stderr)
-    if result.errors:
-        return result.errors[0].exit_code
-    return NOTHING_TO_DO if is_idle else 0
-
-
-def _has_rounds_to_ingest(settings: Settings, result: RefreshResult) -> bool:
+def has_rounds_to_ingest(project: Project, result: RefreshResult) -> bool:
     """Whether a round of a remote changes a mapping and is no epoch yet."""
-    ingested = source_positions(settings.open_lake())
+    ingested = source_positions(project.open_lake())
     changed = {each.remote: each.mark.changed_round for each in result.remotes if each.mark}
     return any(round_ > _ingested_round(ingested.get(name)) for name, round_ in changed.items())
 

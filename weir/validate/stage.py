@@ -9,16 +9,13 @@ that dies before it wrote the ledger has validated nothing, and checking again d
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
 from weir.catalog.catalog import Catalog
-from weir.compute.engine import Engine
-from weir.compute.session import Spark, session_of
 from weir.errors import QualityError, listed
 from weir.expectations.answers import too_many_rows
-from weir.expectations.run import import_ahead
 from weir.ingest.sources.declared import load_sources
 from weir.lake.counted import counted
 from weir.lake.lake import Lake
@@ -29,8 +26,9 @@ from weir.progress.completion import Completion
 from weir.progress.over_limit import OverLimit, over_limit
 from weir.progress.streams import stream_names
 from weir.progress.verdicts import Verdict, can_be_accepted
+from weir.project import Project
 from weir.settings import Settings
-from weir.stage import Progress, claimed, run_stage, silent
+from weir.stage import Progress, StageResult, claimed, silent
 from weir.validate.answer_rows import AnswerRules, Checked
 from weir.validate.quality_results import record_results
 from weir.validate.stream_rows import checked_streams
@@ -40,7 +38,7 @@ JOB: Literal["validate"] = "validate"
 
 
 @dataclass(frozen=True, slots=True)
-class ValidateResult:
+class ValidateResult(StageResult):
     """What was checked; nothing if there was nothing to check."""
 
     validations: tuple[Validation, ...] = ()
@@ -48,14 +46,20 @@ class ValidateResult:
     @property
     def summary(self) -> str:
         """How many checks passed and failed."""
+        if not self.validations:
+            return "nothing to check"
         results = [result.success for each in self.validations for result in each.results]
         passed, failed = results.count(True), results.count(False)
         return f"{counted(passed, 'check')} passed" + (f", {failed:,} failed" if failed else "")
 
+    @property
+    def did_something(self) -> bool:
+        """Whether a check passed."""
+        return any(validation.success for validation in self.validations)
+
 
 def validate_answers(
-    spark: Spark,
-    settings: Settings,
+    project: Project,
     run_id: str,
     progress: Progress = silent,
     accept: Collection[str] = (),
@@ -63,8 +67,7 @@ def validate_answers(
     """Run the suites on the graph's new epochs and on every query's unpublished rows.
 
     Args:
-        spark: starts Spark.
-        settings: of the project.
+        project: whose rows are checked.
         run_id: of the run.
         progress: receives a line per step.
         accept: queries whose answer may be beyond its guards, if that is why it is held, and by the
@@ -74,7 +77,8 @@ def validate_answers(
         BusyError: another run validates.
         QualityError: a check failed; what passed is validated all the same.
     """
-    catalog, lake = Catalog.of(settings), settings.open_lake()
+    lake, settings = project.open_lake(), project.settings
+    catalog = Catalog.of(settings)
     before = Completion.read(lake)
     if not (
         before.graph_validated_to < before.head
@@ -94,7 +98,7 @@ def validate_answers(
         if not work and not published and graph_from >= graph_to:
             return ValidateResult()
         graph: tuple[Validation, ...] = ()
-        with Engine.of(settings, lake, session_of(spark), JOB) as engine:
+        with project.engine(JOB) as engine:
             if graph_to > graph_from:
                 progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
                 shares = _max_late_shares(settings, lake)
@@ -191,11 +195,3 @@ def _raise_for(result: ValidateResult, accepted: Collection[str]) -> None:
         parts=listed((v.scope or "the graph", v.failures) for v in failed),
         done=result,
     )
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The entry point under spark-submit."""
-    # Imported while Spark starts.
-    import_ahead()
-    accept = "names of queries, separated by commas, whose answer may be beyond its guards"
-    return run_stage(validate_answers, JOB, __doc__, argv, accept)

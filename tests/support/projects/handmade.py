@@ -25,6 +25,7 @@ from weir.lake.tables import (
     answers,
     embeddings,
 )
+from weir.project import open_lake
 from weir.settings import Settings
 
 FIRST_EVENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -64,9 +65,9 @@ class HandMadeLake:
             }
             for epoch in new
         ]
-        quads_version = write(self.settings.open_lake(), QUADS, quads, metadata)
+        quads_version = write(open_lake(self.settings), QUADS, quads, metadata)
         triples = [{key: quad[key] for key in quad if key != "graph"} for quad in quads]
-        triples_version = write(self.settings.open_lake(), TRIPLES, triples, metadata)
+        triples_version = write(open_lake(self.settings), TRIPLES, triples, metadata)
         transactions = [
             {
                 "epoch": epoch,
@@ -84,8 +85,8 @@ class HandMadeLake:
             for epoch in new
         ]
         graphs = [{"graph": "", "source": "s", "run_id": "ingest"}]
-        write(self.settings.open_lake(), GRAPHS, graphs if self.epochs == 0 else [], metadata)
-        write(self.settings.open_lake(), TRANSACTIONS, transactions, metadata)
+        write(open_lake(self.settings), GRAPHS, graphs if self.epochs == 0 else [], metadata)
+        write(open_lake(self.settings), TRANSACTIONS, transactions, metadata)
         self.epochs += epochs
 
     def maintain(
@@ -112,11 +113,11 @@ class HandMadeLake:
             for epoch, weight, *values in changes
         ]
         if mode == "incremental":
-            write(self.settings.open_lake(), table, rows, metadata)
+            write(open_lake(self.settings), table, rows, metadata)
             return
-        create_if_missing(self.settings.open_lake(), table)
+        create_if_missing(open_lake(self.settings), table)
         write_deltalake(
-            self.settings.open_lake().location(table.name),
+            open_lake(self.settings).location(table.name),
             pa.Table.from_pylist(rows, schema=arrow_schema(table)),
             mode="overwrite",
             schema_mode="overwrite",
@@ -130,7 +131,7 @@ class HandMadeLake:
         row = LedgerRow(
             "maintain", "maintain", 1, SUCCEEDED, name, "untouched", None, from_epoch, self.epochs
         )
-        record(self.settings.open_lake(), [row])
+        record(open_lake(self.settings), [row])
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """All rows of a table."""
@@ -145,7 +146,7 @@ class HandMadeLake:
         """The version of every table that validate and publish write."""
         names = [QUALITY.name, RUNS.name]
         names += [f"answers/{file.stem}" for file in self.settings.queries.glob("*.rq")]
-        return {name: self.settings.open_lake().version(name) for name in names}
+        return {name: open_lake(self.settings).version(name) for name in names}
 
 
 def event_time(epoch: int) -> datetime:
@@ -183,4 +184,4 @@ def publish_by_hand(
     metadata = Metadata(
         "publish", "publish", watermark, base, fingerprint, mode="initial", extra=extra
     )
-    write(lake.settings.open_lake(), answers(name, known), rows, metadata)
+    write(open_lake(lake.settings), answers(name, known), rows, metadata)

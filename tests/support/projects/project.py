@@ -8,17 +8,19 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import duckdb
 import yaml
 
+from tests.support.opened import no_spark, on_spark
 from tests.support.stages import STAGES
 from weir.compute.session import Spark
 from weir.ingest.stage import IngestResult, ingest_changes
 from weir.maintain.outcome import MaintainResult
 from weir.maintain.stage import maintain_queries
 from weir.progress.completion import Completion
+from weir.project import open_lake
 from weir.publish.stage import PublishResult, publish_answers
 from weir.settings import CONFIG_FILE, Settings
 from weir.validate.stage import ValidateResult, validate_answers
@@ -33,11 +35,6 @@ Solution = tuple[tuple[str, str], ...]
 """The bound variables and their terms, sorted, so that the order of columns does not matter."""
 Change = tuple[int, int, Solution]
 """epoch, weight, solution."""
-
-
-def no_spark() -> NoReturn:
-    """A session that must not be started: the run has to work without Spark."""
-    raise AssertionError("Spark was asked for")
 
 
 def solution(row: Mapping[str, Any]) -> Solution:
@@ -131,23 +128,23 @@ class Project:
     def stages(self, *names: str, spark: Spark = no_spark, run_id: str = "test") -> None:
         """Run some stages in this process; without a session, they must not need one."""
         for name in names:
-            STAGES[name](spark, self.settings, run_id)
+            on_spark(spark, STAGES[name], self.settings, run_id)
 
     def ingest(self, spark: Spark = no_spark, **options: Any) -> IngestResult:
         """Run ingest."""
-        return ingest_changes(spark, self.settings, "test", **options)
+        return on_spark(spark, ingest_changes, self.settings, "test", **options)
 
     def maintain(self, spark: Spark = no_spark, **options: Any) -> MaintainResult:
         """Run maintain."""
-        return maintain_queries(spark, self.settings, "test", **options)
+        return on_spark(spark, maintain_queries, self.settings, "test", **options)
 
     def validate(self, spark: Spark = no_spark, **options: Any) -> ValidateResult:
         """Run validate."""
-        return validate_answers(spark, self.settings, "test", **options)
+        return on_spark(spark, validate_answers, self.settings, "test", **options)
 
     def publish(self, spark: Spark = no_spark) -> PublishResult:
         """Run publish."""
-        return publish_answers(spark, self.settings, "test")
+        return on_spark(spark, publish_answers, self.settings, "test")
 
     def run(self, spark: Spark = no_spark) -> MaintainResult:
         """Run all stages; returns the result of maintain."""
@@ -158,15 +155,15 @@ class Project:
 
     def table(self, name: str) -> list[dict[str, Any]]:
         """The rows of a table."""
-        return self.settings.open_lake().rows(name).to_pylist()
+        return open_lake(self.settings).rows(name).to_pylist()
 
     def columns(self, name: str) -> list[str]:
         """The columns of a table."""
-        return self.settings.open_lake().rows(name).column_names
+        return open_lake(self.settings).rows(name).column_names
 
     def rows(self, table: str, *columns: str) -> Rows:
         """The rows of a table, sorted."""
-        rows = self.settings.open_lake().rows(table, columns=columns or None).to_pylist()
+        rows = open_lake(self.settings).rows(table, columns=columns or None).to_pylist()
         return sorted(
             (tuple(row.values()) for row in rows), key=lambda row: json.dumps(row, default=str)
         )
@@ -174,7 +171,7 @@ class Project:
     def state(self, epoch: int) -> set[tuple[object, ...]]:
         """The quads that hold at an epoch."""
         connection = duckdb.connect()
-        connection.register("quads", self.settings.open_lake().rows("quads"))
+        connection.register("quads", open_lake(self.settings).rows("quads"))
         held = connection.execute(
             "SELECT graph, subject, predicate, object FROM quads WHERE epoch <= ?"
             " GROUP BY ALL HAVING SUM(weight) > 0",
@@ -208,7 +205,7 @@ class Project:
 
     def watermark(self, name: str) -> int:
         """The epoch up to which the embeddings of a query are complete."""
-        maintained = Completion.read(self.settings.open_lake()).maintained(name)
+        maintained = Completion.read(open_lake(self.settings)).maintained(name)
         assert maintained is not None
         return maintained.epoch
 
@@ -224,6 +221,6 @@ class Project:
 
     def versions(self) -> dict[str, int | None]:
         """The newest version of every table of the lake, but for the ledger and its summary."""
-        folder, lake = Path(self.settings.lake), self.settings.open_lake()
+        folder, lake = Path(self.settings.lake), open_lake(self.settings)
         names = {str(log.parent.relative_to(folder)) for log in folder.rglob("_delta_log")}
         return {name: lake.version(name) for name in sorted(names - {"runs", "ledger_summary"})}

@@ -11,8 +11,9 @@ from typing import Any
 import pyoxigraph as ox
 import yaml
 
+from tests.support.opened import call
 from tests.support.oracles.projects import solutions
-from tests.support.projects.project import PATCHES, Project, Solution, no_spark
+from tests.support.projects.project import PATCHES, Project, Solution
 from weir.refresh.stage import RefreshResult, Surroundings, refresh_remotes
 from weir.remotes.asking import Fetch, Fetched
 from weir.remotes.budget import Amount
@@ -115,7 +116,7 @@ class ReplicaProject(Project):
 
     def refresh(self, run_id: str = "refresh") -> RefreshResult:
         """Refresh in this process, without Spark."""
-        return refresh_remotes(no_spark, self.settings, run_id, surroundings=self.surroundings())
+        return call(refresh_remotes, self.settings, run_id, surroundings=self.surroundings())
 
     def freshness(self) -> list[dict[str, Any]]:
         """The rows of `freshness`, in the order of rounds."""

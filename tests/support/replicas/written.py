@@ -19,6 +19,7 @@ from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import microseconds
 from weir.lake.tables import FRESHNESS, REQUESTS, SERVICES, TRANSACTIONS, replica
+from weir.project import open_lake
 from weir.remotes.answers import content_of
 from weir.settings import Settings
 
@@ -204,7 +205,7 @@ class RemoteTables:
     ) -> None:
         if rows or even_if_empty:
             metadata = Metadata("refresh", f"refresh:{self.remote}", 0, extra=extra or {})
-            write(self.settings.open_lake(), table, rows, metadata)
+            write(open_lake(self.settings), table, rows, metadata)
 
     def _key(
         self,

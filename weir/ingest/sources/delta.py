@@ -30,7 +30,7 @@ from weir.ingest.sources.source import Source
 from weir.lake.damage.storage_errors import StorageError
 from weir.lake.delta.change_feed import ChangeFeedGap, lost_files_are_a_gap
 from weir.lake.lake import files_below, history
-from weir.settings import Settings
+from weir.project import Project
 
 _STATE = State()
 _TIMES = tuple(map(PrimitiveType, ("string", "long", "timestamp", "timestamp_ntz")))
@@ -93,14 +93,14 @@ class DeltaTable(Source):
         copy._last_version = int(positions[-1])
         return copy
 
-    def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
+    def pending(self, position: SourcePosition, project: Project) -> list[ChangeSet]:
         """The commits that are not ingested; before the first of them the content of a version."""
-        table = self._open(settings.storage_options)
+        table = self._open(project.settings.storage_options)
         newest = table.version()
         if position.last is not None:
             first = int(position.last) + 1
             # Before the table is read at another version.
-            at = self._change_sets_of(table, first, settings.storage_options)
+            at = self._change_sets_of(table, first, project.settings.storage_options)
             self._refuse_another(table, position, position.last)
             return [at(version) for version in range(first, newest + 1)]
         first = newest if self.starting_version is None else self.starting_version
@@ -111,7 +111,7 @@ class DeltaTable(Source):
                 self.location,
                 "Correct sources.yml.",
             )
-        at = self._change_sets_of(table, first, settings.storage_options)
+        at = self._change_sets_of(table, first, project.settings.storage_options)
         return [at(first, _STATE), *(at(version) for version in range(first + 1, newest + 1))]
 
     def read(
@@ -125,7 +125,7 @@ class DeltaTable(Source):
         except ChangeFeedGap:
             with errors_of(self):
                 # Files of the batch's last version may be gone too; the newest has all of its own.
-                accepted.replace_by(self._newest_content(reader.settings.storage_options))
+                accepted.replace_by(self._newest_content(reader.project.settings.storage_options))
             with errors_of(self, ChangeFeedGap):
                 return self._read(accepted, reader, document, f"{self.name}-content")
 
@@ -143,7 +143,7 @@ class DeltaTable(Source):
         Raises:
             ChangeFeedGap: commits, or files of the versions, are gone.
         """
-        engine, settings, prefix = reader.engine, reader.settings, f"source_{self.name}"
+        engine, settings, prefix = reader.engine, reader.project.settings, f"source_{self.name}"
         change_sets = accepted.of(self.name)
         with errors_of(self), lost_files_are_a_gap(self.location):
             few = read_versions_here(

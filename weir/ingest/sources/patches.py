@@ -13,9 +13,9 @@ from weir.ingest.reading import ChangeSetReading, Reader, SourceReading
 from weir.ingest.rows import FileResult
 from weir.ingest.sources.errors import SourceError
 from weir.ingest.sources.files import FileSource, new_change_sets, rdf_files
+from weir.project import Project
 from weir.rdf.files import FileInfo
 from weir.rdf.records import Format, ParseRequest
-from weir.settings import Settings
 
 BASE = "base"
 """Position of the file that holds the graph before the first patch."""
@@ -40,9 +40,9 @@ class Patches(FileSource):
             raise ValueError("a stream has no base")
         return base
 
-    def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
+    def pending(self, position: SourcePosition, project: Project) -> list[ChangeSet]:
         """The patches that are not ingested; before the first of them the base."""
-        del settings
+        del project
         patches = [
             self._change_set(file.name, self._document(file, format_))
             for file, format_ in rdf_files(self, self.location, self.glob)

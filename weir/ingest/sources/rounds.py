@@ -19,12 +19,12 @@ from weir.ingest.sources.source import Source
 from weir.lake.instants import time_at
 from weir.lake.lake import Lake
 from weir.lake.tables import SERVICES, replica
+from weir.project import Project
 from weir.rdf.replica_graphs import replica_graph
 from weir.remotes.declarations import Remote
 from weir.remotes.inbox import StoredRound, changed_rounds, rows_of_round
 from weir.remotes.key_rows import changes_of
 from weir.remotes.rows import Quad, RowPattern
-from weir.settings import Settings
 
 _FIELDS = pa.schema([SCHEMA.field(name) for name in CHANGE_COLUMNS])
 
@@ -51,9 +51,9 @@ class Rounds(Source):
         location = f"{lake}/{replica(remote.name).name}"
         return cls(name=remote.name, location=location, remote=remote.term)
 
-    def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
+    def pending(self, position: SourcePosition, project: Project) -> list[ChangeSet]:
         """The rounds after `position` that change a mapping."""
-        rounds = changed_rounds(settings.open_lake(), self.name, _number(position))
+        rounds = changed_rounds(project.lake, self.name, _number(position))
         return [
             ChangeSet(self, str(each.mark.round), event_time=time_at(each.mark.evaluation))
             for each in rounds
@@ -63,7 +63,7 @@ class Rounds(Source):
         self, accepted: AcceptedChangeSets, position: SourcePosition, reader: Reader
     ) -> SourceReading:
         """The quads that appear and vanish by each round."""
-        lake = reader.settings.open_lake()
+        lake = reader.project.lake
         rounds = {
             str(each.mark.round): each
             for each in changed_rounds(lake, self.name, _number(position))

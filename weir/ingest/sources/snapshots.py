@@ -14,10 +14,10 @@ from weir.ingest.sources.errors import SourceError
 from weir.ingest.sources.files import FileSource, natural_order, new_change_sets, rdf_files
 from weir.ingest.sources.guards import NOTHING, Tolerance
 from weir.ingest.sources.versions import Version, carried
+from weir.project import Project
 from weir.rdf.files import FileInfo
 from weir.rdf.records import BlankNodes, Format, ParseRequest
 from weir.rdf.terms import iri_term
-from weir.settings import Settings
 
 
 class Snapshots(FileSource):
@@ -51,9 +51,9 @@ class Snapshots(FileSource):
         copy._contexts = contexts
         return copy
 
-    def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
+    def pending(self, position: SourcePosition, project: Project) -> list[ChangeSet]:
         """The versions that are not ingested."""
-        del settings
+        del project
         return new_change_sets(self._versions(), {*position.positions}, natural_order)
 
     def read(

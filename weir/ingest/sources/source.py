@@ -28,7 +28,7 @@ from weir.rdf.terms import iri_term
 if TYPE_CHECKING:
     from weir.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
     from weir.ingest.reading import Reader, SourceReading
-    from weir.settings import Settings
+    from weir.project import Project
 
 UNNAMED_GRAPH = "default"
 """`graph: default` puts quads without a graph into the unnamed graph."""
@@ -198,7 +198,7 @@ class Source(BaseModel, ABC):
         return located
 
     @abstractmethod
-    def pending(self, position: SourcePosition, settings: Settings) -> list[ChangeSet]:
+    def pending(self, position: SourcePosition, project: Project) -> list[ChangeSet]:
         """The change sets after `position`, in order.
 
         Raises:

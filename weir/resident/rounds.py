@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from weir.cli.stages import Done, run_stages
-from weir.cli.stopping import StopRequest
-from weir.cli.surroundings import Surroundings, declared_sources, stamp
-from weir.compute.resources import Resources
-from weir.compute.session import Session, late_session
 from weir.errors import BusyError, WeirError
 from weir.expected_errors import as_user_error
-from weir.ingest.stage import is_anything_pending
 from weir.lake.ledger.claims import has_open_claim
-from weir.pending import has_pending_work
+from weir.pending import Pending
+from weir.pipeline import Reporting, RunOptions, StageRun, no_reporting, run_pipeline
+from weir.project import Project
 from weir.remotes.schedule import schedule
+from weir.resident.stamps import Stamps, declared_sources, stamp
+from weir.resident.stopping import StopRequest
 from weir.settings import Settings
 from weir.stage import new_run_id
 
 if TYPE_CHECKING:
-    from weir.refresh import stage as refreshing
+    from weir.refresh.stage import Surroundings
 
 _LOOK_AFTER = 60.0
 """Seconds after which the tables are looked at though no file is another."""
@@ -48,7 +46,7 @@ class Round:
 
     run_id: str
     seconds: float
-    done: Sequence[Done] = ()
+    done: Sequence[StageRun] = ()
     began: Sequence[WeirError] = ()
     ended: Sequence[WeirError] = ()
 
@@ -87,6 +85,7 @@ class Rounds:
         every: seconds from the start of a round to that of the next one.
         clock: monotonic seconds.
         refresh: what remotes are asked with when they are due; None asks none.
+        reporting: gives what receives the steps of a stage.
     """
 
     def __init__(
@@ -95,16 +94,15 @@ class Rounds:
         config: Path,
         every: float,
         clock: Callable[[], float] = time.monotonic,
-        refresh: refreshing.Surroundings | None = None,
+        refresh: Surroundings | None = None,
+        reporting: Reporting = no_reporting,
     ) -> None:
-        self._refresh = refresh
+        self._options, self._reporting = RunOptions(refresh=refresh), reporting
         self._load, self._file, self._every, self._clock = load, config, every, clock
         self._failures = _Failures()
-        self._read: Settings | None = None
         self._config: object = None
-        self._resources: Resources | None = None
-        self._session: Session | None = None
-        self._at_rest: Surroundings | None = None
+        self._project: Project | None = None
+        self._at_rest: Stamps | None = None
         self._until = 0.0
         self._delay = every
         self._renew()
@@ -116,11 +114,10 @@ class Rounds:
         self.close()
 
     @property
-    def settings(self) -> Settings:
-        """The configuration of the next round, with what is kept open."""
-        assert self._read is not None, "read at the start"
-        assert self._resources is not None, "made with it"
-        return self._read.keeping(self._resources)
+    def project(self) -> Project:
+        """The project of the next round, of which all stays open."""
+        assert self._project is not None, "read at the start"
+        return self._project
 
     def next(self, stop: StopRequest | None = None) -> Round | None:
         """Run once if there may be anything to do; None if there is nothing to report.
@@ -132,17 +129,17 @@ class Rounds:
             Exception: an unexpected error; those that a user can act on are reported.
         """
         started, run_id = self._clock(), new_run_id("run")
-        done: list[Done] = []
-        before: Surroundings | None = None
+        done: list[StageRun] = []
+        before: Stamps | None = None
         failed: dict[str, tuple[WeirError, ...]] = {_BEFORE_STAGES: ()}
         try:
             self._renew()
-            before = self._surroundings()
+            before = self._stamps()
             if before == self._at_rest and before.is_known and started < self._until:
                 return None
             complete = True
             if self._is_anything_to_do():
-                for each in self._stages(run_id):
+                for each in run_pipeline(self.project, run_id, self._options, self._reporting):
                     done.append(each)
                     if stop is not None and stop.is_made:
                         break
@@ -163,45 +160,38 @@ class Rounds:
 
     def close(self) -> None:
         """Give back what is open."""
-        if self._resources is not None:
-            self._resources.close()
+        if self._project is not None:
+            self._project.close()
 
     def _renew(self) -> None:
         """Read the configuration if it is another, and then open everything again."""
         config = stamp(self._file)
-        if self._read is not None and config == self._config:
+        before = self._project
+        if before is not None and config == self._config:
             return
-        read = self._load()
+        settings = self._load()
         self._config = config
-        if read == self._read:
+        if before is not None and settings == before.settings:
             return
         self.close()
-        self._read, self._resources, self._at_rest = read, Resources(read), None
-        self._session = self._session or late_session(read)
+        session = None if before is None else before.session
+        self._project, self._at_rest = Project(settings, session), None
 
-    def _surroundings(self) -> Surroundings:
-        settings = self.settings
-        assert settings.kept is not None
-        sources = declared_sources(settings)
-        return Surroundings.of(settings, sources, settings.kept.lake)
+    def _stamps(self) -> Stamps:
+        settings = self.project.settings
+        return Stamps.of(settings, declared_sources(settings), self.project.lake)
 
     def _is_anything_to_do(self) -> bool:
-        settings = self.settings
-        if is_anything_pending(settings) or has_pending_work(settings):
+        pending, refresh = Pending(self.project), self._options.refresh
+        if pending.ingest or pending.answers:
             return True
-        if self._refresh is None:
-            return False
-        now = self._refresh.clock.now()
-        return any(each.is_due(now) for each in schedule(settings, settings.open_lake(), now))
+        return refresh is not None and bool(pending.due_remotes(refresh.clock.now()))
 
-    def _stages(self, run_id: str) -> Iterator[Done]:
-        return run_stages(self._session, self.settings, run_id, self._refresh, announce=False)
-
-    def _rest(self, before: Surroundings, done: Sequence[Done]) -> None:
+    def _rest(self, before: Stamps, done: Sequence[StageRun]) -> None:
         """Decide until when the next rounds have nothing to do unless something changes."""
         errors = [error for each in done for error in each.errors]
         now = self._clock()
-        if not done and not has_open_claim(self.settings.open_lake()):
+        if not done and not has_open_claim(self.project.open_lake()):
             self._at_rest, self._delay = before, self._every
             self._until = now + min(_LOOK_AFTER, self._seconds_to_refresh())
         elif errors and not any(isinstance(error, BusyError) for error in errors):
@@ -213,20 +203,21 @@ class Rounds:
             # What a run leaves to do, and what came meanwhile, the next round sees.
             self._at_rest, self._delay = None, self._every
 
-    def _rest_for_longer(self, before: Surroundings | None) -> None:
+    def _rest_for_longer(self, before: Stamps | None) -> None:
         # The run itself has changed what is stored.
-        self._at_rest = before and replace(before, stored=self._surroundings().stored)
+        self._at_rest = before and replace(before, stored=self._stamps().stored)
         # A remote that failed is due; the others are asked when their time has come.
         self._until = self._clock() + min(self._delay, self._seconds_to_refresh())
         self._delay = min(2 * self._delay, _RETRY_AFTER)
 
     def _seconds_to_refresh(self) -> float:
         """Until the next remote becomes due that is not due yet."""
-        if self._refresh is None:
+        refresh = self._options.refresh
+        if refresh is None:
             return math.inf
-        settings, now = self.settings, self._refresh.clock.now()
+        now = refresh.clock.now()
         try:
-            listed = schedule(settings, settings.open_lake(), now)
+            listed = schedule(self.project.settings, self.project.open_lake(), now)
         except Exception as error:
             if as_user_error(error) is None:
                 raise

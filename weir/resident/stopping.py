@@ -8,7 +8,7 @@ import signal
 from types import FrameType
 from typing import Any, Self
 
-from weir.cli.interrupts import leave_signals
+from weir.process.interrupts import leave_signals
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 

@@ -1,4 +1,4 @@
-"""What a resident process looks at between its rounds: whether anything is other than before."""
+"""The stamps of all files that a run reads: as long as they are the same, so is what it reads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FOLDERS = ("", "answers", "embeddings")
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Stamps:
     """The state of all that a run reads, by the stamps of files; no file is opened.
 
     Attributes:

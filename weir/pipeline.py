@@ -1,0 +1,257 @@
+"""The pipeline: the stages of a run in their order, in one process.
+
+Airflow runs the same stages as tasks. The code of a stage is imported when the stage runs: a run
+that finds nothing to do imports none of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
+
+from weir.errors import EXIT_BUSY, EXIT_QUALITY, BusyError, ConfigurationError, WeirError
+from weir.expected_errors import as_user_error
+from weir.pending import Pending
+from weir.project import Project
+from weir.stage import Progress, StageResult, silent
+
+if TYPE_CHECKING:
+    from weir.ingest.stage import IngestResult
+    from weir.publish.stage import PublishResult
+    from weir.refresh.stage import Surroundings
+
+StageName = Literal["ingest", "maintain", "refresh", "validate", "publish"]
+Reporting = Callable[[StageName], AbstractContextManager[Progress]]
+"""Gives what receives the steps of a stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run does beside the usual.
+
+    Attributes:
+        refresh: what remotes are asked with; None asks none. Which keys they are asked for follows
+            from what is maintained, and what they say is ingested and maintained in turn.
+        accept_sources: whose stopped change set is taken in though it is beyond its guards.
+        accept_queries: whose held answer is published though it is beyond its guards.
+        retry: queries that are tried at once though they took more than a limit.
+    """
+
+    refresh: Surroundings | None = None
+    accept_sources: Sequence[str] = ()
+    accept_queries: Sequence[str] = ()
+    retry: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StageRun:
+    """One stage of a run.
+
+    Attributes:
+        stage: its name.
+        seconds: how long it took.
+        result: what it returned; None if it failed as a whole.
+        errors: what failed, of it or of a part of it.
+    """
+
+    stage: StageName
+    seconds: float
+    result: StageResult | None
+    errors: tuple[WeirError, ...]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it found another run of its job at work, so that nothing of it was done."""
+        return self.result is None and any(isinstance(error, BusyError) for error in self.errors)
+
+    @property
+    def did_something(self) -> bool:
+        """Whether it changed or examined anything, or a check passed."""
+        return self.result is not None and self.result.did_something
+
+    @property
+    def is_worth_reporting(self) -> bool:
+        """Whether a process that runs again and again reports it."""
+        return self.result is not None and self.result.is_worth_reporting
+
+    @property
+    def only_waits(self) -> bool:
+        """Whether all that there was to do waits for answers of remotes."""
+        return self.result is not None and self.result.only_waits
+
+    @property
+    def summary(self) -> str:
+        """What it did, in a few words; the messages of errors are apart."""
+        if self.is_busy:
+            return "waits for another run"
+        return "failed" if self.result is None else self.result.summary
+
+
+def no_reporting(stage: StageName) -> AbstractContextManager[Progress]:
+    """Nothing receives the steps."""
+    del stage
+    return nullcontext(silent)
+
+
+def run_pipeline(
+    project: Project,
+    run_id: str,
+    options: RunOptions | None = None,
+    reporting: Reporting = no_reporting,
+) -> Iterator[StageRun]:
+    """Run one stage after the other; those after ingest only if they have anything to do.
+
+    Yields each before the next one starts. A stage that another run is at work on is left to that
+    run; the others go on, up to where their input is complete.
+    """
+    wanted = options or RunOptions()
+    run = partial(_run_stage, project, run_id, wanted, reporting)
+    ingested = run("ingest")
+    yield ingested
+    is_work = ingested.did_something or Pending(project).answers
+    if not (is_work or wanted.refresh):
+        return
+    is_maintained = False
+    if wanted.refresh is not None:
+        if is_work:
+            maintained = run("maintain")
+            yield maintained
+            is_maintained = not maintained.is_busy
+        due = _due_remotes(project, wanted.refresh)
+        if due:
+            yield run("refresh", due)
+            ingested = run("ingest")
+            yield ingested
+            is_maintained = is_maintained and not ingested.did_something
+        if not (is_maintained or ingested.did_something or Pending(project).answers):
+            return
+    if not is_maintained:
+        yield run("maintain")
+    yield run("validate")
+    yield run("publish")
+
+
+def run_ingest(
+    project: Project,
+    run_id: str,
+    options: RunOptions | None = None,
+    reporting: Reporting = no_reporting,
+) -> StageRun:
+    """Run the first stage alone."""
+    return _run_stage(project, run_id, options or RunOptions(), reporting, "ingest")
+
+
+def _run_stage(
+    project: Project,
+    run_id: str,
+    options: RunOptions,
+    reporting: Reporting,
+    name: StageName,
+    remotes: Sequence[str] = (),
+) -> StageRun:
+    started = time.monotonic()
+    with reporting(name) as progress:
+        try:
+            stage = _stage(name, project, options, remotes)
+            result: StageResult | None = stage(run_id, progress)
+            errors = () if result is None else result.errors
+        except Exception as error:
+            expected = as_user_error(error)
+            if expected is None:
+                raise
+            errors = (expected,)
+            result = expected.done if isinstance(expected.done, StageResult) else None
+    return StageRun(name, time.monotonic() - started, result, errors)
+
+
+def _stage(
+    name: StageName, project: Project, options: RunOptions, remotes: Sequence[str]
+) -> Callable[[str, Progress], StageResult]:
+    match name:
+        case "ingest":
+            from weir.ingest.stage import ingest_changes
+
+            return partial(ingest_changes, project, accept=options.accept_sources)
+        case "maintain":
+            from weir.maintain.stage import maintain_queries
+
+            return partial(maintain_queries, project, retry=options.retry)
+        case "refresh":
+            from weir.refresh.stage import refresh_remotes
+
+            around = options.refresh
+            return partial(refresh_remotes, project, names=remotes, surroundings=around)
+        case "validate":
+            from weir.validate.stage import validate_answers
+
+            return partial(validate_answers, project, accept=options.accept_queries)
+        case "publish":
+            from weir.publish.stage import publish_answers
+
+            return partial(publish_answers, project)
+
+
+def _due_remotes(project: Project, refresh: Surroundings) -> tuple[str, ...]:
+    try:
+        return Pending(project).due_remotes(refresh.clock.now())
+    except ConfigurationError:
+        # Ingest has reported what is wrong.
+        return ()
+
+
+def ingest_result(stages: Sequence[StageRun]) -> IngestResult | None:
+    """What the first stage returned; None if it failed as a whole."""
+    from weir.ingest.stage import IngestResult
+
+    result = stages[0].result
+    return result if isinstance(result, IngestResult) else None
+
+
+def publish_result(stages: Sequence[StageRun]) -> PublishResult | None:
+    """What the last stage returned; None if it is another one, or failed as a whole."""
+    if stages[-1].stage != "publish":
+        return None
+    from weir.publish.stage import PublishResult
+
+    result = stages[-1].result
+    return result if isinstance(result, PublishResult) else None
+
+
+def errors_of(stages: Sequence[StageRun]) -> list[WeirError]:
+    """The errors of a run, each once."""
+    # What failed its check is what publish holds back, with the same reason.
+    last = stages[-1]
+    is_held = last.stage == "publish" and last.result is not None and bool(last.errors)
+    # A stage that runs twice may fail twice for the same reason.
+    errors = {
+        str(error): error
+        for stage in stages
+        for error in stage.errors
+        if not (is_held and stage.stage == "validate" and error.exit_code == EXIT_QUALITY)
+    }
+    return [*errors.values()]
+
+
+def worst_of(errors: Sequence[WeirError]) -> WeirError:
+    """The error to exit with: a failure, then a failed check, then another active run.
+
+    The other run ends by itself.
+    """
+    return min(
+        errors, key=lambda error: (error.exit_code == EXIT_BUSY, error.exit_code == EXIT_QUALITY)
+    )
+
+
+def warnings_of(stages: Sequence[StageRun]) -> list[str]:
+    """What does not fail a run and should be known, each once.
+
+    Which input was not used, or not yet; what a new query names in vain; what is wrong with the
+    remotes that were asked.
+    """
+    warnings = (stage.result.warnings for stage in stages if stage.result is not None)
+    return [*dict.fromkeys(chain.from_iterable(warnings))]

@@ -1,0 +1,111 @@
+"""What the programs in `jobs/` share: two options, a log of their steps, and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from weir.errors import WeirError
+from weir.expected_errors import as_user_error
+from weir.lake.names import InvalidNameError, Name
+from weir.process.native_messages import without_panics
+from weir.project import Project
+from weir.stage import Job, Progress, new_run_id
+from weir.text.printable import printable, printable_lines
+from weir.text.step_lines import StepLines, reminding
+
+
+def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
+    """The options that every stage has."""
+    parser = argparse.ArgumentParser(prog=job, description=description)
+    parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
+    parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
+    return parser
+
+
+def named(text: str) -> Name:
+    """A name among the options.
+
+    Raises:
+        argparse.ArgumentTypeError: it cannot be one.
+    """
+    try:
+        return Name(text)
+    except InvalidNameError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def named_list(text: str) -> tuple[Name, ...]:
+    """Names among the options, with commas between them; none in an empty text."""
+    return tuple(named(part.strip()) for part in text.split(",") if part.strip())
+
+
+def run_stage(
+    parser: argparse.ArgumentParser,
+    stage: Callable[..., object],
+    argv: Sequence[str] | None,
+    *,
+    on_spark: bool = True,
+) -> int:
+    """Parse the options and run a stage; returns the exit code.
+
+    Args:
+        parser: has the options; its name is that of the stage.
+        stage: gets the project, the run id, what receives its steps, and the further options by
+            their names.
+        argv: the arguments; None for those of the process.
+        on_spark: whether it was submitted to Spark, whose session then starts first.
+    """
+    options, job = vars(parser.parse_args(argv)), parser.prog
+    config, run_id = options.pop("config"), options.pop("run_id") or new_run_id(job)
+
+    def work() -> None:
+        with Project.load(config, f"weir {job}") as project, progress_log(job) as progress:
+            if on_spark:
+                progress("starting Spark")
+                project.session()
+            stage(project, run_id, progress, **options)
+
+    with nullcontext() if argv is not None else without_panics():
+        return exit_code_of(work)
+
+
+def exit_code_of(work: Callable[[], int | None]) -> int:
+    """Do some work, and print an error that a user can act on.
+
+    Returns:
+        What the work returns, 0 in place of nothing; or the exit code of the error.
+
+    Raises:
+        Exception: it is any other error.
+    """
+    try:
+        return work() or 0
+    except Exception as error:
+        expected = as_user_error(error)
+        if expected is None:
+            raise
+        print_error(expected)
+        return expected.exit_code
+
+
+def print_error(error: WeirError) -> None:
+    """Print an error as people read it: what, where, what next."""
+    print(printable_lines("\n".join(error.lines())), file=sys.stderr)
+
+
+@contextmanager
+def progress_log(job: str) -> Iterator[Progress]:
+    """What receives the steps of a stage for a log: each has a line, a long one several."""
+    lines = StepLines(job, _print, every_step=True)
+    lines.announce()
+    with reminding(lines):
+        yield lines.begin
+
+
+def _print(line: str) -> None:
+    # Flushed, so that a log has it when it happens.
+    print(printable(line), flush=True)

@@ -1,0 +1,102 @@
+"""A project as a run works on it: its settings, and what is open of it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from weir.compute.session import Session, Spark, late_session, session_of
+
+if TYPE_CHECKING:
+    from weir.compute.database import Database
+    from weir.compute.engine import Engine
+    from weir.lake.lake import Lake
+    from weir.rdf.worker import ParserProcess
+    from weir.settings import Settings
+
+
+def open_lake(settings: Settings) -> Lake:
+    """The lake of a project, for those who only read it."""
+    from weir.lake.lake import Lake
+
+    return Lake(settings.lake, settings.storage_options)
+
+
+class Project:
+    """What stages share: the settings, the lake, DuckDB, a parser, Spark.
+
+    All but the settings is opened, and its code imported, when it is first needed; it stays open
+    until `close`. Only for one run at a time.
+
+    Attributes:
+        settings: as they were read.
+        session: gives the Spark session; the first call starts it.
+    """
+
+    def __init__(self, settings: Settings, spark: Spark | None = None, name: str = "weir") -> None:
+        """Without `spark`, a session of this name is started by the first stage that needs it."""
+        self.settings = settings
+        self._resources = ExitStack()
+        self.session: Session = late_session(settings, name) if spark is None else session_of(spark)
+
+    @classmethod
+    def load(cls, config: Path | None = None, name: str = "weir") -> Self:
+        """The project of a configuration file, or of `weir.toml` in this folder.
+
+        Raises:
+            ConfigurationError: the file is wrong.
+        """
+        from weir.settings import Settings
+
+        return cls(Settings.load(config), name=name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @cached_property
+    def lake(self) -> Lake:
+        """The lake as it was when `open_lake` was last called."""
+        return open_lake(self.settings)
+
+    def open_lake(self) -> Lake:
+        """The lake as it is now; a stage calls this once."""
+        if "lake" in self.__dict__:
+            self.lake.catch_up()
+        return self.lake
+
+    @cached_property
+    def database(self) -> Database:
+        """DuckDB."""
+        from weir.compute.database import Database
+
+        return self._resources.enter_context(closing(Database(self.settings)))
+
+    @cached_property
+    def parser(self) -> ParserProcess:
+        """The process that parses input."""
+        from weir.rdf.worker import ParserProcess
+
+        return self._resources.enter_context(ParserProcess.of(self.settings.limits))
+
+    def engine(self, job: str, lake: Lake | None = None) -> Engine:
+        """What computes with relations over the lake, or another one.
+
+        Args:
+            job: names its folder of staged files.
+            lake: instead of that of the project.
+        """
+        from weir.compute.engine import Engine
+
+        lake = lake or self.lake
+        return Engine.of(lake, self.session, self.database, self.settings.limits, job)
+
+    def close(self) -> None:
+        """Close all but Spark, of which a process can only have one session."""
+        self._resources.close()
+        for name in ("database", "parser", "lake"):
+            self.__dict__.pop(name, None)
