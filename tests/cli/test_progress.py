@@ -45,10 +45,9 @@ def test_a_step_that_takes_long_is_named_by_itself(
     with progress("ingest", announce=False) as report:
         report("reading a")
         printed = ""
-        while not printed:
+        while 'after "reading a"' not in printed:
             time.sleep(0.001)
-            printed = capfd.readouterr().err
-    assert 'after "reading a"' in printed
+            printed += capfd.readouterr().err
 
 
 @pytest.mark.usefixtures("museum")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tests.support.streams.sensors import HOT, arrive, sensors
-from weir.compute import database, engine
+from weir.compute import database
 from weir.compute.connection import connect
 from weir.lake.lake import Lake
 from weir.lake.tables import STREAM_EPOCHS
@@ -39,8 +39,7 @@ def cost(folder: Path, queries: int, monkeypatch: pytest.MonkeyPatch) -> Counter
 
     with monkeypatch.context() as patched:
         patched.setattr(Lake, "rows", rows)
-        for module in (database, engine):
-            patched.setattr(module, "connect", connected)
+        patched.setattr(database, "connect", connected)
         project.maintain()
     return counted
 
