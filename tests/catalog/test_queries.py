@@ -12,7 +12,7 @@ from weir.catalog.maintained import Form
 from weir.catalog.queries import RegisteredQuery
 from weir.errors import ConfigurationError
 from weir.lake.tables import SHARED_TABLES
-from weir.plan.leaves import Scope
+from weir.plan.scope import Scope
 
 _QUERY = "SELECT * { ?s <u:p> ?o }\n"
 

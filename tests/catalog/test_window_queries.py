@@ -14,7 +14,7 @@ from weir.catalog.plan_json import decoded, encoded
 from weir.catalog.queries import RegisteredQuery, compile_query
 from weir.catalog.windowing import Windowing
 from weir.errors import ConfigurationError
-from weir.plan.leaves import Scope
+from weir.plan.scope import Scope
 from weir.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
 from weir.sparql.frontend.errors import UnsupportedQuery
 

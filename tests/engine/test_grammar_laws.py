@@ -19,8 +19,7 @@ from tests.support.laws import Seeds
 from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.regressions import read, regression_files
 from weir.plan.lower import lower
-from weir.plan.operators import PlanNode
-from weir.plan.structure import walk
+from weir.plan.operators import PlanNode, walk
 from weir.sparql.frontend.translate import translate
 
 

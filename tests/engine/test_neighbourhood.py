@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.support.duck import DuckOfTest
 from weir.compute.relations import Statement
 from weir.engine.neighbourhood import hops, touched_seeds
-from weir.plan.leaves import Scope
 from weir.plan.lookups import POSITIONS, Lookup, Seed, Shape
+from weir.plan.scope import Scope
 
 _TERMS = ("<a>", "<b>", "<c>")
 _TRIPLES = st.lists(st.tuples(*[st.sampled_from(_TERMS)] * 3), max_size=6)

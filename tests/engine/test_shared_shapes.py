@@ -16,8 +16,7 @@ from tests.support.shared_shapes import (
     group_cases,
 )
 from weir.plan.leaves import Component, MemberComponent, MemberValues, Values
-from weir.plan.operators import PlanNode
-from weir.plan.structure import walk
+from weir.plan.operators import PlanNode, walk
 
 
 @pytest.mark.usefixtures("sampled")

@@ -21,9 +21,8 @@ from tests.support.oracles.oxigraph import Oxigraph
 from tests.support.oracles.results import Solution, as_csv, read_csv, read_result, same
 from tests.support.w3c import Case, Quad, read_cases
 from weir.plan.lower import lower
-from weir.plan.operators import Slice
+from weir.plan.operators import Slice, walk
 from weir.plan.plan import Plan
-from weir.plan.structure import walk
 from weir.sparql.algebra.queries import Ask, Construct, Query
 from weir.sparql.frontend.errors import UnsupportedQuery
 from weir.sparql.frontend.translate import translate

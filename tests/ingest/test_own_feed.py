@@ -16,7 +16,7 @@ from weir.lake.damage.log_checks import LOG_NOTES
 from weir.lake.delta.change_feed import ChangeFeedGap
 from weir.lake.delta.checksums import NOTES
 from weir.maintain.changes import read_changes
-from weir.plan.leaves import Scope
+from weir.plan.scope import Scope
 from weir.progress.watermarks import epochs_after
 from weir.project import open_lake
 

@@ -16,7 +16,7 @@ from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import TRANSACTIONS, TRIPLES
 from weir.maintain.changes import read_changes
-from weir.plan.leaves import Scope
+from weir.plan.scope import Scope
 from weir.progress.watermarks import epochs_after
 from weir.project import open_lake
 

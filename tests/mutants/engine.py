@@ -163,7 +163,7 @@ ENGINE_MUTANTS = (
     Mutant(
         "a graph without triples exists",
         "plan/named_graphs",
-        "if not needs_triple(node, scope):",
+        "if not node.needs_triple(scope):",
         "if False:",
     ),
     Mutant(
@@ -391,15 +391,15 @@ ENGINE_MUTANTS = (
     ),
     Mutant(
         "a filter moves to a side that may leave its variable unbound",
-        "plan/filters",
-        "case Join(left, right) if variables <= left.certain:",
-        "case Join(left, right) if variables <= set(left.variables):",
+        "plan/operators",
+        "        if variables <= self.left.certain:\n",
+        "        if variables <= {*self.left.variables}:\n",
     ),
     Mutant(
         "a filter moves below an OPTIONAL that binds its variable",
-        "plan/filters",
-        "case LeftJoin() if variables <= node.left.certain:",
-        "case LeftJoin() if True:",
+        "plan/operators",
+        "return (0,) if variables <= self.left.certain else ()",
+        "return (0,)",
     ),
     Mutant(
         "a product has rows of different members",
@@ -409,27 +409,27 @@ ENGINE_MUTANTS = (
     ),
     Mutant(
         "distinct rows of different members are one",
-        "plan/members",
-        "return Project((MEMBER, *variables), child(below))",
-        "return Project(variables, child(below))",
+        "plan/operators",
+        "return self._with(variables=(MEMBER, *self.variables))",
+        "return self",
     ),
     Mutant(
         "a slice ranks the rows of all members",
-        "plan/members",
-        "partition=(MEMBER, *node.partition)",
-        "partition=node.partition",
+        "plan/operators",
+        'ordered by themselves."""\n        return self._with(partition=(MEMBER, *self.partition))',
+        'ordered by themselves."""\n        return self',
     ),
     Mutant(
         "a parameter is a constant unless all members differ in it",
         "plan/members",
-        "differs = [any(each[i] != term for each in others)",
-        "differs = [all(each[i] != term for each in others)",
+        "differs = [any(theirs[i] != term for theirs in others)",
+        "differs = [all(theirs[i] != term for theirs in others)",
     ),
     Mutant(
         "a member has the parameters of the one before",
         "plan/members",
-        "tuple(tuple(each[i] for i in own) for each in constants)",
-        "tuple(tuple(each[i] for i in own) for each in [*constants[-1:], *constants[:-1]])",
+        "tuple(tuple(terms[i] for i in own) for terms in constants)",
+        "tuple(tuple(t[i] for i in own) for t in [*constants[-1:], *constants[:-1]])",
     ),
     Mutant(
         "the group of a member without solutions is missing",

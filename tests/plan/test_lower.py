@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from weir.plan.leaves import Component, Scope
+from weir.plan.leaves import Component
 from weir.plan.lookups import lookups, predicates, seeds
 from weir.plan.lower import lower
-from weir.plan.operators import Distinct, Filter, Product
+from weir.plan.operators import Distinct, Filter, Product, walk
 from weir.plan.plan import Plan
-from weir.plan.structure import walk
+from weir.plan.scope import Scope
 from weir.sparql.frontend.translate import translate
 
 PREFIX = "PREFIX : <http://example.org/> "

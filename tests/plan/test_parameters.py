@@ -12,7 +12,8 @@ from tests.support.generators.small_queries import (
 )
 from weir.catalog.fingerprint import fingerprint, shape
 from weir.plan.lower import lower
-from weir.plan.parameters import is_parameter, parameterized, with_constants
+from weir.plan.parameterized import parameterized, with_constants
+from weir.plan.parameters import is_parameter
 from weir.plan.plan import Plan
 from weir.sparql.frontend.translate import translate
 

@@ -8,9 +8,8 @@ import pytest
 
 from weir.catalog.fingerprint import fingerprint
 from weir.plan.lower import lower
-from weir.plan.operators import PlanNode
+from weir.plan.operators import PlanNode, walk
 from weir.plan.stored_form import stored_form
-from weir.plan.structure import walk
 from weir.sparql.frontend.translate import translate
 
 # Another value here means that every lake computes such queries from scratch.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from weir.plan.leaves import Component, Scope
+from weir.plan.leaves import Component
 from weir.plan.lower import lower
-from weir.plan.operators import PlanNode, Product
+from weir.plan.operators import PlanNode, Product, walk
 from weir.plan.plan import Plan
-from weir.plan.structure import walk
+from weir.plan.scope import Scope
 from weir.sparql.frontend.translate import translate
 
 _W = Scope(window="<u:w>")

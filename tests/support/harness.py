@@ -22,8 +22,9 @@ from weir.engine.read_graph import (
     read_whole,
 )
 from weir.engine.relations import EpochRange, Inputs
-from weir.plan.leaves import Component, Scope
+from weir.plan.leaves import Component
 from weir.plan.plan import ANSWER, Plan
+from weir.plan.scope import Scope
 from weir.rdf.replica_graphs import is_reserved
 
 History = Sequence[tuple[frozenset[Quad], frozenset[Quad]]]

@@ -15,9 +15,8 @@ from typing import Literal
 from tests.support.generators.basic_cases import PREFIX, XSD, Quad
 from tests.support.harness import History, LogRow, Memory
 from weir.plan.lower import lower
-from weir.plan.operators import PlanNode
+from weir.plan.operators import PlanNode, walk
 from weir.plan.plan import Plan
-from weir.plan.structure import walk
 from weir.sparql.frontend.translate import translate
 
 _SIGNED = re.compile(r'([+-])(\S+) (\S+) ("[^"]*"\S*|\S+)(?: @(\S+))?')

@@ -16,11 +16,12 @@ from tests.support.harness import WHOLE, History, Memory
 from weir.catalog.fingerprint import shape
 from weir.engine.members import members_table
 from weir.engine.relations import Inputs
-from weir.plan.leaves import Component, Scope
+from weir.plan.leaves import Component
 from weir.plan.lower import lower
 from weir.plan.members import plan_of_members
-from weir.plan.parameters import parameterized, with_constants
+from weir.plan.parameterized import parameterized, with_constants
 from weir.plan.plan import Plan
+from weir.plan.scope import Scope
 from weir.sparql.frontend.translate import translate
 
 HISTORIES = 3

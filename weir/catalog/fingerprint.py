@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from weir.catalog.windowing import Windowing
 from weir.plan.lower import PLAN_FORMAT
 from weir.plan.operators import PlanNode
-from weir.plan.parameters import parameterized
+from weir.plan.parameterized import parameterized
 from weir.plan.plan import Plan
 from weir.plan.stored_form import stored_form
 from weir.sparql.recursion import deep_recursion

@@ -14,10 +14,9 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from weir.plan.leaves import Scope
 from weir.plan.operators import Aggregate, PlanNode, SortKey
 from weir.plan.plan import Plan
-from weir.plan.structure import children
+from weir.plan.scope import Scope
 from weir.sparql.algebra.expressions import Call, Constant, Variable
 from weir.sparql.algebra.patterns import TriplePattern
 from weir.sparql.recursion import deep_recursion
@@ -50,7 +49,7 @@ def encoded(plan: Plan) -> str:
 
     def add(node: PlanNode) -> None:
         if node not in numbers:
-            for child in children(node):
+            for child in node.children:
                 add(child)
             nodes.append(_array(node, numbers))
             numbers[node] = len(numbers)

@@ -28,10 +28,10 @@ from weir.catalog.yaml_head import places_of
 from weir.errors import ConfigurationError
 from weir.files.text import decoded_text
 from weir.lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
-from weir.plan.leaves import Scope
 from weir.plan.lookups import Seed, Shape, seeds
-from weir.plan.parameters import parameterized
+from weir.plan.parameterized import parameterized
 from weir.plan.plan import Plan
+from weir.plan.scope import Scope
 from weir.sparql.algebra.non_empty import where_windows_have_content
 from weir.sparql.algebra.queries import Ask, Construct, Query, Select
 from weir.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause

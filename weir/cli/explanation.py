@@ -18,30 +18,10 @@ from weir.engine.read_graph import neighbourhood_graph
 from weir.engine.relations import EpochRange, Inputs
 from weir.engine.windows import window_content
 from weir.lake.counted import counted
-from weir.plan.leaves import Component, Values
+from weir.plan import leaves, operators
 from weir.plan.lookups import lookups
-from weir.plan.operators import (
-    Aggregate,
-    AntiJoin,
-    Ask,
-    Closure,
-    Distinct,
-    Extend,
-    Filter,
-    Group,
-    Instantiate,
-    Join,
-    LeftJoin,
-    MarkJoin,
-    PlanNode,
-    Product,
-    Project,
-    SemiJoin,
-    Slice,
-    Union,
-)
+from weir.plan.operators import Aggregate, PlanNode
 from weir.plan.plan import Plan
-from weir.plan.structure import children, shared
 from weir.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from weir.sparql.algebra.patterns import TriplePattern
 from weir.sparql.recursion import deep_recursion
@@ -107,49 +87,49 @@ def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[s
     whole = " [looks at all rows below]" if node in plan.whole_reads else ""
     yield f"{'  ' * depth}{stored}{plan.ids[node]}: {_described(plan, node)}{whole}"
     if plan.ids[node] in shown:
-        if children(node):
+        if node.children:
             yield f"{'  ' * (depth + 1)} (as above)"
         return
     shown.add(plan.ids[node])
-    for child in children(node):
+    for child in node.children:
         yield from _tree(plan, child, depth + 1, shown)
 
 
 def _described(plan: Plan, node: PlanNode) -> str:
     match node:
-        case Component():
+        case leaves.Component():
             count = len(node.patterns)
             return f"{node.kind}, {count} pattern{'s' if count > 1 else ''}"
-        case Product(parts, ()):
+        case operators.Product(parts, ()):
             return f"product of {len(parts)} parts (they share no variable)"
-        case Product(parts, correlated):
+        case operators.Product(parts, correlated):
             names = _variables(plan, correlated)
             return f"product of {len(parts)} parts (an EXISTS evaluates one for each {names})"
-        case Values(variables, rows):
+        case leaves.Values(variables, rows):
             return f"values {_variables(plan, variables)}: {counted(len(rows), 'row')}, constant"
-        case Join():
-            return f"join on {_variables(plan, shared(node.left, node.right))}"
-        case LeftJoin():
+        case operators.Join():
+            return f"join on {_variables(plan, node.touch_key)}"
+        case operators.LeftJoin():
             return f"left join {_on(plan, node)}"
-        case SemiJoin():
+        case operators.SemiJoin():
             return f"left solutions with a match, {_on(plan, node)}"
-        case AntiJoin():
+        case operators.AntiJoin():
             return f"left solutions without a match, {_on(plan, node)}"
-        case MarkJoin():
+        case operators.MarkJoin():
             flag = _variable(plan, node.flag)
             return f"all left solutions, and in {flag} whether they match, {_on(plan, node)}"
-        case Union(parts):
+        case operators.Union(parts):
             return f"union of {len(parts)} parts"
-        case Extend(variable, expression):
+        case operators.Extend(variable, expression):
             return f"extend {_variable(plan, variable)} := {_expression(plan, expression)}"
-        case Group():
+        case operators.Group():
             aggregates = ", ".join(
                 f"{_variable(plan, name)} := {_aggregate(plan, each)}"
                 for name, each in node.aggregates
             )
             by = f" by {_variables(plan, node.keys)}" if node.keys else ", one group"
             return f"group{by}: {aggregates or 'no aggregates'}"
-        case Slice():
+        case operators.Slice():
             order = ", ".join(
                 f"{_variable(plan, key.column)}{' descending' if key.descending else ''}"
                 for key in node.keys
@@ -158,18 +138,18 @@ def _described(plan: Plan, node: PlanNode) -> str:
             return (
                 f"slice: {limit} after the first {node.offset}, ordered by {order or 'the terms'}"
             )
-        case Closure():
+        case operators.Closure():
             ends = _variables(plan, (node.source, node.target))
             return f"closure of steps {ends}" + (f" from {node.start}" if node.start else "")
-        case Filter(condition):
+        case operators.Filter(condition):
             return f"filter {_expression(plan, condition)}"
-        case Project(variables):
+        case operators.Project(variables):
             return f"project {_variables(plan, variables)}"
-        case Distinct():
+        case operators.Distinct():
             return "distinct"
-        case Ask():
+        case operators.Ask():
             return "exists: true or false"
-        case Instantiate(template):
+        case operators.Instantiate(template):
             return f"instantiate {len(template)} template triples"
         case _:
             assert_never(node)
@@ -188,9 +168,9 @@ def _pattern(plan: Plan, pattern: TriplePattern) -> str:
     return " ".join(_expression(plan, node) for node in pattern.nodes)
 
 
-def _on(plan: Plan, node: LeftJoin | SemiJoin | AntiJoin | MarkJoin) -> str:
+def _on(plan: Plan, node: operators.LeftJoin | operators.Matching) -> str:
     condition = f" where {_expression(plan, node.condition)}" if node.condition else ""
-    return f"on {_variables(plan, shared(node.left, node.right))}{condition}"
+    return f"on {_variables(plan, node.touch_key)}{condition}"
 
 
 def _aggregate(plan: Plan, aggregate: Aggregate) -> str:

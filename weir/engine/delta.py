@@ -46,66 +46,48 @@ from weir.engine.operators import (
     values,
 )
 from weir.engine.run import Run
-from weir.plan.leaves import Component, Values
-from weir.plan.operators import (
-    AntiJoin,
-    Ask,
-    Closure,
-    Distinct,
-    Extend,
-    Filter,
-    Group,
-    Instantiate,
-    Join,
-    LeftJoin,
-    MarkJoin,
-    PlanNode,
-    Product,
-    Project,
-    SemiJoin,
-    Slice,
-    Union,
-)
+from weir.plan import leaves, operators
+from weir.plan.operators import PlanNode
 
 
 def delta(node: PlanNode, run: Run) -> exp.Query:
     """The log of `node` within the range of `run`, not netted."""
     match node:
-        case Component():
+        case leaves.Component():
             return component.delta(node, run)
-        case Values():
+        case leaves.Values():
             return values.delta(node, run)
-        case Product():
+        case operators.Product():
             return product.delta(node, run)
-        case Join():
+        case operators.Join():
             return join.delta(node, run)
-        case LeftJoin():
+        case operators.LeftJoin():
             return left_join.delta(node, run)
-        case SemiJoin():
+        case operators.SemiJoin():
             return semi_join.delta(node, run)
-        case AntiJoin():
+        case operators.AntiJoin():
             return anti_join.delta(node, run)
-        case MarkJoin():
+        case operators.MarkJoin():
             return mark_join.delta(node, run)
-        case Union():
+        case operators.Union():
             return union.delta(node, run)
-        case Filter():
+        case operators.Filter():
             return filter.delta(node, run)
-        case Extend():
+        case operators.Extend():
             return extend.delta(node, run)
-        case Project():
+        case operators.Project():
             return project.delta(node, run)
-        case Distinct():
+        case operators.Distinct():
             return distinct.delta(node, run)
-        case Group():
+        case operators.Group():
             return group.delta(node, run)
-        case Slice():
+        case operators.Slice():
             return slice.delta(node, run)
-        case Closure():
+        case operators.Closure():
             return closure.delta(node, run)
-        case Ask():
+        case operators.Ask():
             return ask.delta(node, run)
-        case Instantiate():
+        case operators.Instantiate():
             return instantiate.delta(node, run)
         case _:
             assert_never(node)

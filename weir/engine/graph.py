@@ -31,7 +31,7 @@ from weir.compute.sql import (
 )
 from weir.engine.relations import BEFORE_ALL, CHANGE, FOREVER, INTERVAL, EpochRange
 from weir.engine.sweep import integrate, set_log, within
-from weir.plan.leaves import Scope
+from weir.plan.scope import Scope
 from weir.rdf.replica_graphs import AFTER_LAST, FIRST
 
 TRIPLES = "triples"

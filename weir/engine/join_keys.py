@@ -12,8 +12,8 @@ from typing import Self
 from sqlglot import exp
 
 from weir.compute.sql import alias, any_of, coalesce, column, equal, is_null
+from weir.plan.nodes import shared
 from weir.plan.operators import PlanNode
-from weir.plan.structure import shared
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from weir.engine.graph import (
 )
 from weir.engine.neighbourhood import hops
 from weir.engine.relations import EpochRange
-from weir.plan.leaves import Component, Scope
+from weir.plan.leaves import Component
 from weir.plan.lookups import Seed, lookups, predicates
+from weir.plan.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weir.plan.leaves import Scope
+from weir.plan.scope import Scope
 
 FOREVER = 2**62
 """`until` of what has not ended."""

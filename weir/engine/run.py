@@ -24,7 +24,6 @@ from weir.engine.sweep import net
 from weir.plan.operators import Distinct, Group, PlanNode
 from weir.plan.parameters import parameters_of
 from weir.plan.plan import Plan
-from weir.plan.structure import children, touch_key
 from weir.sparql.algebra.expressions import Expression
 
 # Nodes below one another in one statement: Spark's analyzer ends at 100 rounds, and needs one for
@@ -118,7 +117,7 @@ class Run:
 
     def touched_log(self, node: Distinct | Group) -> exp.Query:
         """The log of the child's rows whose key (`touch_key`) occurs in its delta."""
-        child, key = node.child, touch_key(node)
+        child, key = node.child, node.touch_key
         delta = rows_of(self.stored(child))
         if key:
             touched = select(*columns(key), from_=delta, distinct=True)
@@ -175,7 +174,7 @@ class Run:
     def _levels_of(self, node: PlanNode) -> int:
         """How many nodes that are not stored are one below the other, `node` the first."""
         if node not in self._levels:
-            inside = (n for n in children(node) if n not in self.plan.stored)
+            inside = (n for n in node.children if n not in self.plan.stored)
             self._levels[node] = 1 + max(map(self._levels_of, inside), default=0)
         return self._levels[node]
 

@@ -13,7 +13,7 @@ from weir.engine.graph import graphs_of, log_columns
 from weir.engine.relations import EpochRange
 from weir.lake.delta.change_feed import CHANGE_TYPE, ChangeFeedGap, lost_files_are_a_gap
 from weir.lake.tables import QUADS, TRIPLES, Table
-from weir.plan.leaves import Scope
+from weir.plan.scope import Scope
 from weir.progress.watermarks import IngestedEpoch
 
 

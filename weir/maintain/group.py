@@ -19,8 +19,8 @@ from weir.maintain.prepared import Prepared
 from weir.maintain.tasks import JOB, Task, groups, start_again
 from weir.maintain.touched import Changes, by_scope, read_touched, seeds_by_scope
 from weir.maintain.unmatched import Place, unmatched
-from weir.plan.leaves import Scope
 from weir.plan.lookups import predicates_of
+from weir.plan.scope import Scope
 from weir.progress.completion import Completion
 from weir.project import Project
 from weir.stage import Progress

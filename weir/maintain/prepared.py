@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from weir.compute.relations import Keep
 from weir.engine.relations import EpochRange
-from weir.plan.leaves import Scope
+from weir.plan.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)

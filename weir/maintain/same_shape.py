@@ -31,7 +31,7 @@ from weir.maintain.products import ProductCheck, rows_by_member
 from weir.maintain.tasks import Task
 from weir.plan.leaves import MEMBER
 from weir.plan.members import plan_of_members
-from weir.plan.parameters import parameterized
+from weir.plan.parameterized import parameterized
 from weir.plan.plan import Plan
 
 _MEMBERS = 500

@@ -13,8 +13,9 @@ from weir.engine.relations import EpochRange
 from weir.lake.lake import Lake
 from weir.maintain.changes import read_changes
 from weir.maintain.tasks import Task
-from weir.plan.leaves import Component, Scope
+from weir.plan.leaves import Component
 from weir.plan.lookups import Seed, predicates_of
+from weir.plan.scope import Scope
 from weir.progress.watermarks import epochs_after
 
 

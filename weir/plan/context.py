@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from weir.plan.domain import Domain
 from weir.plan.joins import joined
-from weir.plan.leaves import Scope
 from weir.plan.operators import PlanNode
+from weir.plan.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)

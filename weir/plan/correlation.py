@@ -10,29 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
-from weir.plan.context import Context
-from weir.plan.leaves import Component, Values
-from weir.plan.operators import (
-    AntiJoin,
-    Ask,
-    Closure,
-    Distinct,
-    Extend,
-    Filter,
-    Group,
-    Instantiate,
-    Join,
-    LeftJoin,
-    MarkJoin,
-    PlanNode,
-    Product,
-    Project,
-    SemiJoin,
-    Slice,
-    Union,
-)
 from weir.sparql.algebra import patterns as algebra
-from weir.sparql.algebra.expressions import Variable
 from weir.sparql.algebra.paths import may_have_length_zero
 from weir.sparql.algebra.scoping import (
     certainly_bound,
@@ -102,36 +80,14 @@ def independent_variables(pattern: algebra.Pattern, terms: _Names = frozenset())
     return visible - correlated_variables(pattern, terms)
 
 
-def terms_of_graph(node: PlanNode, context: Context) -> _Names:
-    """Columns of `node` whose values are certainly subjects or objects of the graph of `context`.
-
-    As `_graph_terms`, for the outside of an EXISTS, which is a plan already.
-    """
-    match node:
-        case Component(patterns):
-            here = (node.scope, node.graph) == (context.scope, context.graph)
-            return _ends(patterns) if here else frozenset()
-        case Join(left, right):
-            return terms_of_graph(left, context) | terms_of_graph(right, context)
-        case Product(parts):
-            return _union(terms_of_graph(part, context) for part in parts)
-        case LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
-            return terms_of_graph(node.left, context)
-        case Filter() | Extend() | Distinct() | Slice():
-            return terms_of_graph(node.child, context)
-        case Project(variables, child):
-            return terms_of_graph(child, context) & frozenset(variables)
-        case Values() | Union() | Group() | Closure() | Ask() | Instantiate():
-            return frozenset()
-        case _:
-            assert_never(node)
-
-
 def _graph_terms(pattern: algebra.Pattern) -> _Names:
-    """Variables that triple patterns certainly bind to subjects or objects of the graph."""
+    """Variables that triple patterns certainly bind to subjects or objects of the graph.
+
+    As `graph_terms` of a node, which knows the outside of an EXISTS.
+    """
     match pattern:
         case algebra.Bgp(patterns):
-            return _ends(patterns)
+            return _union(pattern.ends for pattern in patterns)
         case algebra.Join(left, right):
             return _graph_terms(left) | _graph_terms(right)
         case algebra.LeftJoin() | algebra.Minus():
@@ -152,11 +108,6 @@ def _graph_terms(pattern: algebra.Pattern) -> _Names:
             return frozenset()
         case _:
             assert_never(pattern)
-
-
-def _ends(patterns: tuple[algebra.TriplePattern, ...]) -> _Names:
-    ends = (end for triple in patterns for end in (triple.subject, triple.object))
-    return frozenset(end.name for end in ends if isinstance(end, Variable))
 
 
 def _union(sets: Iterable[_Names]) -> _Names:

@@ -13,12 +13,12 @@ from typing import assert_never
 
 from weir.plan.blank_nodes import with_solution_seeds
 from weir.plan.context import Context
-from weir.plan.correlation import correlated_variables, independent_variables, terms_of_graph
+from weir.plan.correlation import correlated_variables, independent_variables
 from weir.plan.domain import Domain
 from weir.plan.filters import push_filter
 from weir.plan.lowering import Lowering
+from weir.plan.nodes import shared
 from weir.plan.operators import AntiJoin, Distinct, MarkJoin, PlanNode, Project, SemiJoin
-from weir.plan.structure import shared
 from weir.sparql.algebra.expressions import (
     Call,
     Constant,
@@ -98,7 +98,7 @@ def _exists_join(
     columns = lowering.columns
     # `variable`, not `column`, which would make columns for variables of the pattern too early.
     outside = {column: columns.variable(column) for column in left.variables}
-    in_graph = terms_of_graph(left, context)
+    in_graph = left.graph_terms(context.scope, context.graph)
     terms = frozenset(name for column in in_graph if (name := outside[column]) is not None)
     names, others = correlated_variables(inner, terms), independent_variables(inner, terms)
     own, graph = left.variables, context.graph

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from weir.plan.leaves import UNIT
+from weir.plan.nodes import shared
 from weir.plan.operators import Join, PlanNode, Product
-from weir.plan.structure import shared
 
 
 def joined(left: PlanNode, right: PlanNode, correlated: tuple[str, ...] = ()) -> PlanNode:

@@ -6,59 +6,38 @@ column names are not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Self
 
-from weir.plan.nodes import node
+from weir.plan.nodes import Operator, node
+from weir.plan.parameters import MOST_OPTIONS, Change
+from weir.plan.scope import Scope
 from weir.sparql.algebra.expressions import Expression
 from weir.sparql.algebra.patterns import TriplePattern
 
 ComponentClass = Literal["ground", "simple var-centric star", "connected-variable"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Which triples a pattern reads: those of all graphs (`graphs` is None), or of some.
+MEMBER = "member"
+"""The column that says whose solution a row is, in the plan of a group (`weir.plan.members`)."""
 
-    It reads their merge, or, with `each`, every named graph by itself, with its name. Graph names
-    are in N-Triples form; the empty string is the unnamed graph.
 
-    With `window`, it reads the content of a window instead, which is one graph. The IRI, in
-    N-Triples form, names a window of one query: that of another query may have another content.
-    """
-
-    graphs: tuple[str, ...] | None = None
-    each: bool = False
-    window: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.window is not None and (self.graphs is not None or self.each):
-            raise ValueError("a scope is a window or some graphs, not both")
+class Leaf(Operator):
+    """A node that reads no other."""
 
     @property
-    def is_union(self) -> bool:
-        """Whether it is the union of all graphs, whose log is stored."""
-        return self.graphs is None and not self.each and self.window is None
+    def children(self) -> tuple[()]:
+        """None."""
+        return ()
 
-    @property
-    def is_merge(self) -> bool:
-        """Whether a triple that several graphs have is to be counted once."""
-        return self.graphs is not None and len(self.graphs) > 1 and not self.each
-
-    @property
-    def name(self) -> str:
-        """Its name for people."""
-        if self.window is not None:
-            return f"window {self.window}"
-        if self.graphs is None:
-            return "each named graph" if self.each else "union of all graphs"
-        listed = ", ".join(graph or "the unnamed graph" for graph in self.graphs)
-        return f"each of {listed}" if self.each else f"merge of {listed or 'no graph'}"
+    def with_children(self, children: tuple[Operator, ...]) -> Self:
+        """The same node."""
+        assert not children, "a leaf has no children"
+        return self
 
 
 @node
-class Component:
+class Component(Leaf):
     """A segment of a basic graph pattern's connected-variable decomposition (000, Section 4.2).
 
     `conditions` are the filters that mention only the segment's variables. `graph` is the column of
@@ -70,6 +49,8 @@ class Component:
     kind: ComponentClass
     conditions: tuple[Expression, ...] = ()
     graph: str | None = None
+
+    constants = ("patterns", "conditions")
 
     def __post_init__(self) -> None:
         if (self.graph is not None) != self.scope.each:
@@ -87,9 +68,23 @@ class Component:
         """Every variable is bound in every solution."""
         return frozenset(self.variables)
 
+    def needs_triple(self, scope: Scope) -> bool:
+        """If it reads the scope."""
+        return self.scope == scope
+
+    def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
+        """The subjects and objects of its patterns, if it reads this graph."""
+        if (self.scope, self.graph) != (scope, graph):
+            return frozenset()
+        return frozenset().union(*(pattern.ends for pattern in self.patterns))
+
+    def with_member(self) -> MemberComponent:
+        """The segment for each member."""
+        return MemberComponent(self.patterns, self.scope, self.kind, self.conditions, self.graph)
+
 
 @node
-class Values:
+class Values(Leaf):
     """Solutions that hold at every epoch; None is unbound."""
 
     variables: tuple[str, ...]
@@ -104,12 +99,20 @@ class Values:
             if all(row[i] is not None for row in self.rows)
         )
 
+    def with_terms(self, change: Change) -> Self:
+        """The same with other terms, unless there are very many."""
+        if len(self.rows) * len(self.variables) > MOST_OPTIONS:
+            return self
+        rows = (tuple(None if term is None else change(term) for term in row) for row in self.rows)
+        return self._with(rows=tuple(rows))
+
+    def with_member(self) -> MemberValues:
+        """The solutions for each member."""
+        return MemberValues((MEMBER, *self.variables), self.rows)
+
 
 UNIT = Values((), ((),))
 """The empty solution, once."""
-
-MEMBER = "member"
-"""The column that says whose solution a row is, in the plan of a group (`weir.plan.members`)."""
 
 
 @node

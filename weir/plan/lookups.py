@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.plan.leaves import Component, Scope
+from weir.plan.leaves import Component
+from weir.plan.scope import Scope
 from weir.sparql.algebra.expressions import Constant, Variable
 from weir.sparql.algebra.patterns import TriplePattern
 

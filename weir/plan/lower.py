@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import assert_never
 
 from weir.plan.context import Context
-from weir.plan.leaves import Scope
 from weir.plan.lowering import Lowering
 from weir.plan.operators import Ask, Distinct, Instantiate, Project
 from weir.plan.patterns import lower_pattern
 from weir.plan.plan import Plan
+from weir.plan.scope import Scope
 from weir.sparql.algebra import patterns as algebra
 from weir.sparql.algebra import queries
 from weir.sparql.algebra.scoping import is_hidden

@@ -8,8 +8,8 @@ from itertools import count
 
 from weir.plan.columns import Columns
 from weir.plan.context import Context
-from weir.plan.leaves import Scope
 from weir.plan.operators import PlanNode
+from weir.plan.scope import Scope
 from weir.sparql.algebra.patterns import Pattern
 
 

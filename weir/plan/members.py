@@ -8,31 +8,10 @@ have the ids that they have there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import assert_never
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from weir.plan.leaves import MEMBER, Component, MemberComponent, MemberValues, Values
-from weir.plan.operators import (
-    AntiJoin,
-    Ask,
-    Closure,
-    Distinct,
-    Extend,
-    Filter,
-    Group,
-    Instantiate,
-    Join,
-    LeftJoin,
-    MarkJoin,
-    PlanNode,
-    Product,
-    Project,
-    SemiJoin,
-    Slice,
-    Union,
-)
-from weir.plan.parameters import map_nodes, mapped_node, with_constants
+from weir.plan.parameterized import with_constants
 from weir.plan.plan import Plan
 from weir.sparql.recursion import deep_recursion
 
@@ -61,50 +40,17 @@ def plan_of_members(general: Plan, constants: Sequence[tuple[str, ...]]) -> Memb
     """
     # Who has the same constant everywhere needs no join, and an optimizer would make it first.
     first, *others = constants
-    differs = [any(each[i] != term for each in others) for i, term in enumerate(first)]
+    differs = [any(theirs[i] != term for theirs in others) for i, term in enumerate(first)]
     fixed = [None if own else term for own, term in zip(differs, first, strict=True)]
     own = [i for i, differ in enumerate(differs) if differ]
     return MembersPlan(
         for_members(with_constants(general, fixed)),
         tuple(f"p{i}" for i in own),
-        tuple(tuple(each[i] for i in own) for each in constants),
+        tuple(tuple(terms[i] for i in own) for terms in constants),
     )
 
 
 @deep_recursion()
 def for_members(general: Plan) -> Plan:
     """A plan with the column `member` in every node."""
-    return map_nodes(general, _for_members)
-
-
-def _for_members(node: PlanNode, child: Callable[[PlanNode], PlanNode]) -> PlanNode:
-    match node:
-        case Component():
-            return MemberComponent(
-                node.patterns, node.scope, node.kind, node.conditions, node.graph
-            )
-        case Values():
-            return MemberValues((MEMBER, *node.variables), node.rows)
-        case Project(variables, below):
-            return Project((MEMBER, *variables), child(below))
-        case Group():
-            return replace(node, keys=(MEMBER, *node.keys), child=child(node.child))
-        case Slice() | Closure():
-            return replace(node, partition=(MEMBER, *node.partition), child=child(node.child))
-        case (
-            Product()
-            | Join()
-            | LeftJoin()
-            | SemiJoin()
-            | AntiJoin()
-            | MarkJoin()
-            | Union()
-            | Filter()
-            | Extend()
-            | Distinct()
-            | Ask()
-            | Instantiate()
-        ):
-            return mapped_node(node, lambda term: term, child)
-        case _:
-            assert_never(node)
+    return general.map_nodes(lambda node: node.with_member())

@@ -9,11 +9,11 @@ from typing import assert_never
 
 from weir.plan.assignments import unified
 from weir.plan.context import Context
-from weir.plan.graph_names import graph_names, has_graph, needs_triple
+from weir.plan.graph_names import graph_names, has_graph
 from weir.plan.joins import joined
-from weir.plan.leaves import Scope
 from weir.plan.lowering import Lowering
 from weir.plan.operators import PlanNode, Project
+from weir.plan.scope import Scope
 from weir.sparql.algebra.expressions import Constant, Variable
 from weir.sparql.algebra.patterns import Node, Pattern
 from weir.sparql.algebra.scoping import free_variables
@@ -37,7 +37,7 @@ def _in_graph(term: str, pattern: Pattern, context: Context, lowering: Lowering)
     named = lowering.named.graphs
     scope = Scope((term,) if named is None or term in named else ())
     node = lowering.pattern(pattern, context.inside(scope))
-    if not needs_triple(node, scope):
+    if not node.needs_triple(scope):
         node = joined(node, has_graph(lowering.columns, scope))
     return node
 

@@ -1,4 +1,4 @@
-"""The decorator that makes a class a node of a plan.
+"""What every node of a plan answers, and the decorator that makes a class one.
 
 A plan is a graph: the left side of EXISTS is also below its right side. So what is derived from a
 node is computed once per node, not once per path from the root.
@@ -6,8 +6,11 @@ node is computed once per node, not once per path from the root.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeVar, dataclass_transform
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
+
+from weir.plan.parameters import Change, with_terms
+from weir.plan.scope import Scope
 
 _Node = TypeVar("_Node")
 
@@ -22,11 +25,11 @@ def node(cls: type[_Node]) -> type[_Node]:
     of_fields, fields_equal = made.__hash__, made.__eq__
 
     def cached_hash(self: _Node) -> int:
-        found: int | None = vars(self).get("_hash")
-        if found is None:
-            found = of_fields(self)
-            vars(self)["_hash"] = found
-        return found
+        known: int | None = vars(self).get("_hash")
+        if known is None:
+            known = of_fields(self)
+            vars(self)["_hash"] = known
+        return known
 
     def cached_equality(self: _Node, other: object) -> bool:
         if self is other or vars(self).get("_equal") is other:
@@ -41,3 +44,74 @@ def node(cls: type[_Node]) -> type[_Node]:
     made.__hash__ = cached_hash  # type: ignore[method-assign, assignment]
     made.__eq__ = cached_equality  # type: ignore[method-assign, assignment]
     return made
+
+
+class Operator:
+    """What passes ask of a node. Defaults are safe: a node that has them costs more at most."""
+
+    has_memory: ClassVar[bool] = False
+    """Whether its delta needs its children's stored state, not only their deltas."""
+    constants: ClassVar[tuple[str, ...]] = ()
+    """The fields with patterns and expressions, whose constants may be parameters."""
+
+    # Some nodes have these as fields, for which a dataclass must not find a property here.
+    if TYPE_CHECKING:
+
+        @property
+        def variables(self) -> tuple[str, ...]:
+            """The columns of its solutions."""
+
+        @property
+        def certain(self) -> frozenset[str]:
+            """Those of `variables` that no solution leaves unbound."""
+
+        @property
+        def children(self) -> tuple[Operator, ...]:
+            """The nodes that it reads."""
+
+    def with_children(self, children: tuple[Operator, ...]) -> Self:
+        """The same operation on other nodes."""
+        raise NotImplementedError
+
+    @property
+    def touch_key(self) -> tuple[str, ...]:
+        """The columns by which its delta reads its children's state.
+
+        It reads the rows whose values of these columns occur in a child's delta; all rows if it has
+        a memory and there are no such columns.
+        """
+        return ()
+
+    def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:  # noqa: ARG002
+        """Which children decide a condition on `variables`, each for its own solutions; or none."""
+        return ()
+
+    def needs_triple(self, scope: Scope) -> bool:  # noqa: ARG002
+        """Whether it certainly has no solution as long as `scope` has no triple."""
+        return False
+
+    def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:  # noqa: ARG002
+        """Columns whose values are certainly subjects or objects of a graph.
+
+        Args:
+            scope: which graph.
+            graph: the column of its name, where each graph is by itself.
+        """
+        return frozenset()
+
+    def with_terms(self, change: Change) -> Self:
+        """The same operation with other constants, where these may be parameters."""
+        own = {name: with_terms(getattr(self, name), change) for name in self.constants}
+        return self._with(**own) if own else self
+
+    def with_member(self) -> Operator:
+        """The operation in the plan of a group: it keeps different members apart."""
+        raise NotImplementedError
+
+    def _with(self, **changed: Any) -> Self:
+        return replace(self, **changed)  # type: ignore[type-var]
+
+
+def shared(left: Operator, right: Operator) -> tuple[str, ...]:
+    """The variables of both, in the order of `left`."""
+    return tuple(name for name in left.variables if name in right.variables)

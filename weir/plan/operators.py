@@ -1,24 +1,130 @@
 """The operators of a plan: what the engine maintains, as frozen values.
 
 Every node has `variables`, the columns of its solutions, and `certain`, those that no solution
-leaves unbound. In the plan of a group (`weir.plan.members`) every node has the column `member`, and
-solutions of different members have nothing to do with each other.
+leaves unbound (`weir.plan.nodes` has all that a node answers). In the plan of a group
+(`weir.plan.members`) every node has the column `member`, and solutions of different members have
+nothing to do with each other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import assert_never
+from typing import Self, assert_never
 
 from weir.plan.leaves import MEMBER, Component, Values
-from weir.plan.nodes import node
+from weir.plan.nodes import Operator, node, shared
+from weir.plan.parameters import Change
+from weir.plan.scope import Scope
 from weir.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from weir.sparql.algebra.patterns import TriplePattern
 
 
+class Inner(Operator):
+    """A node that reads others; those keep different members apart, and so it does."""
+
+    def with_member(self) -> Self:
+        """The same operation, unless it has a key."""
+        return self
+
+
+class Nary(Inner):
+    """An operation on any number of nodes."""
+
+    children: tuple[PlanNode, ...]
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The children's variables, in order."""
+        return _all_variables(*self.children)
+
+    def with_children(self, children: tuple[Operator, ...]) -> Self:
+        """The same operation on other nodes."""
+        return self._with(children=children)
+
+
+class Binary(Inner):
+    """An operation on two sides; each of its solutions extends one of the left side."""
+
+    has_memory = True
+    left: PlanNode
+    right: PlanNode
+
+    @property
+    def children(self) -> tuple[PlanNode, PlanNode]:
+        """Both sides."""
+        return (self.left, self.right)
+
+    def with_children(self, children: tuple[Operator, ...]) -> Self:
+        """The same operation on other sides."""
+        left, right = children
+        return self._with(left=left, right=right)
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The left side's."""
+        return self.left.variables
+
+    @cached_property
+    def certain(self) -> frozenset[str]:
+        """The left side's."""
+        return self.left.certain
+
+    @property
+    def touch_key(self) -> tuple[str, ...]:
+        """The variables of both sides."""
+        return shared(self.left, self.right)
+
+    def needs_triple(self, scope: Scope) -> bool:
+        """If the left side does."""
+        return self.left.needs_triple(scope)
+
+    def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
+        """The left side's."""
+        return self.left.graph_terms(scope, graph)
+
+
+class Unary(Inner):
+    """An operation on one node; it has no solution as long as that has none."""
+
+    child: PlanNode
+
+    @property
+    def children(self) -> tuple[PlanNode]:
+        """The child."""
+        return (self.child,)
+
+    def with_children(self, children: tuple[Operator, ...]) -> Self:
+        """The same operation on another node."""
+        (child,) = children
+        return self._with(child=child)
+
+    def needs_triple(self, scope: Scope) -> bool:
+        """If the child does."""
+        return self.child.needs_triple(scope)
+
+
+class Selection(Unary):
+    """Solutions of one node, all or some of them, maybe with more columns."""
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """The child's."""
+        return self.child.variables
+
+    @cached_property
+    def certain(self) -> frozenset[str]:
+        """The child's."""
+        return self.child.certain
+
+    def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
+        """The child's."""
+        return self.child.graph_terms(scope, graph)
+
+
 @node
-class Product:
+class Product(Nary):
     """Solutions of parts that share no variable but the member, combined (000, Lemma 3).
 
     `correlated` are the columns of a part that no pattern joins with the others: an EXISTS has the
@@ -27,6 +133,8 @@ class Product:
 
     children: tuple[PlanNode, ...]
     correlated: tuple[str, ...] = ()
+
+    has_memory = True
 
     def __post_init__(self) -> None:
         seen: set[str] = set()
@@ -37,18 +145,26 @@ class Product:
             seen |= own
 
     @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The children's variables, in order."""
-        return tuple(dict.fromkeys(name for child in self.children for name in child.variables))
-
-    @cached_property
     def certain(self) -> frozenset[str]:
         """What is certain in a child is certain here."""
         return frozenset().union(*(child.certain for child in self.children))
 
+    def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:
+        """The first part that has all of them; a condition without any stays."""
+        places = (i for i, part in enumerate(self.children) if variables <= {*part.variables})
+        return tuple(places)[:1] if variables else ()
+
+    def needs_triple(self, scope: Scope) -> bool:
+        """If a part does."""
+        return any(child.needs_triple(scope) for child in self.children)
+
+    def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
+        """Those of all parts."""
+        return frozenset().union(*(child.graph_terms(scope, graph) for child in self.children))
+
 
 @node
-class Join:
+class Join(Binary):
     """Compatible solutions of two sides that share variables, merged."""
 
     left: PlanNode
@@ -57,16 +173,30 @@ class Join:
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The left side's, then what only the right side has."""
-        return tuple(dict.fromkeys((*self.left.variables, *self.right.variables)))
+        return _all_variables(self.left, self.right)
 
     @cached_property
     def certain(self) -> frozenset[str]:
         """What is certain on a side."""
         return self.left.certain | self.right.certain
 
+    def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:
+        """A side that certainly binds all of them."""
+        if variables <= self.left.certain:
+            return (0,)
+        return (1,) if variables <= self.right.certain else ()
+
+    def needs_triple(self, scope: Scope) -> bool:
+        """If a side does."""
+        return self.left.needs_triple(scope) or self.right.needs_triple(scope)
+
+    def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
+        """Those of both sides."""
+        return self.left.graph_terms(scope, graph) | self.right.graph_terms(scope, graph)
+
 
 @node
-class LeftJoin:
+class LeftJoin(Binary):
     """Compatible solutions of both sides for which `condition` holds, merged; and the left ones
     that have no such match.
     """
@@ -75,45 +205,48 @@ class LeftJoin:
     right: PlanNode
     condition: Expression | None = None
 
+    constants = ("condition",)
+
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The left side's, then what only the right side has."""
-        return tuple(dict.fromkeys((*self.left.variables, *self.right.variables)))
+        return _all_variables(self.left, self.right)
 
-    @cached_property
-    def certain(self) -> frozenset[str]:
-        """What is certain on the left."""
-        return self.left.certain
+    def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:
+        """The left side, if it certainly binds all of them."""
+        return (0,) if variables <= self.left.certain else ()
 
 
-@node
-class SemiJoin:
-    """The left solutions for which a compatible right one satisfies `condition`: EXISTS.
+class Matching(Binary):
+    """All left solutions or some, by whether a compatible right one satisfies `condition`.
 
     `condition` sees the variables of both sides.
     """
+
+    condition: Expression | None
+
+    constants = ("condition",)
+
+    def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:
+        """The left side, if it has all of them."""
+        return (0,) if variables <= {*self.left.variables} else ()
+
+
+@node
+class SemiJoin(Matching):
+    """The left solutions for which a compatible right one satisfies `condition`: EXISTS."""
 
     left: PlanNode
     right: PlanNode
     condition: Expression | None = None
 
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The left side's."""
-        return self.left.variables
-
-    @cached_property
-    def certain(self) -> frozenset[str]:
-        """The left side's."""
-        return self.left.certain
-
 
 @node
-class AntiJoin:
+class AntiJoin(Matching):
     """Left solutions for which no compatible right one satisfies `condition`: MINUS, NOT EXISTS.
 
-    `condition` sees the variables of both sides. If any variable is `overlapping`, a right solution
-    counts only if both sides bind one of these, as MINUS asks.
+    If any variable is `overlapping`, a right solution counts only if both sides bind one of these,
+    as MINUS asks.
     """
 
     left: PlanNode
@@ -121,23 +254,12 @@ class AntiJoin:
     condition: Expression | None = None
     overlapping: tuple[str, ...] = ()
 
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The left side's."""
-        return self.left.variables
-
-    @cached_property
-    def certain(self) -> frozenset[str]:
-        """The left side's."""
-        return self.left.certain
-
 
 @node
-class MarkJoin:
+class MarkJoin(Matching):
     """All left solutions, with `flag` true or false: EXISTS within an expression.
 
-    True if a compatible right solution satisfies `condition`, which sees the variables of both
-    sides.
+    True if a compatible right solution satisfies `condition`.
     """
 
     left: PlanNode
@@ -157,15 +279,10 @@ class MarkJoin:
 
 
 @node
-class Union:
+class Union(Nary):
     """The solutions of all children, as a bag; variables that a child does not have are unbound."""
 
     children: tuple[PlanNode, ...]
-
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """Those of any child."""
-        return tuple(dict.fromkeys(name for child in self.children for name in child.variables))
 
     @cached_property
     def certain(self) -> frozenset[str]:
@@ -173,18 +290,23 @@ class Union:
         first, *others = (child.certain for child in self.children)
         return first.intersection(*others)
 
+    def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:  # noqa: ARG002
+        """Every child."""
+        return tuple(range(len(self.children)))
+
+    def needs_triple(self, scope: Scope) -> bool:
+        """If every child does."""
+        return all(child.needs_triple(scope) for child in self.children)
+
 
 @node
-class Filter:
+class Filter(Selection):
     """Solutions for which the effective boolean value of `condition` is true."""
 
     condition: Expression
     child: PlanNode
 
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The child's."""
-        return self.child.variables
+    constants = ("condition",)
 
     @cached_property
     def certain(self) -> frozenset[str]:
@@ -198,14 +320,20 @@ class Filter:
             case _:
                 assert_never(self.condition)
 
+    def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:  # noqa: ARG002
+        """The child."""
+        return (0,)
+
 
 @node
-class Extend:
+class Extend(Selection):
     """Solutions with `variable` bound to the value of `expression`; unbound if it is an error."""
 
     variable: str
     expression: Expression
     child: PlanNode
+
+    constants = ("expression",)
 
     def __post_init__(self) -> None:
         if self.variable in self.child.variables:
@@ -230,9 +358,13 @@ class Extend:
             case _:
                 assert_never(self.expression)
 
+    def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:
+        """The child, unless the condition is on the new variable."""
+        return () if self.variable in variables else (0,)
+
 
 @node
-class Project:
+class Project(Unary):
     """Solutions restricted to `variables`; those that the child does not have are unbound."""
 
     variables: tuple[str, ...]
@@ -243,22 +375,31 @@ class Project:
         """What is certain in the child, of these variables."""
         return self.child.certain & set(self.variables)
 
+    def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
+        """The child's, of these variables."""
+        return self.child.graph_terms(scope, graph) & set(self.variables)
+
+    def with_member(self) -> Self:
+        """The member is one of the variables."""
+        return self._with(variables=(MEMBER, *self.variables))
+
 
 @node
-class Distinct:
+class Distinct(Selection):
     """Each solution once."""
 
     child: PlanNode
 
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The child's."""
-        return self.child.variables
+    has_memory = True
 
-    @cached_property
-    def certain(self) -> frozenset[str]:
-        """The child's."""
-        return self.child.certain
+    @property
+    def touch_key(self) -> tuple[str, ...]:
+        """All variables."""
+        return self.variables
+
+    def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:  # noqa: ARG002
+        """The child."""
+        return (0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +413,7 @@ class Aggregate:
 
 
 @node
-class Group:
+class Group(Unary):
     """One solution per group of solutions that are equal in `keys`.
 
     With `always` there is a group even of no solutions, as in SPARQL without GROUP BY; of each
@@ -283,6 +424,8 @@ class Group:
     aggregates: tuple[tuple[str, Aggregate], ...]
     child: PlanNode
     always: bool = False
+
+    has_memory = True
 
     def __post_init__(self) -> None:
         if self.always and {*self.keys} - {MEMBER}:
@@ -296,8 +439,21 @@ class Group:
     @cached_property
     def certain(self) -> frozenset[str]:
         """The keys that are certain in the child, and what is never an error."""
-        counts = {name for name, each in self.aggregates if each.function == "COUNT"}
+        counts = {name for name, made in self.aggregates if made.function == "COUNT"}
         return frozenset(counts | (self.child.certain & set(self.keys)))
+
+    @property
+    def touch_key(self) -> tuple[str, ...]:
+        """The keys."""
+        return self.keys
+
+    def needs_triple(self, scope: Scope) -> bool:
+        """If the child does, and there is no group without solutions."""
+        return not self.always and self.child.needs_triple(scope)
+
+    def with_member(self) -> Self:
+        """The member is one of the keys."""
+        return self._with(keys=(MEMBER, *self.keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +465,7 @@ class SortKey:
 
 
 @node
-class Slice:
+class Slice(Selection):
     """`limit` solutions (all if None) after the first `offset`, per value of `partition`.
 
     In the order of `keys`; where those are equal, of the terms of the columns `ties` as text.
@@ -322,19 +478,15 @@ class Slice:
     partition: tuple[str, ...] = ()
     ties: tuple[str, ...] = ()
 
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """The child's."""
-        return self.child.variables
+    has_memory = True
 
-    @cached_property
-    def certain(self) -> frozenset[str]:
-        """The child's."""
-        return self.child.certain
+    def with_member(self) -> Self:
+        """The solutions of each member are ordered by themselves."""
+        return self._with(partition=(MEMBER, *self.partition))
 
 
 @node
-class Closure:
+class Closure(Unary):
     """The pairs that one or more steps connect, each once.
 
     The child's solutions are the steps, from `source` to `target`, and a path is made of steps with
@@ -347,6 +499,8 @@ class Closure:
     start: str | None = None
     partition: tuple[str, ...] = ()
 
+    has_memory = True
+
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """The partition, source and target."""
@@ -357,9 +511,17 @@ class Closure:
         """The ends, and what is certain in every step."""
         return frozenset({self.source, self.target}) | (self.child.certain & {*self.partition})
 
+    def with_terms(self, change: Change) -> Self:
+        """The same from another term."""
+        return self if self.start is None else self._with(start=change(self.start))
+
+    def with_member(self) -> Self:
+        """The steps of each member are a graph of their own."""
+        return self._with(partition=(MEMBER, *self.partition))
+
 
 @node
-class Ask:
+class Ask(Unary):
     """One solution at every epoch: `variable` is true if the child, a set of empty solutions, has
     one.
     """
@@ -377,9 +539,13 @@ class Ask:
         """All variables."""
         return frozenset(self.variables)
 
+    def needs_triple(self, scope: Scope) -> bool:  # noqa: ARG002
+        """It always has a solution."""
+        return False
+
 
 @node
-class Instantiate:
+class Instantiate(Unary):
     """The triples that a CONSTRUCT template makes of the child's solutions, as a bag.
 
     `targets` are the columns that hold subject, predicate and object. A blank node of the template
@@ -391,6 +557,8 @@ class Instantiate:
     targets: tuple[str, str, str]
     blank_nodes: frozenset[str]
     child: PlanNode
+
+    constants = ("template",)
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -423,3 +591,24 @@ PlanNode = (
     | Ask
     | Instantiate
 )
+
+
+def map_children(node: PlanNode, change: Callable[[PlanNode], PlanNode]) -> PlanNode:
+    """The same operation on the changed children."""
+    return node.with_children(tuple(map(change, node.children)))
+
+
+def walk(*nodes: PlanNode) -> Iterator[PlanNode]:
+    """`nodes` and all nodes below them, each once, at its first place from the left."""
+    seen: set[PlanNode] = set()
+    ahead = [*reversed(nodes)]
+    while ahead:
+        following = ahead.pop()
+        if following not in seen:
+            seen.add(following)
+            yield following
+            ahead.extend(reversed(following.children))
+
+
+def _all_variables(*nodes: PlanNode) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for node in nodes for name in node.variables))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from weir.plan.leaves import Component
-from weir.plan.operators import PlanNode
-from weir.plan.structure import children, has_memory, touch_key, walk
+from weir.plan.operators import PlanNode, map_children, walk
 
 ANSWER = "answer"
 """The node id of a plan's root."""
@@ -43,10 +43,10 @@ class Plan:
         object.__setattr__(self, "ids", ids)
         stored = [self.root, *keys]
         for node in ids:
-            if has_memory(node):
-                stored.extend(children(node))
+            if node.has_memory:
+                stored.extend(node.children)
         object.__setattr__(self, "stored", tuple(dict.fromkeys(stored)))
-        read = Counter(child for node in ids for child in children(node))
+        read = Counter(child for node in ids for child in node.children)
         reused = frozenset(node for node, times in read.items() if times > 1)
         object.__setattr__(self, "reused", reused)
 
@@ -58,9 +58,25 @@ class Plan:
     @property
     def whole_reads(self) -> tuple[PlanNode, ...]:
         """The nodes that look at all of their children's stored rows whenever one changes."""
-        return tuple(node for node in self.ids if has_memory(node) and not touch_key(node))
+        return tuple(node for node in self.ids if node.has_memory and not node.touch_key)
 
     @property
     def width(self) -> int:
         """Number of internal columns."""
         return len(self.names)
+
+    def map_nodes(self, change: Callable[[PlanNode], PlanNode]) -> Plan:
+        """The plan with each node changed, once however many nodes read it.
+
+        Args:
+            change: from a node to what takes its place; it leaves the children alone.
+        """
+        changed: dict[PlanNode, PlanNode] = {}
+
+        def of(node: PlanNode) -> PlanNode:
+            if node not in changed:
+                changed[node] = map_children(change(node), of)
+            return changed[node]
+
+        asked = tuple((pattern, of(node)) for pattern, node in self.asked)
+        return replace(self, root=of(self.root), asked=asked)

@@ -14,27 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
-from weir.plan.leaves import Component, Scope, Values
-from weir.plan.operators import (
-    Aggregate,
-    AntiJoin,
-    Ask,
-    Closure,
-    Distinct,
-    Extend,
-    Filter,
-    Group,
-    Instantiate,
-    Join,
-    LeftJoin,
-    MarkJoin,
-    Product,
-    Project,
-    SemiJoin,
-    Slice,
-    SortKey,
-    Union,
-)
+from weir.plan import leaves, operators
+from weir.plan.scope import Scope
 from weir.sparql.algebra.expressions import Call, Constant, Variable
 from weir.sparql.algebra.patterns import TriplePattern
 
@@ -57,27 +38,29 @@ class _Form:
 
 
 _FORMS: Mapping[type, _Form] = {
-    Component: _Form("Component"),
-    Values: _Form("Values"),
+    leaves.Component: _Form("Component"),
+    leaves.Values: _Form("Values"),
     Scope: _Form("Scope", added={"window": None}),
-    Product: _Form("Product", added={"correlated": ()}),
-    Join: _Form("Join"),
-    LeftJoin: _Form("LeftJoin"),
-    SemiJoin: _Form("Match", constants={"which": "matched", "overlapping": (), "flag": None}),
-    AntiJoin: _Form("Match", constants={"which": "unmatched", "flag": None}),
-    MarkJoin: _Form("Match", constants={"which": "all", "overlapping": ()}),
-    Union: _Form("Union"),
-    Filter: _Form("Filter"),
-    Extend: _Form("Extend"),
-    Project: _Form("Project"),
-    Distinct: _Form("Distinct"),
-    Group: _Form("Group", names={"aggregates": "folds"}),
-    Aggregate: _Form("Fold"),
-    Slice: _Form("Slice"),
-    SortKey: _Form("SortKey"),
-    Closure: _Form("Closure"),
-    Ask: _Form("Ask"),
-    Instantiate: _Form("Instantiate"),
+    operators.Product: _Form("Product", added={"correlated": ()}),
+    operators.Join: _Form("Join"),
+    operators.LeftJoin: _Form("LeftJoin"),
+    operators.SemiJoin: _Form(
+        "Match", constants={"which": "matched", "overlapping": (), "flag": None}
+    ),
+    operators.AntiJoin: _Form("Match", constants={"which": "unmatched", "flag": None}),
+    operators.MarkJoin: _Form("Match", constants={"which": "all", "overlapping": ()}),
+    operators.Union: _Form("Union"),
+    operators.Filter: _Form("Filter"),
+    operators.Extend: _Form("Extend"),
+    operators.Project: _Form("Project"),
+    operators.Distinct: _Form("Distinct"),
+    operators.Group: _Form("Group", names={"aggregates": "folds"}),
+    operators.Aggregate: _Form("Fold"),
+    operators.Slice: _Form("Slice"),
+    operators.SortKey: _Form("SortKey"),
+    operators.Closure: _Form("Closure"),
+    operators.Ask: _Form("Ask"),
+    operators.Instantiate: _Form("Instantiate"),
     TriplePattern: _Form("TriplePattern"),
     Variable: _Form("Variable"),
     Constant: _Form("Constant"),
@@ -94,9 +77,9 @@ def stored_form(value: object) -> tuple[str, dict[str, object]]:
     form = _FORMS.get(type(value))
     if form is None:
         raise TypeError(f"a plan does not hold a {type(value).__name__}")
-    own = {
-        form.names.get(each.name, each.name): getattr(value, each.name)
-        for each in fields(value)  # type: ignore[arg-type]
-        if each.name not in form.added or getattr(value, each.name) != form.added[each.name]
+    stored = {
+        form.names.get(own.name, own.name): getattr(value, own.name)
+        for own in fields(value)  # type: ignore[arg-type]
+        if own.name not in form.added or getattr(value, own.name) != form.added[own.name]
     }
-    return form.tag, {**form.constants, **own}
+    return form.tag, {**form.constants, **stored}

@@ -40,7 +40,7 @@ from weir.engine.sweep import integrate
 from weir.lars.atoms import AtomPattern
 from weir.lars.reads import LookBack
 from weir.lars.syntax import Atom
-from weir.plan.leaves import Scope
+from weir.plan.scope import Scope
 from weir.rules.points import PointAxis, PointRange
 from weir.rules.relations import NTH, POINT, Given, arguments
 from weir.sparql.algebra.expressions import Constant, Variable

@@ -24,8 +24,9 @@ from weir.engine.plan_delta import PlanDelta, plan_delta
 from weir.engine.read_graph import Thresholds
 from weir.engine.relations import EpochRange, Inputs
 from weir.engine.windows import Window, window_content
-from weir.plan.leaves import Component, Scope
+from weir.plan.leaves import Component
 from weir.plan.plan import Plan
+from weir.plan.scope import Scope
 from weir.streams.graph_log import read_graph
 from weir.streams.legs import Leg
 from weir.streams.recording import recorded

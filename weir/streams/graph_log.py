@@ -26,8 +26,9 @@ from weir.engine.graph import POSITIONS, QUADS, TRIPLES, graph_columns, scope_lo
 from weir.engine.read_graph import Thresholds, changes_relation, read_neighbourhood
 from weir.engine.relations import INTERVAL, EpochRange
 from weir.engine.sweep import integrate, net
-from weir.plan.leaves import Component, Scope
+from weir.plan.leaves import Component
 from weir.plan.lookups import predicates
+from weir.plan.scope import Scope
 
 _COLUMNS = {TRIPLES: POSITIONS, QUADS: ("graph", *POSITIONS)}
 

@@ -31,6 +31,12 @@ class TriplePattern:
         """The names of the variables, in order, each once."""
         return tuple(dict.fromkeys(node.name for node in self.nodes if isinstance(node, Variable)))
 
+    @property
+    def ends(self) -> frozenset[str]:
+        """The names of the variables that are subject or object."""
+        ends = (self.subject, self.object)
+        return frozenset(node.name for node in ends if isinstance(node, Variable))
+
 
 @dataclass(frozen=True, slots=True)
 class Bgp:
