@@ -12,8 +12,6 @@ from typing import assert_never
 
 from weir.sparql.algebra import patterns as algebra
 from weir.sparql.algebra.expressions import Call, Constant, Expression, Variable
-from weir.sparql.algebra.scoping import in_scope
-from weir.sparql.algebra.traversal import map_children
 
 _BOUND = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
 
@@ -24,7 +22,7 @@ def with_binding_flags(pattern: algebra.Pattern, flags: Mapping[str, str]) -> al
         return pattern
     match pattern:
         case algebra.Bgp() | algebra.PathPattern():
-            return _raised(pattern, tuple(flags[n] for n in in_scope(pattern) if n in flags))
+            return _raised(pattern, tuple(flags[n] for n in pattern.in_scope if n in flags))
         case algebra.Values(variables, rows):
             places = [i for i, name in enumerate(variables) if name in flags]
             own = tuple(flags[variables[i]] for i in places)
@@ -55,16 +53,8 @@ def with_binding_flags(pattern: algebra.Pattern, flags: Mapping[str, str]) -> al
             keys = {name: flags[name] for name in variables if name in flags}
             inner = with_binding_flags(inner, keys)
             return algebra.Group((*variables, *keys.values()), aggregates, inner)
-        case (
-            algebra.Join()
-            | algebra.LeftJoin()
-            | algebra.Union()
-            | algebra.Slice()
-            | algebra.Filter()
-            | algebra.Distinct()
-            | algebra.Reduced()
-        ):
-            return map_children(pattern, lambda child: with_binding_flags(child, flags))
+        case algebra.Unary() | algebra.Binary():
+            return pattern.map_children(lambda child: with_binding_flags(child, flags))
         case _:
             assert_never(pattern)
 

@@ -12,14 +12,7 @@ from typing import assert_never
 
 from weir.sparql.algebra import patterns as algebra
 from weir.sparql.algebra.paths import may_have_length_zero
-from weir.sparql.algebra.scoping import (
-    certainly_bound,
-    free_variables,
-    free_variables_of,
-    in_scope,
-    is_hidden,
-)
-from weir.sparql.algebra.traversal import children, expressions_of
+from weir.sparql.algebra.scoping import free_variables, free_variables_of, is_hidden
 
 _Names = frozenset[str]
 
@@ -36,19 +29,19 @@ def correlated_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) 
 
     `terms`: variables whose values are, where this is joined, subjects or objects of the graph.
     """
-    own = _union(map(free_variables_of, expressions_of(pattern)))
+    own = _union(map(free_variables_of, pattern.expressions))
     match pattern:
         case algebra.PathPattern(_, path) if may_have_length_zero(path, both_ends=True):
-            ends = frozenset(in_scope(pattern))
+            ends = frozenset(pattern.in_scope)
             return frozenset() if ends & terms else ends
-        case algebra.Bgp() | algebra.PathPattern() | algebra.Values() | algebra.Service():
+        case algebra.Leaf():
             return frozenset()
         case algebra.Join(left, right):
-            of_left = correlated_variables(left, terms | _graph_terms(right))
-            return of_left | correlated_variables(right, terms | _graph_terms(left))
+            of_left = correlated_variables(left, terms | right.graph_terms)
+            return of_left | correlated_variables(right, terms | left.graph_terms)
         case algebra.LeftJoin(left, right) | algebra.Minus(left, right):
-            late = (own | free_variables(right)) - certainly_bound(left)
-            of_right = correlated_variables(right, terms | _graph_terms(left))
+            late = (own | free_variables(right)) - left.certain
+            of_right = correlated_variables(right, terms | left.graph_terms)
             return late | correlated_variables(left, terms) | of_right
         case algebra.Group(variables, _, inner):
             # The values of a key make no other groups; what they decide below, they decide still.
@@ -60,13 +53,14 @@ def correlated_variables(pattern: algebra.Pattern, terms: _Names = frozenset()) 
         case algebra.Project(variables, inner):
             shown = frozenset(variables)
             return correlated_variables(inner, terms & shown) & shown
-        case algebra.Filter(_, inner) | algebra.Extend(inner):
-            return (own - certainly_bound(inner)) | correlated_variables(inner, terms)
+        case algebra.Selection():
+            inner = pattern.pattern
+            return (own - inner.certain) | correlated_variables(inner, terms)
         case algebra.Graph(_, inner):
             # Inside are the terms of another graph.
             return correlated_variables(inner)
-        case algebra.Union() | algebra.Distinct() | algebra.Reduced():
-            return _union(correlated_variables(child, terms) for child in children(pattern))
+        case algebra.Union(left, right):
+            return correlated_variables(left, terms) | correlated_variables(right, terms)
         case _:
             assert_never(pattern)
 
@@ -76,38 +70,8 @@ def independent_variables(pattern: algebra.Pattern, terms: _Names = frozenset())
 
     Joining with their values is the same at any place inside where they are bound, and at the end.
     """
-    visible = frozenset(name for name in in_scope(pattern) if not is_hidden(name))
+    visible = frozenset(name for name in pattern.in_scope if not is_hidden(name))
     return visible - correlated_variables(pattern, terms)
-
-
-def _graph_terms(pattern: algebra.Pattern) -> _Names:
-    """Variables that triple patterns certainly bind to subjects or objects of the graph.
-
-    As `graph_terms` of a node, which knows the outside of an EXISTS.
-    """
-    match pattern:
-        case algebra.Bgp(patterns):
-            return _union(pattern.ends for pattern in patterns)
-        case algebra.Join(left, right):
-            return _graph_terms(left) | _graph_terms(right)
-        case algebra.LeftJoin() | algebra.Minus():
-            return _graph_terms(pattern.left)
-        case algebra.Filter() | algebra.Extend() | algebra.Distinct():
-            return _graph_terms(pattern.pattern)
-        case (
-            algebra.PathPattern()
-            | algebra.Values()
-            | algebra.Service()
-            | algebra.Union()
-            | algebra.Graph()
-            | algebra.Group()
-            | algebra.Slice()
-            | algebra.Project()
-            | algebra.Reduced()
-        ):
-            return frozenset()
-        case _:
-            assert_never(pattern)
 
 
 def _union(sets: Iterable[_Names]) -> _Names:

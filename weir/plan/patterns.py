@@ -32,7 +32,7 @@ from weir.plan.path_plans import PathLowering
 from weir.plan.services import lower_service
 from weir.sparql.algebra import patterns as algebra
 from weir.sparql.algebra.expressions import Variable
-from weir.sparql.algebra.scoping import certainly_bound, free_variables_of, in_scope
+from weir.sparql.algebra.scoping import free_variables_of
 from weir.sparql.algebra.traversal import has_exists, map_variables
 
 
@@ -168,8 +168,8 @@ def _minus(pattern: algebra.Minus, context: Context, lowering: Lowering) -> Plan
     variable in common, compatible is enough.
     """
     columns = lowering.columns
-    both = {*in_scope(pattern.left)} & {*in_scope(pattern.right)}
-    certain = both & certainly_bound(pattern.left) & certainly_bound(pattern.right)
+    both = {*pattern.left.in_scope} & {*pattern.right.in_scope}
+    certain = both & pattern.left.certain & pattern.right.certain
     # A variable that is only carried is not shared: the patterns themselves have to bind it.
     flags: dict[str, str] = {}
     for name in map(columns.variable, () if certain else context.carried):

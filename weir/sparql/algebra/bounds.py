@@ -39,7 +39,7 @@ def top_of(slice_: Slice) -> Top | None:
         case Slice(keys=(OrderKey(Variable(name), descending), *_), limit=int(limit)):
             count = slice_.offset + limit
             return Top(name, count, descending) if count else None
-        case _:
+        case Slice():
             return None
 
 

@@ -5,7 +5,9 @@ https://www.w3.org/TR/sparql11-query/#sparqlAlgebra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from weir.sparql.algebra.expressions import Constant, Expression, Variable
 from weir.sparql.algebra.paths import Path
@@ -29,24 +31,165 @@ class TriplePattern:
     @property
     def variables(self) -> tuple[str, ...]:
         """The names of the variables, in order, each once."""
-        return tuple(dict.fromkeys(node.name for node in self.nodes if isinstance(node, Variable)))
+        return tuple(dict.fromkeys(variables_among(*self.nodes)))
 
     @property
     def ends(self) -> frozenset[str]:
         """The names of the variables that are subject or object."""
-        ends = (self.subject, self.object)
-        return frozenset(node.name for node in ends if isinstance(node, Variable))
+        return frozenset(variables_among(self.subject, self.object))
+
+
+class Operation:
+    """What passes ask of a pattern."""
+
+    __slots__ = ()
+
+    evaluated: ClassVar[str | None] = None
+    """The field that is an expression or None, if there is one."""
+
+    # A block of SERVICE has `certain` as a field, for which a dataclass must find no property here.
+    if TYPE_CHECKING:
+
+        @property
+        def certain(self) -> frozenset[str]:
+            """The variables that every solution binds; there may be more."""
+
+        @property
+        def children(self) -> tuple[Pattern, ...]:
+            """The patterns that it is an operation on, from left to right; not those of EXISTS."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that it itself names, outside of its `expressions` and `children`."""
+        return ()
+
+    @property
+    def in_scope(self) -> tuple[str, ...]:
+        """The variables that its solutions may bind, in order of appearance, each once.
+
+        Blank nodes and the variables that translation adds (`is_hidden`) are among them.
+        https://www.w3.org/TR/sparql11-query/#variableScope
+        """
+        inside = (name for child in self.children for name in child.in_scope)
+        return tuple(dict.fromkeys((*self.names, *inside)))
+
+    @property
+    def graph_terms(self) -> frozenset[str]:
+        """Variables that triple patterns certainly bind to subjects or objects of the graph."""
+        return frozenset()
+
+    def map_children(self, change: Callable[[Pattern], Pattern]) -> Self:  # noqa: ARG002
+        """The same operation on the changed `children`."""
+        return self
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The expressions that it itself evaluates; not those of its `children`."""
+        own = None if self.evaluated is None else getattr(self, self.evaluated)
+        return () if own is None else (own,)
+
+    def map_expressions(self, change: Callable[[Expression], Expression]) -> Self:
+        """The same operation with the changed `expressions`."""
+        return self._with(**{str(self.evaluated): change(own) for own in self.expressions})
+
+    def _with(self, **changed: object) -> Self:
+        return replace(self, **changed)  # type: ignore[type-var]
+
+
+class Leaf(Operation):
+    """A pattern that is no operation on others."""
+
+    __slots__ = ()
+
+    @property
+    def children(self) -> tuple[()]:
+        """None."""
+        return ()
+
+
+class Unary(Operation):
+    """An operation on one pattern; it binds for certain what that does."""
+
+    __slots__ = ()
+    pattern: Pattern
+
+    @property
+    def children(self) -> tuple[Pattern]:
+        """The pattern."""
+        return (self.pattern,)
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """Those of the pattern."""
+        return self.pattern.certain
+
+    def map_children(self, change: Callable[[Pattern], Pattern]) -> Self:
+        """The same operation on the changed pattern."""
+        return self._with(pattern=change(self.pattern))
+
+
+class Selection(Unary):
+    """Solutions of one pattern, all or some, maybe extended: each by what it is, alone."""
+
+    __slots__ = ()
+
+    @property
+    def graph_terms(self) -> frozenset[str]:
+        """Those of the pattern."""
+        return self.pattern.graph_terms
+
+
+class Binary(Operation):
+    """An operation on two patterns; unless it says so, its solutions extend those of the left."""
+
+    __slots__ = ()
+    left: Pattern
+    right: Pattern
+
+    @property
+    def children(self) -> tuple[Pattern, Pattern]:
+        """Both patterns."""
+        return (self.left, self.right)
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """Those of the left pattern."""
+        return self.left.certain
+
+    @property
+    def graph_terms(self) -> frozenset[str]:
+        """Those of the left pattern."""
+        return self.left.graph_terms
+
+    def map_children(self, change: Callable[[Pattern], Pattern]) -> Self:
+        """The same operation on the changed patterns."""
+        return self._with(left=change(self.left), right=change(self.right))
 
 
 @dataclass(frozen=True, slots=True)
-class Bgp:
+class Bgp(Leaf):
     """A basic graph pattern: https://www.w3.org/TR/sparql11-query/#sparqlBasicGraphPatterns."""
 
     patterns: tuple[TriplePattern, ...]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables of its triples."""
+        return tuple(name for triple in self.patterns for name in triple.variables)
+
+    @property
+    def graph_terms(self) -> frozenset[str]:
+        """The ends of its triples."""
+        return frozenset().union(*(triple.ends for triple in self.patterns))
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """All that it names."""
+        return frozenset(self.names)
+
 
 @dataclass(frozen=True, slots=True)
-class PathPattern:
+class PathPattern(Leaf):
     """A property path pattern that triple patterns cannot express; `path` starts at the subject.
 
     https://www.w3.org/TR/sparql11-query/#sparqlPropertyPaths
@@ -56,17 +199,38 @@ class PathPattern:
     path: Path
     object: Node
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its ends."""
+        return variables_among(self.subject, self.object)
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """All that it names."""
+        return frozenset(self.names)
+
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class Values(Leaf):
     """Inline data: a row per solution, terms in N-Triples form; None for UNDEF."""
 
     variables: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its variables."""
+        return self.variables
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """Those that every row binds."""
+        places = range(len(self.variables))
+        return frozenset(self.variables[i] for i in places if all(row[i] for row in self.rows))
+
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class Join(Binary):
     """Compatible solutions of both, merged:
     https://www.w3.org/TR/sparql11-query/#defn_algJoin.
     """
@@ -74,9 +238,19 @@ class Join:
     left: Pattern
     right: Pattern
 
+    @property
+    def certain(self) -> frozenset[str]:
+        """Those of both patterns."""
+        return self.left.certain | self.right.certain
+
+    @property
+    def graph_terms(self) -> frozenset[str]:
+        """Those of both patterns."""
+        return self.left.graph_terms | self.right.graph_terms
+
 
 @dataclass(frozen=True, slots=True)
-class LeftJoin:
+class LeftJoin(Binary):
     """OPTIONAL: the join where `condition` holds, and the left solutions that have no such match.
 
     `condition` sees both sides; None is true.
@@ -86,17 +260,29 @@ class LeftJoin:
     right: Pattern
     condition: Expression | None = None
 
+    evaluated = "condition"
+
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class Union(Binary):
     """The solutions of both, as a bag."""
 
     left: Pattern
     right: Pattern
 
+    @property
+    def certain(self) -> frozenset[str]:
+        """Those that both patterns have."""
+        return self.left.certain & self.right.certain
+
+    @property
+    def graph_terms(self) -> frozenset[str]:
+        """None: each of its solutions is of one pattern only."""
+        return frozenset()
+
 
 @dataclass(frozen=True, slots=True)
-class Minus:
+class Minus(Binary):
     """Left solutions without a compatible right solution that shares a bound variable:
     https://www.w3.org/TR/sparql11-query/#defn_algMinus.
     """
@@ -104,17 +290,32 @@ class Minus:
     left: Pattern
     right: Pattern
 
+    @property
+    def in_scope(self) -> tuple[str, ...]:
+        """Those of the left pattern."""
+        return self.left.in_scope
+
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class Graph(Unary):
     """The pattern in one named graph or window, or in each graph with `name` bound to its name."""
 
     name: Node
     pattern: Pattern
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of the graph, if it is a variable."""
+        return variables_among(self.name)
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """Those of the pattern, and the name."""
+        return self.pattern.certain | {*self.names}
+
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class Service(Leaf):
     """SERVICE: the solutions of a block that a remote endpoint evaluates.
 
     https://www.w3.org/TR/sparql11-federated-query/
@@ -135,14 +336,31 @@ class Service:
     key: tuple[str, ...] = ()
     flags: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its variables, and the flags."""
+        return (*self.variables, *(flag for _, flag in self.flags))
+
 
 @dataclass(frozen=True, slots=True)
-class Extend:
+class Extend(Selection):
     """BIND and `(expression AS ?variable)`: unbound where the expression is an error."""
 
     pattern: Pattern
     variable: str
     expression: Expression
+
+    evaluated = "expression"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variable."""
+        return (self.variable,)
+
+    @property
+    def in_scope(self) -> tuple[str, ...]:
+        """Those of the pattern, then the variable."""
+        return tuple(dict.fromkeys((*self.pattern.in_scope, self.variable)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +378,7 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Unary):
     """One solution per group: the key `variables` and, by variable, the aggregates.
 
     Without keys there is one group, even of no solutions.
@@ -170,6 +388,35 @@ class Group:
     variables: tuple[str, ...]
     aggregates: tuple[tuple[str, Aggregate], ...]
     pattern: Pattern
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The keys and the aggregates."""
+        return (*self.variables, *(name for name, _ in self.aggregates))
+
+    @property
+    def in_scope(self) -> tuple[str, ...]:
+        """What it names, and nothing else."""
+        return tuple(dict.fromkeys(self.names))
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """The keys that are certain in the pattern."""
+        return self.pattern.certain & {*self.variables}
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The arguments of the aggregates."""
+        arguments = (aggregate.argument for _, aggregate in self.aggregates)
+        return tuple(argument for argument in arguments if argument is not None)
+
+    def map_expressions(self, change: Callable[[Expression], Expression]) -> Self:
+        """The same groups with aggregates of the changed arguments."""
+        aggregates = (
+            (name, made if made.argument is None else replace(made, argument=change(made.argument)))
+            for name, made in self.aggregates
+        )
+        return self._with(aggregates=tuple(aggregates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +428,7 @@ class OrderKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Unary):
     """`limit` solutions (all if None) after the first `offset`, in the order of `keys`.
 
     Solutions that are equal in all keys are in the order of their terms as text: SPARQL leaves
@@ -194,9 +441,19 @@ class Slice:
     offset: int = 0
     limit: int | None = None
 
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """What the solutions are ordered by."""
+        return tuple(key.expression for key in self.keys)
+
+    def map_expressions(self, change: Callable[[Expression], Expression]) -> Self:
+        """The same operation in the order of the changed expressions."""
+        keys = (replace(key, expression=change(key.expression)) for key in self.keys)
+        return self._with(keys=tuple(keys))
+
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Selection):
     """Solutions whose effective boolean value is true:
     https://www.w3.org/TR/sparql11-query/#sparqlAlgebra.
     """
@@ -204,24 +461,41 @@ class Filter:
     condition: Expression
     pattern: Pattern
 
+    evaluated = "condition"
+
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class Project(Unary):
     """Solutions restricted to `variables`, in this order."""
 
     variables: tuple[str, ...]
     pattern: Pattern
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that are left."""
+        return self.variables
+
+    @property
+    def in_scope(self) -> tuple[str, ...]:
+        """What it names, and nothing else."""
+        return tuple(dict.fromkeys(self.names))
+
+    @property
+    def certain(self) -> frozenset[str]:
+        """Those that are certain in the pattern."""
+        return self.pattern.certain & {*self.variables}
+
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(Selection):
     """Each solution once."""
 
     pattern: Pattern
 
 
 @dataclass(frozen=True, slots=True)
-class Reduced:
+class Reduced(Selection):
     """SELECT REDUCED: each solution at least once; Weir keeps them all."""
 
     pattern: Pattern
@@ -245,3 +519,8 @@ Pattern = (
     | Distinct
     | Reduced
 )
+
+
+def variables_among(*nodes: Node) -> tuple[str, ...]:
+    """The names of the variables among terms and variables."""
+    return tuple(node.name for node in nodes if isinstance(node, Variable))

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from weir.sparql.algebra.bounds import Top, bounds_of, top_of
 from weir.sparql.algebra.expressions import Call, Exists, Expression, Variable
@@ -23,23 +24,20 @@ from weir.sparql.algebra.patterns import (
     Graph,
     Group,
     Join,
+    Leaf,
     LeftJoin,
     Minus,
     Node,
     Pattern,
     Project,
+    Selection,
     Service,
     Slice,
+    Unary,
+    Union,
 )
-from weir.sparql.algebra.scoping import certainly_bound, in_scope, is_hidden, variables_of
-from weir.sparql.algebra.traversal import (
-    children,
-    expressions_of,
-    has_exists,
-    map_arguments,
-    map_children,
-    map_expressions,
-)
+from weir.sparql.algebra.scoping import is_hidden, variables_of
+from weir.sparql.algebra.traversal import has_exists, map_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +96,14 @@ class _Around:
 
     def beside(self, left: Pattern) -> _Around:
         """On the right of `left`: filters see what a solution of that has without a match, too."""
-        bound = certainly_bound(left)
+        bound = left.certain
         kept = tuple(each for each in self.conditions if variables_of(each) <= bound)
         return replace(self.joined_with(left), conditions=kept)
 
     def showing(self, names: Collection[str]) -> _Around:
         """Inside a level whose variables are others, but for `names`."""
         shown = (
-            Project(tuple(name for name in in_scope(partner) if name in names), partner)
+            Project(tuple(name for name in partner.in_scope if name in names), partner)
             for partner in self.partners
         )
         return replace(self, partners=tuple(shown), conditions=())
@@ -142,35 +140,37 @@ class _Keys:
                 return Graph(name, self.within(inner, below))
             case Project(variables, inner):
                 return Project(variables, self.within(inner, around.showing(variables)))
-            case _:
-                return self._others(pattern, around)
-
-    def _others(self, pattern: Pattern, around: _Around) -> Pattern:
-        match pattern:
             case Group(variables=variables):
                 # Groups of other keys are not asked for; a group is asked for as a whole.
-                around = replace(around.showing(variables), top=None)
+                return self._parts(pattern, replace(around.showing(variables), top=None))
             case Slice():
                 # Which solutions are cut off depends on all of them.
-                around = _Around(graphs=around.graphs, top=top_of(pattern))
+                return self._parts(pattern, _Around(graphs=around.graphs, top=top_of(pattern)))
             case Extend(variable=variable):
-                around = replace(around, conditions=_without(around.conditions, variable))
-        keyed = map_children(pattern, lambda child: self.within(child, around))
-        for child in children(keyed):
+                conditions = _without(around.conditions, variable)
+                return self._parts(pattern, replace(around, conditions=conditions))
+            case Leaf() | Selection() | Union():
+                return self._parts(pattern, around)
+            case _:
+                assert_never(pattern)
+
+    def _parts(self, pattern: Pattern, around: _Around) -> Pattern:
+        keyed = pattern.map_children(lambda child: self.within(child, around))
+        for child in keyed.children:
             around = around.beside(child)
-        return map_expressions(keyed, lambda each: self._inside(each, around))
+        return keyed.map_expressions(lambda own: self._inside(own, around))
 
     def _inside(self, expression: Expression, around: _Around) -> Expression:
         """The expression with keys in the blocks of its EXISTS."""
         if isinstance(expression, Exists):
             return Exists(self.within(expression.pattern, around))
-        return map_arguments(expression, lambda each: self._inside(each, around))
+        return map_arguments(expression, lambda argument: self._inside(argument, around))
 
     def _keyed(self, service: Service, around: _Around) -> Service:
         bounds = bounds_of(around.conditions, service.variables)
         top = around.top if around.top and around.top.variable in service.variables else None
         for partner in around.partners:
-            bound = certainly_bound(partner) & service.certain
+            bound = partner.certain & service.certain
             key = tuple(n for n in service.variables if n in bound and not is_hidden(n))
             if key:
                 keyed = replace(service, key=key)
@@ -183,7 +183,7 @@ class _Keys:
 
 def _keys_of(partner: Pattern, key: tuple[str, ...], conditions: tuple[Expression, ...]) -> Pattern:
     """The distinct values of a key that can be asked for: a remote does not know blank nodes."""
-    bound = certainly_bound(partner)
+    bound = partner.certain
     plain = [each for each in conditions if not has_exists(each)]
     of_partner = [each for each in plain if variables_of(each) <= bound]
     not_blank = [Call("!", (Call("ISBLANK", (Variable(name),)),)) for name in key]
@@ -207,13 +207,15 @@ def _without_blocks(pattern: Pattern) -> Pattern | None:
             return _without_blocks(left)
         case Filter(_, inner):
             return _without_blocks(inner)
-        case _:
+        case Leaf() | Unary() | Union():
             return None
+        case _:
+            assert_never(pattern)
 
 
 def _has_block(pattern: Pattern) -> bool:
-    inside = any(map(_has_block, children(pattern)))
-    return inside or isinstance(pattern, Service) or any(map(_asks, expressions_of(pattern)))
+    inside = any(map(_has_block, pattern.children))
+    return inside or isinstance(pattern, Service) or any(map(_asks, pattern.expressions))
 
 
 def _asks(expression: Expression) -> bool:

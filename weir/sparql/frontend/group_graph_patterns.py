@@ -17,7 +17,7 @@ from weir.sparql.algebra.patterns import (
     Pattern,
     Union,
 )
-from weir.sparql.algebra.scoping import in_scope, variables_of
+from weir.sparql.algebra.scoping import variables_of
 from weir.sparql.algebra.traversal import has_exists
 from weir.sparql.frontend.expressions import read_expression
 from weir.sparql.frontend.inline_data import read_values
@@ -117,7 +117,7 @@ class _Parts:
         target = part.parts["var"]
         assert isinstance(target, Leaf), "BIND names a variable"
         assert isinstance(target.node, Variable), "BIND names a variable"
-        if target.node.name in in_scope(self.pattern):
+        if target.node.name in self.pattern.in_scope:
             raise self.translation.source.malformed(
                 f"?{target.node.name}",
                 target.token,
@@ -185,7 +185,7 @@ def _plain(pattern: Pattern) -> tuple[Bgp, list[Expression]] | None:
         pattern = pattern.pattern
     if not isinstance(pattern, Bgp):
         return None
-    bound = set(in_scope(pattern))
+    bound = set(pattern.in_scope)
     if any(has_exists(condition) or variables_of(condition) - bound for condition in conditions):
         return None
     return pattern, conditions

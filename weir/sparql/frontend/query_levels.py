@@ -19,7 +19,7 @@ from weir.sparql.algebra.patterns import (
     Pattern,
     Project,
 )
-from weir.sparql.algebra.scoping import in_scope, is_hidden
+from weir.sparql.algebra.scoping import is_hidden
 from weir.sparql.algebra.traversal import arguments_of
 from weir.sparql.frontend.aggregation import Aggregates
 from weir.sparql.frontend.errors import QuerySyntaxError
@@ -41,11 +41,11 @@ def read_select(tree: Tree, translation: Translation) -> tuple[Pattern, tuple[st
     pattern, names = level.pattern, [item.name for item in level.items]
     for item in level.items:
         if item.expression is not None:
-            if item.name in in_scope(pattern):
+            if item.name in pattern.in_scope:
                 raise _in_use(item.leaf, translation.source)
             pattern = Extend(pattern, item.name, item.expression)
     if not level.items:
-        names = _in_order_of_mention(in_scope(pattern), translation.source)
+        names = _in_order_of_mention(pattern.in_scope, translation.source)
     variables = tuple(dict.fromkeys(names))
     modifier = tree.get("modifier")
     assert modifier is None or isinstance(modifier, str), "a keyword"
@@ -100,7 +100,7 @@ def _read_level(tree: Tree, translation: Translation) -> _Level:
     if tree.get("groupby") is not None or aggregates.names:
         _check_projection(tree, items, keys, aggregates, translation.source)
         # A variable of which a group has many values stands for one of them.
-        many = frozenset(in_scope(pattern)) - set(keys)
+        many = frozenset(pattern.in_scope) - set(keys)
         having = [aggregates.sampled(condition, many) for condition in having]
         many -= {item.name for item in items}
         order = tuple(replace(k, expression=aggregates.sampled(k.expression, many)) for k in order)
@@ -139,7 +139,7 @@ def _read_keys(
         else:
             assert isinstance(target, Leaf), "AS names a variable"
             name = _name(target)
-            if name in in_scope(pattern):
+            if name in pattern.in_scope:
                 raise _in_use(target, translation.source)
         pattern = Extend(pattern, name, value)
         keys.append(name)
@@ -210,7 +210,7 @@ def _visible(pattern: Pattern, keys: tuple[str, ...], aggregates: Aggregates) ->
     if not any(a.distinct and a.argument is None for a in aggregates.names):
         return pattern
     return Project(
-        tuple(name for name in in_scope(pattern) if name in keys or not is_hidden(name)), pattern
+        tuple(name for name in pattern.in_scope if name in keys or not is_hidden(name)), pattern
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from weir.rdf import terms
 from weir.sparql.algebra.expressions import Constant
 from weir.sparql.algebra.patterns import Service
-from weir.sparql.algebra.scoping import certainly_bound, in_scope, is_hidden
+from weir.sparql.algebra.scoping import is_hidden
 from weir.sparql.frontend.lexer import Token
 from weir.sparql.frontend.prologue import Prologue
 from weir.sparql.frontend.translation import Translation
@@ -49,8 +49,8 @@ def read_service(tree: Tree, translation: Translation) -> Service:
     service = Service(
         leaf.node.term,
         "".join(_written(_inside(source.tokens, leaf.token), translation.prologue)),
-        tuple(name for name in in_scope(pattern) if not is_hidden(name)),
-        frozenset(name for name in certainly_bound(pattern) if not is_hidden(name)),
+        tuple(name for name in pattern.in_scope if not is_hidden(name)),
+        frozenset(name for name in pattern.certain if not is_hidden(name)),
     )
     translation.services.append((service, leaf.token))
     return service

@@ -19,7 +19,7 @@ from weir.sparql.algebra.patterns import (
     Reduced,
     Slice,
 )
-from weir.sparql.algebra.scoping import in_scope, variables_of
+from weir.sparql.algebra.scoping import variables_of
 from weir.sparql.frontend.source import Source
 from weir.sparql.frontend.tree import Leaf, Tree
 
@@ -72,7 +72,7 @@ def finish_select(
         projected = Project(variables, sliced(pattern, keys, limits))
         return projected if modifier is None else Reduced(projected)
     looked_at = frozenset().union(*(variables_of(key.expression) for key in keys))
-    if limits == Limits() or looked_at & set(in_scope(pattern)) <= set(variables):
+    if limits == Limits() or looked_at & set(pattern.in_scope) <= set(variables):
         return sliced(Distinct(Project(variables, pattern)), keys, limits)
     first = fresh()
     place = Call("CONCAT", tuple(Call(_SORT_KEY[k.descending], (k.expression,)) for k in keys))
