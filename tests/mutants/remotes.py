@@ -8,8 +8,8 @@ REMOTE_MUTANTS = (
     Mutant(
         "the keys of a block inside LIMIT come from outside",
         "sparql/algebra/services",
-        "around = _Around(graphs=around.graphs, top=top_of(pattern))",
-        "around = replace(around, top=top_of(pattern))",
+        "_Around(graphs=around.graphs, top=top_of(pattern))",
+        "replace(around, top=top_of(pattern))",
     ),
     Mutant(
         "filters keep their conditions on the right of OPTIONAL",
