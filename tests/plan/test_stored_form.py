@@ -50,6 +50,10 @@ STORED = {
         "SELECT * { { ?s <u:p> ?o } UNION { VALUES (?s ?n) { (<u:a> UNDEF) } } }",
         "9cb9217d9c6fd28b73649d072d40771883be7d99249f20d4a09d749e79d52b57",
     ),
+    "a filter in the parts of a union that is counted": (
+        "SELECT (COUNT(?x) AS ?n) { { ?s <u:p> ?x } UNION { ?s <u:q> ?y } FILTER(BOUND(?x)) }",
+        "8a52a1801799931f8241457c635c08b9381c0459cefc29004c30afa39fabfe58",
+    ),
     "groups": (
         "SELECT ?s (COUNT(DISTINCT ?o) AS ?n) (GROUP_CONCAT(?o; SEPARATOR='|') AS ?t)"
         " { ?s <u:p> ?o } GROUP BY ?s HAVING(COUNT(*) > 1)",
