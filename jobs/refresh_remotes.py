@@ -14,9 +14,9 @@ from weir.stage import new_run_id
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run it; returns an exit code of `weir.errors`.
+    """Run the program; returns an exit code of `weir.errors`.
 
-    With `--event` a retry after a run that was killed also says so of a round that was committed.
+    With `--event`, rounds that an earlier, killed run has committed count as its own.
     """
     parser = arg_parser("refresh", __doc__)
     parser.add_argument("--remote", type=named, action="append", default=[], help="default: all")
@@ -27,8 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
 
     def work() -> int:
-        given = json.load(sys.stdin) if options.credentials else {}
-        around = Surroundings({name: Credentials(**secret) for name, secret in given.items()})
+        logins = json.load(sys.stdin) if options.credentials else {}
+        around = Surroundings({name: Credentials(**secret) for name, secret in logins.items()})
         run_id = options.run_id or new_run_id("refresh")
         with Project.load(options.config, "weir refresh") as project:
             with progress_log("refresh") as progress:

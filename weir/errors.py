@@ -12,21 +12,21 @@ EXIT_USAGE = 2
 EXIT_QUALITY = 3
 EXIT_BUSY = 4
 EXIT_NOTHING_TO_DO = 99
-"""Of programs that Airflow asks whether there is work; it then skips what depends on it."""
+"""Of programs that Airflow asks whether there is work: it then skips the dependent tasks."""
 
 
 class WeirError(Exception):
-    """Something that the person who runs Weir can act on.
+    """An error that the person who runs Weir can act on.
 
-    Each is one line: what a file or a term is called can have line feeds, which would look like
-    lines of ours, and are escaped.
+    Its texts are one line each. Line feeds in them, as in names of files, are escaped: they would
+    look like further lines of the message.
 
     Args:
         what: what went wrong, one sentence.
         where: `file:line:column`, a table, a query; empty if nowhere in particular.
         hint: what to do next.
-        parts: lines below `what`, of what concerns several queries, sources or tables.
-        done: the result of the stage that raises it, which did the rest of its work.
+        parts: lines below `what`, if it concerns several queries, sources or tables.
+        done: the result of the stage, if the rest of its work is done.
     """
 
     exit_code = EXIT_FAILED
@@ -55,10 +55,7 @@ class WeirError(Exception):
         return f"{place}{self.what}{stop} {self.hint}"
 
     def lines(self) -> Iterator[str]:
-        """As it is printed: a line each for what, where and the hint; the empty ones are left out.
-
-        The parts are below the first.
-        """
+        """The printed lines: what, its parts, where, and the hint; empty ones are left out."""
         yield f"error: {self.what}"
         for part in self.parts:
             yield f"  {part}"
@@ -68,15 +65,15 @@ class WeirError(Exception):
 
 
 def listed(reasons: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The parts of an error about names and reasons: names with one reason share a line."""
+    """The parts of an error about names and reasons; names with the same reason share a line."""
     names: defaultdict[str, list[str]] = defaultdict(list)
     for name, reason in reasons:
         names[reason].append(name)
-    return tuple(f"{', '.join(some)}: {reason}" for reason, some in names.items())
+    return tuple(f"{', '.join(sharing)}: {reason}" for reason, sharing in names.items())
 
 
 def causes(errors: Sequence[Exception]) -> BaseException | None:
-    """What an error about several queries is raised from, so that --debug shows why each failed."""
+    """The cause of an error about several queries: with it, --debug shows why each failed."""
     return ExceptionGroup("why each failed", errors) if errors else None
 
 

@@ -1,7 +1,7 @@
-"""What the next run has to do, and of every definition why it is not done; read without Spark.
+"""What the next run has to do, and why a definition is not up to date; read without Spark.
 
-`weir status` prints it, `weir run` and the resident process decide by it which stages run, and
-Airflow whether a run is started.
+`weir status` prints it. `weir run` and the resident process decide by it which stages run, Airflow
+whether a run is started.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class DefinitionState:
             old; `waiting`: for answers of remotes, until the first one is complete; `new`: not
             published yet; `broken`: its file cannot be used, or the newest commit of one of its
             tables cannot be read.
-        reason: why it is in this state; None of one that the next run brings further as usual.
-        is_pending: whether a run has anything to do for it, be it only to report what is wrong.
+        reason: why it is in this state; None if the next run simply continues.
+        is_pending: whether a run has anything to do for it, even if only to report an error.
         maintained: how far its embeddings are complete; None if there are none.
         published: how far its answer is published; None if it is not.
-        mode: what the last run that looked at it did.
+        mode: of the last run of maintain that reported on it.
     """
 
     name: str
@@ -65,7 +65,7 @@ class DefinitionState:
 
 
 class Pending:
-    """What is to do in a project as its lake is now; each part is read when it is asked for."""
+    """What is to do in a project, by its lake as it is now; each part is read on first use."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
@@ -92,7 +92,7 @@ class Pending:
         return is_anything_pending(self._project)
 
     def due_remotes(self, now: datetime) -> tuple[str, ...]:
-        """The remotes that are to be asked.
+        """The names of the remotes that are due.
 
         Raises:
             ConfigurationError: the file of remotes is wrong.
@@ -173,7 +173,7 @@ def _state(
         query: the definition.
         item: what it has to publish.
         held: why it is held back.
-        beyond: which limit it took more than.
+        beyond: which limit it exceeded.
     """
     name = query.name
     maintained, published, mode = _progress(completion, name, {})
@@ -209,9 +209,9 @@ def _state(
 def beyond_limits(
     completion: Completion, queries: Iterable[Maintained], limits: Limits
 ) -> dict[str, str]:
-    """Which queries took more than a limit, and when they are tried again.
+    """By query that exceeded a limit: which limit, and when the query is tried again.
 
-    None of those that the next run tries at once, as they were edited or a limit was changed.
+    Queries that were edited since, or whose limits changed, are left out: the next run tries them.
     """
     now, beyond = datetime.now(UTC), {}
     for query in queries:
@@ -223,9 +223,9 @@ def beyond_limits(
 
 
 def why_left(completion: Completion, name: str) -> str | None:
-    """Why the last run left a query where it was, be it that it failed; None if it did not.
+    """Why the last run skipped a query or failed on it; None if it did neither.
 
-    What was beyond a limit is that of `beyond_limits`.
+    `beyond_limits` has the queries that exceeded a limit.
     """
     mode, reason = completion.last_maintenance.get(name, (None, None))
     if reason is None or name in completion.failed_attempts:
@@ -236,7 +236,7 @@ def why_left(completion: Completion, name: str) -> str | None:
 
 
 def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str, str]:
-    """Why the rows of a query, or the graph that they come from, did not pass the checks."""
+    """By query: which checks of its rows, or of the graph that they come from, failed."""
     held = {}
     for item in backlog:
         verdict = completion.verdicts.get(item.query)
@@ -248,10 +248,10 @@ def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str
 
 
 def not_ready(completion: Completion, item: Backlog, query: Maintained) -> NotReady | None:
-    """Why an answer that passed its checks is not published: what remotes said; None if it may be.
+    """Why an answer that passed its checks waits for remotes; None if it may be published.
 
-    Only the tables of progress are looked at: it is also found if the run that checked the answer
-    was killed before it published.
+    It follows from watermarks and verdicts alone, so it is also known if the run was killed before
+    publish recorded it.
     """
     stored = completion.maintained(query.name)
     if not query.services.blocks or (
@@ -268,7 +268,7 @@ def not_ready(completion: Completion, item: Backlog, query: Maintained) -> NotRe
 
 
 def _why_unpublished(item: Backlog | None) -> str | None:
-    """Why an answer that was published has more to publish than the changes of new epochs."""
+    """Why a published answer was rebuilt; None if it was not."""
     if item is None or not item.rebuilt:
         return None
     return f"{item.reason}: the next run publishes the difference"

@@ -27,19 +27,20 @@ if TYPE_CHECKING:
 
 StageName = Literal["ingest", "maintain", "refresh", "validate", "publish"]
 Reporting = Callable[[StageName], AbstractContextManager[Progress]]
-"""Gives what receives the steps of a stage."""
+"""Gives, for a stage, the function that receives its steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a run does beside the usual.
+    """The options of a run.
 
     Attributes:
-        refresh: what remotes are asked with; None asks none. Which keys they are asked for follows
-            from what is maintained, and what they say is ingested and maintained in turn.
-        accept_sources: whose stopped change set is taken in though it is beyond its guards.
-        accept_queries: whose held answer is published though it is beyond its guards.
-        retry: queries that are tried at once though they took more than a limit.
+        refresh: credentials and clock for asking remotes; None: none is asked. The keys to ask for
+            follow from maintained queries; answers are ingested and maintained in the same run.
+        accept_sources: sources whose stopped change set is ingested although it is beyond their
+            guards.
+        accept_queries: queries whose held answer is published although it is beyond their guards.
+        retry: queries that are tried at once although they exceeded a limit.
     """
 
     refresh: Surroundings | None = None
@@ -56,7 +57,7 @@ class StageRun:
         stage: its name.
         seconds: how long it took.
         result: what it returned; None if it failed as a whole.
-        errors: what failed, of it or of a part of it.
+        errors: of the stage, or of single sources, queries or remotes.
     """
 
     stage: StageName
@@ -66,7 +67,7 @@ class StageRun:
 
     @property
     def is_busy(self) -> bool:
-        """Whether it found another run of its job at work, so that nothing of it was done."""
+        """Whether it did nothing because another run of its job was active."""
         return self.result is None and any(isinstance(error, BusyError) for error in self.errors)
 
     @property
@@ -81,19 +82,19 @@ class StageRun:
 
     @property
     def only_waits(self) -> bool:
-        """Whether all that there was to do waits for answers of remotes."""
+        """Whether everything that is left to do waits for answers of remotes."""
         return self.result is not None and self.result.only_waits
 
     @property
     def summary(self) -> str:
-        """What it did, in a few words; the messages of errors are apart."""
+        """What it did, in a few words; `errors` has the messages of errors."""
         if self.is_busy:
             return "waits for another run"
         return "failed" if self.result is None else self.result.summary
 
 
 def no_reporting(stage: StageName) -> AbstractContextManager[Progress]:
-    """Nothing receives the steps."""
+    """Discard the steps of a stage."""
     del stage
     return nullcontext(silent)
 
@@ -104,10 +105,10 @@ def run_pipeline(
     options: RunOptions | None = None,
     reporting: Reporting = no_reporting,
 ) -> Iterator[StageRun]:
-    """Run one stage after the other; those after ingest only if they have anything to do.
+    """Run the stages in order; those after ingest only if they have anything to do.
 
-    Yields each before the next one starts. A stage that another run is at work on is left to that
-    run; the others go on, up to where their input is complete.
+    Yields each stage before the next one starts. A stage that another run is executing is skipped;
+    the others process their input as far as it is complete.
     """
     wanted = options or RunOptions()
     run = partial(_run_stage, project, run_id, wanted, reporting)
@@ -142,7 +143,7 @@ def run_ingest(
     options: RunOptions | None = None,
     reporting: Reporting = no_reporting,
 ) -> StageRun:
-    """Run the first stage alone."""
+    """Run ingest alone."""
     return _run_stage(project, run_id, options or RunOptions(), reporting, "ingest")
 
 
@@ -213,7 +214,7 @@ def ingest_result(stages: Sequence[StageRun]) -> IngestResult | None:
 
 
 def publish_result(stages: Sequence[StageRun]) -> PublishResult | None:
-    """What the last stage returned; None if it is another one, or failed as a whole."""
+    """What publish returned; None if it did not run, or failed as a whole."""
     if stages[-1].stage != "publish":
         return None
     from weir.publish.stage import PublishResult
@@ -224,7 +225,7 @@ def publish_result(stages: Sequence[StageRun]) -> PublishResult | None:
 
 def errors_of(stages: Sequence[StageRun]) -> list[WeirError]:
     """The errors of a run, each once."""
-    # What failed its check is what publish holds back, with the same reason.
+    # Publish reports failed checks again, as the reasons for what it holds back.
     last = stages[-1]
     is_held = last.stage == "publish" and last.result is not None and bool(last.errors)
     # A stage that runs twice may fail twice for the same reason.
@@ -238,9 +239,9 @@ def errors_of(stages: Sequence[StageRun]) -> list[WeirError]:
 
 
 def worst_of(errors: Sequence[WeirError]) -> WeirError:
-    """The error to exit with: a failure, then a failed check, then another active run.
+    """The error to exit with: a failure if there is one, else a failed check, else a busy job.
 
-    The other run ends by itself.
+    A busy job comes last because the other run ends by itself.
     """
     return min(
         errors, key=lambda error: (error.exit_code == EXIT_BUSY, error.exit_code == EXIT_QUALITY)
@@ -248,10 +249,10 @@ def worst_of(errors: Sequence[WeirError]) -> WeirError:
 
 
 def warnings_of(stages: Sequence[StageRun]) -> list[str]:
-    """What does not fail a run and should be known, each once.
+    """What does not fail a run, but should be known, each once.
 
-    Which input was not used, or not yet; what a new query names in vain; what is wrong with the
-    remotes that were asked.
+    Such as: input that was not used or has to wait, terms of a new query that the graph does not
+    have, failures of the remotes that were asked.
     """
     warnings = (stage.result.warnings for stage in stages if stage.result is not None)
     return [*dict.fromkeys(chain.from_iterable(warnings))]

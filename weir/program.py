@@ -27,7 +27,7 @@ def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
 
 
 def named(text: str) -> Name:
-    """A name among the options.
+    """The name that an option gives.
 
     Raises:
         argparse.ArgumentTypeError: it cannot be one.
@@ -39,7 +39,7 @@ def named(text: str) -> Name:
 
 
 def named_list(text: str) -> tuple[Name, ...]:
-    """Names among the options, with commas between them; none in an empty text."""
+    """The names that an option gives, separated by commas; none in an empty text."""
     return tuple(named(part.strip()) for part in text.split(",") if part.strip())
 
 
@@ -54,10 +54,10 @@ def run_stage(
 
     Args:
         parser: has the options; its name is that of the stage.
-        stage: gets the project, the run id, what receives its steps, and the further options by
-            their names.
+        stage: is called with the project, the run id, a function that receives its steps, and the
+            further options as keyword arguments.
         argv: the arguments; None for those of the process.
-        on_spark: whether it was submitted to Spark, whose session then starts first.
+        on_spark: whether the program was submitted to Spark; then the session is started first.
     """
     options, job = vars(parser.parse_args(argv)), parser.prog
     config, run_id = options.pop("config"), options.pop("run_id") or new_run_id(job)
@@ -74,13 +74,13 @@ def run_stage(
 
 
 def exit_code_of(work: Callable[[], int | None]) -> int:
-    """Do some work, and print an error that a user can act on.
+    """Do some work; an error that a user can act on is printed, not raised.
 
     Returns:
-        What the work returns, 0 in place of nothing; or the exit code of the error.
+        What the work returns, 0 for None; or the exit code of the error.
 
     Raises:
-        Exception: it is any other error.
+        Exception: any other error.
     """
     try:
         return work() or 0
@@ -99,7 +99,7 @@ def print_error(error: WeirError) -> None:
 
 @contextmanager
 def progress_log(job: str) -> Iterator[Progress]:
-    """What receives the steps of a stage for a log: each has a line, a long one several."""
+    """Gives a function that prints each step of a stage as a line; a long step has several."""
     lines = StepLines(job, _print, every_step=True)
     lines.announce()
     with reminding(lines):
@@ -107,5 +107,5 @@ def progress_log(job: str) -> Iterator[Progress]:
 
 
 def _print(line: str) -> None:
-    # Flushed, so that a log has it when it happens.
+    # Flushed, so that a log shows it at once.
     print(printable(line), flush=True)

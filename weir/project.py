@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def open_lake(settings: Settings) -> Lake:
-    """The lake of a project, for those who only read it."""
+    """The lake of a project, for commands that only read it."""
     from weir.lake.lake import Lake
 
     return Lake(settings.lake, settings.storage_options)
@@ -27,8 +27,8 @@ def open_lake(settings: Settings) -> Lake:
 class Project:
     """What stages share: the settings, the lake, DuckDB, a parser, Spark.
 
-    All but the settings is opened, and its code imported, when it is first needed; it stays open
-    until `close`. Only for one run at a time.
+    Everything but the settings is opened, and its code imported, when it is first needed; it stays
+    open until `close`. One run at a time may use it.
 
     Attributes:
         settings: as they were read.
@@ -84,7 +84,7 @@ class Project:
         return self._resources.enter_context(ParserProcess.of(self.settings.limits))
 
     def engine(self, job: str, lake: Lake | None = None) -> Engine:
-        """What computes with relations over the lake, or another one.
+        """An engine that computes relations over the lake of the project, or another one.
 
         Args:
             job: names its folder of staged files.
@@ -96,7 +96,7 @@ class Project:
         return Engine.of(lake, self.session, self.database, self.settings.limits, job)
 
     def close(self) -> None:
-        """Close all but Spark, of which a process can only have one session."""
+        """Close everything but Spark: a process can have only one session."""
         self._resources.close()
         for name in ("database", "parser", "lake"):
             self.__dict__.pop(name, None)

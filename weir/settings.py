@@ -41,7 +41,7 @@ from weir.text.secret_values import hide
 CONFIG_FILE = "weir.toml"
 _SIZE = r"(?P<number>\d+(\.\d+)?) ?(?P<unit>[KMGT])i?B"
 _OF_STORES = ("AWS_", "AZURE_", "GOOGLE_")
-"""How names of environment variables of object stores begin."""
+"""Prefixes of the environment variables of object stores."""
 
 _RENAMED = {
     "local_rows": "broadcast_rows",
@@ -52,7 +52,7 @@ _RENAMED = {
     "local_table_bytes": "driver_table_bytes",
     "local_whole_rows": "driver_scan_rows",
 }
-"""Limits that earlier versions had, and the limits that replace them."""
+"""Names that limits had in earlier versions, and their present names."""
 
 
 def _size(value: str) -> str:
@@ -86,9 +86,9 @@ class SparkSettings(BaseModel):
     @classmethod
     def _has_no_secret(cls, conf: dict[str, str]) -> dict[str, str]:
         # They become arguments of processes, which everybody on the machine can list.
-        if found := secret_settings(conf):
+        if secrets := secret_settings(conf):
             raise ValueError(
-                f"{', '.join(found)}: a secret does not belong here, where it would be on the"
+                f"{', '.join(secrets)}: a secret does not belong here, where it would be on the"
                 " command line of Spark. Give credentials of a store once, as `storage_options`"
                 " (WEIR_STORAGE_OPTIONS, or under Airflow WEIR_STORAGE_CONNECTION): Spark gets them"
                 " from there; other secrets belong into files of Spark or Hadoop"
@@ -251,10 +251,10 @@ class Limits(BaseModel):
 
 def bytes_of(size: str) -> int:
     """The bytes of a size such as `1.5 GB` or `512MiB`."""
-    found = re.fullmatch(_SIZE, size)
-    assert found is not None, "it was validated"
+    match = re.fullmatch(_SIZE, size)
+    assert match is not None, "it was validated"
     base = 1024 if size.endswith("iB") else 1000
-    return int(float(found["number"]) * base ** ("KMGT".index(found["unit"]) + 1))
+    return int(float(match["number"]) * base ** ("KMGT".index(match["unit"]) + 1))
 
 
 class Settings(BaseSettings):
@@ -292,7 +292,7 @@ class Settings(BaseSettings):
     limits: Limits = Field(default_factory=Limits)
     project: Path = Field(Path(), description="folder of the configuration file; set by `load`")
     file_content: ClassVar[Mapping[str, Any]] = {}
-    """What the configuration file says."""
+    """The content of the configuration file."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -319,7 +319,7 @@ class Settings(BaseSettings):
     def load(cls, config: Path | None = None) -> Settings:
         """Read `config`, or `weir.toml` in this folder; without a file, the defaults.
 
-        A file that has a secret and can be read by others is warned about on standard error.
+        Standard error has a warning if the file has a secret and others can read it.
 
         Raises:
             ConfigurationError: `config` was given and is not there; not TOML; an unknown key or a
@@ -340,7 +340,7 @@ class Settings(BaseSettings):
             ) from None
         except ValidationError as error:
             wrong = "; ".join(
-                f"{'.'.join(map(str, one['loc']))}: {_what(one)}" for one in error.errors()
+                f"{'.'.join(map(str, detail['loc']))}: {_what(detail)}" for detail in error.errors()
             )
             where = f"{(config or Path(CONFIG_FILE)).absolute()} or WEIR_* variables"
             raise ConfigurationError(wrong, where, "Correct it and try again.") from error
@@ -355,7 +355,9 @@ class Settings(BaseSettings):
         read = _FromFile(project=folder)
         _warn_of_exposure(file, _FromFile.file_content)
         # delta-rs reads variables of stores itself.
-        variables = {name: each for name, each in os.environ.items() if name.startswith(_OF_STORES)}
+        variables = {
+            name: value for name, value in os.environ.items() if name.startswith(_OF_STORES)
+        }
         options = {**variables, **read.storage_options}
         hide(value for name, value in options.items() if is_secret(name))
         lake = read.lake if "://" in read.lake else str(folder / read.lake)
@@ -394,7 +396,7 @@ def _toml(file: Path) -> dict[str, Any]:
     except RecursionError:
         what = "values are nested too deeply"
     except ValueError as error:
-        # Not only of its grammar: a number of 5,000 digits is none.
+        # Also for correct TOML: Python refuses a number of 5,000 digits.
         what = str(error).partition(";")[0]
     raise ConfigurationError(f"not TOML: {what}", str(file), "Correct it and try again.")
 
@@ -404,16 +406,16 @@ def _warn_of_exposure(file: Path, content: Mapping[str, Any]) -> None:
     if not file.is_file() or not is_readable_by_others(file):
         return
     options = content.get("storage_options", {})
-    if found := [key for key in options if is_secret(key)]:
+    if secrets := [key for key in options if is_secret(key)]:
         text = (
-            f"warning: {file} has a secret (storage_options: {', '.join(found)}), and others can"
+            f"warning: {file} has a secret (storage_options: {', '.join(secrets)}), and others can"
             f" read it: `chmod 600 {file}`"
         )
         print(printable(text), file=sys.stderr, flush=True)
 
 
 def _what(error: ErrorDetails) -> str:
-    """What is wrong with a setting; its value is not shown, it may be a secret."""
+    """What is wrong with a setting, without its value, which may be a secret."""
     if error["type"] != "extra_forbidden":
         return reason(error, is_secret=True)
     *above, key = error["loc"]

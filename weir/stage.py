@@ -1,4 +1,4 @@
-"""What all stages share: a claim in the ledger, rows about what was done, a form of results."""
+"""What all stages share: the claim in the ledger, rows about what was done, the result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from weir.errors import BusyError, WeirError
 from weir.lake.damage.storage_errors import storage_errors
@@ -25,20 +25,17 @@ from weir.lake.ledger.untouched import Range, entries, standing_of
 from weir.lake.tables import RUNS
 from weir.text.secret_values import without_secrets
 
-if TYPE_CHECKING:
-    pass
-
 Job = Literal[
     "ingest", "maintain", "validate", "publish", "compact", "refresh", "freshness", "audit"
 ]
 _WHY = {UNTOUCHED: "no row of it changed", SKIPPED: "it was not examined"}
-"""Why the watermark of a query moves without a commit, and why it stays."""
+"""The reason in the ledger of a query for which nothing was committed, by mode."""
 Progress = Callable[[str], None]
 """Receives the progress of a stage, line by line."""
 
 
 class StageResult:
-    """What came of a stage. A stage defines what differs from this one."""
+    """The result of a stage; each stage overrides what it has."""
 
     __slots__ = ()
 
@@ -54,7 +51,7 @@ class StageResult:
 
     @property
     def only_waits(self) -> bool:
-        """Whether all that there was to do waits for answers of remotes."""
+        """Whether everything that is left to do waits for answers of remotes."""
         return False
 
     @property
@@ -64,7 +61,7 @@ class StageResult:
 
     @property
     def errors(self) -> tuple[WeirError, ...]:
-        """What went wrong and did not keep the stage from its end."""
+        """The errors despite which the stage ended, of single sources, queries or remotes."""
         return ()
 
     @property
@@ -79,13 +76,13 @@ def silent(line: str) -> None:
 
 
 def new_run_id(job: str) -> str:
-    """A run id that sorts by time, for a run that was not given one."""
+    """A run id that sorts by time."""
     return f"{job}-{datetime.now(UTC):%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
 
 
 @dataclass(slots=True)
 class Claim:
-    """A run that holds its job's claim, and what it has to report."""
+    """A run that holds the claim of its job, with the rows that it will record."""
 
     run_id: str
     job: str
@@ -95,32 +92,32 @@ class Claim:
     _untouched: dict[str, Range] = field(default_factory=dict)
 
     def report(self, query: str, *, status: str = SUCCEEDED, **values: Any) -> None:
-        """Add a query's row to what is recorded at the end; `values` are columns of `runs`."""
+        """Record a row about a query at the end of the run; `values` are columns of `runs`."""
         self.rows.append(
             LedgerRow(self.run_id, self.job, self.number, status, query=query, **values)
         )
 
     def untouched(self, query: str, from_epoch: int, to_epoch: int) -> None:
-        """The watermark of a query moves without a commit: one row for all such queries."""
+        """Move the watermark of a query without a commit; all such queries share one row."""
         self._untouched[query] = from_epoch, to_epoch
 
     def recorded(self, lake: Lake) -> Iterator[LedgerRow]:
-        """The rows about queries."""
+        """The rows about queries, for the ledger."""
         yield from self.rows
         if not self._untouched:
             return
         standing = standing_of(read_ledger(lake).rows, self.job)
         reported = {row.query for row in self.rows if row.query is not None}
-        for each in entries(standing, self._untouched, reported):
-            from_epoch, to_epoch = each.epochs
+        for entry in entries(standing, self._untouched, reported):
+            from_epoch, to_epoch = entry.epochs
             yield LedgerRow(
                 self.run_id,
                 self.job,
                 self.number,
                 SUCCEEDED,
-                each.query,
-                each.mode,
-                _WHY[each.mode],
+                entry.query,
+                entry.mode,
+                _WHY[entry.mode],
                 from_epoch,
                 to_epoch,
             )
@@ -139,15 +136,14 @@ def claimed(
 ) -> Iterator[Claim]:
     """Hold the claim of `job`; at the end its rows are recorded in one commit, failed or not.
 
-    The lake is as it was opened unless another run has recorded something since: then it is as it
-    is now.
+    If another run has recorded anything since the lake was opened, the lake is refreshed.
 
     Args:
         lake: has the ledger.
         job: what runs.
         run_id: of the run.
         lease_seconds: how long a run counts as alive for other machines; it is renewed.
-        of: what it runs for, if runs for different things may go on at once.
+        of: what the run is for; runs for different things may go on at once.
         brief: whether it is held for moments only, so that others wait for its end.
         patience: seconds to wait for the end of another run.
 
@@ -199,12 +195,12 @@ def claimed(
         with renewing(lake, name, number, lease_seconds):
             try:
                 yield run
-                # Errors of single queries are collected, this one among them.
+                # A stage may have collected this error as that of a query.
                 if fence.lost is not None:
                     raise fence.lost
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt) or is_requested():
-                    # What is said of queries may be about errors that the interrupt caused.
+                    # Rows about queries may report errors that the interrupt caused.
                     with finishing(), suppress(Superseded):
                         end([], FAILED, "interrupted")
                     if not isinstance(error, KeyboardInterrupt):

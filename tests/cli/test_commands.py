@@ -48,6 +48,19 @@ def test_starting_imports_no_heavy_library() -> None:
     assert (loaded & heavy, "weir.lake.lake" in modules) == (set(), False)
 
 
+@pytest.mark.parametrize("command", ["show", "log"])
+def test_printing_an_answer_imports_no_stage_parser_or_plan(
+    published: HandMadeLake, command: str
+) -> None:
+    del published
+    code = f"import sys; from weir.cli import main; main(['{command}', 'q']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
+    assert "weir.cli" in loaded
+    unused = ("ingest", "maintain", "validate", "publish", "plan", "sparql")
+    assert loaded & {f"weir.{name}" for name in (*unused, "rdf", "engine", "streams")} == set()
+
+
 def test_init_writes_a_valid_project(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

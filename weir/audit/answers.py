@@ -1,4 +1,4 @@
-"""Whether stored rows are well formed, and each answer is that of its embeddings."""
+"""Checks that stored rows are well formed, and that answers equal their embeddings."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ EQUAL = CheckOf(
 
 
 def comparable(completion: Completion, names: Sequence[str]) -> list[Backlog]:
-    """The queries whose answers follow from their embeddings as these are now.
+    """The queries whose published answers must equal their present embeddings.
 
-    Not those that were edited or recomputed and wait for the publication of the difference, nor
-    those with a log that cannot be read, which is found by the checks of files.
+    Left out are queries that were edited or recomputed, until the difference is published, and
+    queries with an unreadable log, which the checks of files report.
     """
-    found = []
+    backlogs = []
     damaged = completion.damaged(names)
     for query in (name for name in names if name not in damaged):
         maintained, published = completion.maintained(query), completion.published(query)
@@ -40,28 +40,28 @@ def comparable(completion: Completion, names: Sequence[str]) -> list[Backlog]:
             continue
         waiting = completion.backlog([query])
         if not (waiting and waiting[0].rebuilt):
-            found.append(Backlog(query, maintained, published, rebuilt=True, reason=""))
-    return found
+            backlogs.append(Backlog(query, maintained, published, rebuilt=True, reason=""))
+    return backlogs
 
 
 def embeddings_results(
     engine: Engine, catalog: Catalog, work: Sequence[Backlog]
 ) -> Iterator[QualityResult]:
-    """The results of the suites of embeddings and answers over all stored rows."""
+    """Run the suites `embeddings` and `answers` over all stored rows."""
     checked: list[Checked] = []
     for item in work:
         if not catalog.is_usable(item.query):
             continue
         (output,) = catalog.member(item.query).outputs
         is_set = bool(item.maintained.metadata.extra["is_set"])
-        # How large an answer may be is checked before it is published.
+        # Without limits: these are checked before publication.
         checked.append((item, AnswerRules(output.form, is_set)))
     for validation in validate_queries(engine, checked):
         yield from validation.results
 
 
 def answer_results(engine: Engine, lake: Lake, item: Backlog) -> Iterator[QualityResult]:
-    """Whether an answer is that of its embeddings."""
+    """Check that an answer equals its embeddings."""
     assert item.published is not None, "it is comparable"
     stored = stored_columns(lake, item.query)
     times = f"times_{item.query}"
@@ -70,8 +70,8 @@ def answer_results(engine: Engine, lake: Lake, item: Backlog) -> Iterator[Qualit
     until = max(item.published.epoch, item.maintained.metadata.base)
     published = column("epoch") <= number(until)
     wrong = select("*", from_=subquery(query.select, "difference"), where=[published])
-    found, examples = unexpected(engine, f"wrong_{item.query}", LakeQuery(wrong, query.tables))
-    yield EQUAL.result(f"answers/{item.query}", examples, found)
+    total, examples = unexpected(engine, f"wrong_{item.query}", LakeQuery(wrong, query.tables))
+    yield EQUAL.result(f"answers/{item.query}", examples, total)
 
 
 def in_one_state(lake: Lake, item: Backlog) -> bool:

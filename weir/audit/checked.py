@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from weir.expectations.suite import QualityResult
 
 SHOWN = 20
-"""Of what is wrong so much is printed."""
+"""The most lines of a result that are printed."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOf:
-    """What must hold: its name in `quality`, and in words."""
+    """A check of the audit: its name in `quality`, and what must hold, in words."""
 
     name: str
     sentence: str
@@ -24,8 +24,8 @@ class CheckOf:
 
         Args:
             table: its name; that of a query's table is `<kind>/<query>`.
-            wrong: what does not hold, the first few; it holds if there is nothing.
-            number: of all that does not hold, if `wrong` are not all.
+            wrong: descriptions of what is wrong, perhaps only the first; empty if it passed.
+            number: how many there are, if `wrong` does not have all.
         """
         kind, _, query = table.partition("/")
         number = len(wrong) if number is None else number
@@ -36,13 +36,13 @@ class CheckOf:
             sentence=self.sentence,
             success=not wrong,
             unexpected_rows=number,
-            examples=tuple(json.dumps({"found": each}) for each in wrong[:2]),
+            examples=tuple(json.dumps({"found": text}) for text in wrong[:2]),
             found="\n".join(_first_ones(wrong, number)),
         )
 
 
 def _first_ones(wrong: Sequence[str], number: int) -> list[str]:
-    """A line for each of what is wrong, the first `SHOWN`, and how many there are besides."""
+    """The first `SHOWN` of the descriptions, and a line with the number of the others."""
     shown = [*wrong[:SHOWN]]
     return [*shown, f"and {number - len(shown):,} more"] if number > len(shown) else shown
 

@@ -1,4 +1,4 @@
-"""What can still be read of a damaged log of the graph, and how a new log takes it over."""
+"""The readable rows of a damaged log of the graph, and how a rebuilt log takes them over."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from weir.lake.tables import GRAPHS, QUADS
 from weir.lake.upkeep.consolidated import consolidated_until
 
 _COPY = replace(QUADS, name="old_quads")
-"""A copy in the lake of the rebuild of what can be read."""
+"""The copy of the readable rows, in the temporary lake of the rebuild."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class DamagedLog:
 
     @classmethod
     def of(cls, lake: Lake, temporary: Lake) -> Self:
-        """That of a lake, from which a repair that was killed may have taken it out."""
+        """The log of a lake; a killed repair may have moved it out of the lake."""
         for stored_in in (lake, replaced_lake(lake)):
             if not stored_in.exists(QUADS.name):
                 continue
@@ -65,7 +65,7 @@ class DamagedLog:
 
     @property
     def consolidated_until(self) -> int:
-        """The epoch up to which changes of several epochs are mixed in it."""
+        """The epoch up to which it was consolidated, so that changes of epochs are mixed."""
         return 0 if self.stored_in is None else consolidated_until(self.stored_in, QUADS.name)
 
     def take_over(
@@ -75,13 +75,13 @@ class DamagedLog:
         source: str,
         epochs: Collection[int],
     ) -> None:
-        """Append to the new log what this one has of a source.
+        """Append the readable rows of a source to the new log.
 
         Args:
             new_engine: gives an engine of the lake of the rebuild.
             journal: of that lake.
             source: its name.
-            epochs: those that are taken over.
+            epochs: the epochs whose rows are taken over.
         """
         if self.stored_in is None or not self._copied(self.stored_in, journal):
             return
@@ -90,7 +90,7 @@ class DamagedLog:
             engine.load("missing", pa.table({"epoch": pa.array(sorted(epochs), pa.int64())}))
             engine.open("owners", GRAPHS.name, where=column("source").eq(text(source)))
             engine.open("stored", QUADS.name)
-            # As assertions: rows that are lost, or that nobody wrote, give no second `+1`.
+            # As quad assertions: lost or foreign rows cannot lead to a second `+1`.
             engine.make(Statement("taken", _as_assertions("old", "owners", "missing"), "cache"))
             engine.make(Statement("about", netting.rows_about("stored", "taken", QUAD)))
             engine.make(Statement("present", netting.present("about"), "cache"))
@@ -101,7 +101,7 @@ class DamagedLog:
                 append(engine, QUADS, log, journal.metadata(journal.head()), rows)
 
     def _copied(self, lake: Lake, journal: Journal) -> bool:
-        """Copy the rows of its intact files, once; whether there are any."""
+        """Copy the rows of the intact files, if not done yet; whether there are any."""
         if self.temporary.exists(_COPY.name):
             return True
         folder, stored = folder_of(lake) / QUADS.name, lake.existing(QUADS.name)
@@ -115,10 +115,7 @@ class DamagedLog:
 
 
 def _as_assertions(old: str, owners: str, epochs: str) -> exp.Select:
-    """The rows of a log in the graphs of `owners`, as `netting` has quad assertions.
-
-    Of the `epochs` only.
-    """
+    """The rows of a log in the graphs of `owners` and at `epochs`, as quad assertions."""
     return select(
         column("epoch", "old"),
         exp.alias_(number(0), "line"),

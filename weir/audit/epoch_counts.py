@@ -1,7 +1,7 @@
-"""Whether a log that was read again is what it was, by how many quads appear and vanish.
+"""Checks a rebuilt log by the numbers of quads that appear and vanish in each epoch.
 
-`transactions` has these numbers for every epoch. Where they agree, the log is what it was; where
-they agree from an epoch on, what is before is a state.
+`transactions` has these numbers of every epoch. If all agree, the log is as it was. If they agree
+after some epoch, the log has all changes after that epoch, and is one state at it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Counts:
 
     @classmethod
     def of(cls, engine: Engine) -> Self:
-        """Those of the log that was read, which is the relation `QUADS_ROWS`."""
+        """The counts of the rebuilt log, which is the relation `QUADS_ROWS`."""
 
         def times(weight: int) -> exp.Expr:
             return exp.Count(this=case((column("weight").eq(number(weight)), small_number(1))))
@@ -72,7 +72,7 @@ class Counts:
         )
 
     def by_epoch(self) -> dict[int, tuple[int, int]]:
-        """Those of all sources."""
+        """The sums over all sources, by epoch."""
         totals: dict[int, tuple[int, int]] = {}
         for (_, at), (more, less) in self.rows.items():
             before = totals.get(at, (0, 0))
@@ -80,7 +80,7 @@ class Counts:
         return totals
 
     def held(self, source: str | None = None, until: int | None = None) -> int:
-        """How many there are after an epoch, of a source or of all."""
+        """The number of quads after an epoch, by default the newest, of one source or of all."""
         return sum(
             more - less
             for (name, at), (more, less) in self.rows.items()
@@ -91,36 +91,36 @@ class Counts:
 def state_until(
     counts: Counts, lake: Lake, replays: Mapping[str, Replay], newest: int
 ) -> int | None:
-    """The epoch up to which a log is a state only, 0 if none; None if it is right at no epoch.
+    """The epoch up to which the log is one state; 0 if it has all changes; None if it is wrong.
 
     Args:
-        counts: of the log that was read again.
-        lake: that has `transactions`.
-        replays: what was read of each source, and what was not.
+        counts: of the rebuilt log.
+        lake: has `transactions`.
+        replays: what was read again of each source, and what was not.
         newest: the newest epoch.
     """
     names = ["epoch", "inserted", "deleted"]
-    said = {
+    recorded = {
         row["epoch"]: (row["inserted"], row["deleted"])
         for row in lake.rows(TRANSACTIONS.name, names).to_pylist()
     }
-    if not all(_has_what_was_lost(counts, said, *replay) for replay in replays.items()):
+    if not all(_has_what_was_lost(counts, recorded, *replay) for replay in replays.items()):
         return None
     epoch, read = newest, counts.by_epoch()
-    while epoch and read.get(epoch, (0, 0)) == said.get(epoch):
+    while epoch and read.get(epoch, (0, 0)) == recorded.get(epoch):
         epoch -= 1
-    held = sum(more - less for at, (more, less) in said.items() if at <= epoch)
+    held = sum(more - less for at, (more, less) in recorded.items() if at <= epoch)
     return epoch if held == counts.held(until=epoch) else None
 
 
 def _has_what_was_lost(
-    counts: Counts, said: Mapping[int, tuple[int, int]], source: str, replay: Replay
+    counts: Counts, recorded: Mapping[int, tuple[int, int]], source: str, replay: Replay
 ) -> bool:
-    """Whether all of a source was taken over that no state replaces which was read since."""
+    """Whether the rows of a source that were taken over from the damaged log are complete."""
     single = [epoch for epoch in replay.lost if epoch > replay.until]
-    if any(counts.rows.get((source, epoch), (0, 0)) != said[epoch] for epoch in single):
+    if any(counts.rows.get((source, epoch), (0, 0)) != recorded[epoch] for epoch in single):
         return False
     if len(single) == len(replay.lost):
         return True
-    mixed = [said[epoch] for epoch in replay.epochs if epoch <= replay.until]
+    mixed = [recorded[epoch] for epoch in replay.epochs if epoch <= replay.until]
     return sum(more - less for more, less in mixed) == counts.held(source, replay.until)

@@ -1,4 +1,4 @@
-"""Whether logs and data files are what was written, and by whom the commits are."""
+"""Checks that logs and data files are as they were written, and that Weir made the commits."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _WITHOUT_METADATA = (RUNS.name, LEDGER_SUMMARY.name)
 
 
 def file_results(lake: Lake, folder: Path, table: str) -> Iterator[QualityResult]:
-    """The results for the log, the files and the commits of a local table, as far as it is read.
+    """Check the log, the files and the commits of a local table; if the log is damaged, only it.
 
     Args:
-        lake: which holds it.
+        lake: has the table.
         folder: of the table.
         table: its name.
     """
-    damages = [f"{each.file}: {each.what}" for each in damaged_commits(folder)]
+    damages = [f"{damage.file}: {damage.what}" for damage in damaged_commits(folder)]
     yield LOG.result(table, damages)
     if damages:
         return
     try:
         damaged = damaged_files(folder, lake.existing(table))
-        yield FILES.result(table, [str(each) for each in damaged])
+        yield FILES.result(table, [str(file) for file in damaged])
         yield COMMITS.result(table, [*_foreign_commits(lake, folder, table)])
         yield WATERMARKS.result(table, [*_steps_back(lake, table)])
     except Exception as error:
@@ -55,7 +55,7 @@ def is_damage(result: QualityResult) -> bool:
 
 
 def _foreign_commits(lake: Lake, folder: Path, table: str) -> Iterator[str]:
-    """Commits of other programs that added or removed rows, as far as the log has them."""
+    """The commits in the log by which other programs added or removed rows."""
     if table in _WITHOUT_METADATA:
         return
     for commit in lake.commits(table):
@@ -69,14 +69,14 @@ def _foreign_commits(lake: Lake, folder: Path, table: str) -> Iterator[str]:
                     for kind, value in actions(lines)
                 )
         except FileNotFoundError:
-            # Before the last checkpoint, and deleted.
+            # Deleted: it is older than the last checkpoint.
             continue
         if changed:
             yield f"version {commit['version']} ({commit.get('operation')}) is of another program"
 
 
 def _steps_back(lake: Lake, table: str) -> Iterator[str]:
-    """Commits whose watermark is lower than that of the same job before."""
+    """The commits whose watermark is lower than an earlier one of the same job."""
     newer: dict[tuple[str, object], tuple[int, Metadata]] = {}
     for commit in lake.commits(table):
         metadata = Metadata.from_json(commit.get("userMetadata"))

@@ -1,12 +1,15 @@
-"""The log of the graph, read again from the sources: `quads`, and the `triples` that follow.
+"""Rebuilds the log of the graph from the sources: `quads`, and `triples`, which follows from it.
 
-A graph belongs to one source, so that the rows of a source follow from its change sets alone. Each
-change set that is still there is read as when it was ingested, into a temporary lake (`replay`),
-and its rows get the epoch that `transactions` names for it. Of change sets that are gone, the rows
-of their epochs are taken over that can still be read of the damaged log (`damaged_log`). Then the
-rows of every epoch are counted: where there are as many as `transactions` says, the log is what it
-was (`epoch_counts`). Otherwise it is a state, from a new epoch on, and queries publish the
-difference there. `replacement` puts it in the place of the damaged one.
+A graph belongs to one source, so the rows of a source follow from its change sets alone.
+
+1. Each change set that still exists is ingested again, into a temporary lake (`replay`). Its rows
+   get the epoch that `transactions` has for it.
+2. For change sets that are gone, the rows of their epochs are taken over from the damaged log, as
+   far as they can be read (`damaged_log`).
+3. The rows of every epoch are counted (`epoch_counts`). If the numbers are those of `transactions`,
+   the log is as it was. Otherwise it becomes one state at a new epoch, where queries publish the
+   difference.
+4. The new log replaces the damaged one (`replacement`).
 """
 
 from __future__ import annotations
@@ -46,12 +49,12 @@ from weir.stage import Progress
 
 @dataclass(frozen=True, slots=True)
 class RebuiltSource:
-    """What is read again of a source.
+    """How much of a source is rebuilt.
 
     Attributes:
         name: its name.
-        held: how many quads it has by `transactions`.
-        read: how many it has in the rebuilt log.
+        held: the number of its quads by `transactions`.
+        read: the number of its quads in the rebuilt log.
         why: what could not be read again; empty if all could.
     """
 
@@ -74,11 +77,11 @@ class RebuiltGraph:
 
     Attributes:
         temporary: the lake with the new tables.
-        versions: those of the commits of the new tables with all rows, by table.
+        versions: by new table, the version of the commit that has all rows.
         head: the newest epoch.
-        until: the epoch up to which the log is a state only; 0 if it has every epoch.
-        corrected: the source whose new epoch the state is, as it is another one than was ingested;
-            empty if it is not.
+        until: the epoch up to which the log is one state; 0 if it has the changes of every epoch.
+        corrected: if the state differs from the ingested one: the source in whose name the state is
+            added as a new epoch; else empty.
         sources: what was read of each.
     """
 
@@ -91,7 +94,7 @@ class RebuiltGraph:
 
     @property
     def what(self) -> str:
-        """What is done, and what of it answers get."""
+        """What is done, and what it changes in answers."""
         read = sum(source.read for source in self.sources)
         done = f"rebuilt from the sources, {counted(read, 'quad')}"
         if self.corrected:
@@ -105,7 +108,7 @@ class RebuiltGraph:
 
 
 def rebuilt_graph(project: Project, run_id: str, progress: Progress) -> RebuiltGraph:
-    """Read the sources again, into a temporary lake; nothing of the lake is changed.
+    """Rebuild the log of the graph in a temporary lake; the lake is not changed.
 
     Raises:
         WeirError: the lake is in an object store, or the log cannot be rebuilt.
@@ -124,7 +127,7 @@ def rebuilt_graph(project: Project, run_id: str, progress: Progress) -> RebuiltG
     write(temporary, GRAPHS, lake.rows(GRAPHS.name), journal.metadata(newest))
     damaged = DamagedLog.of(lake, temporary)
     replays = replays_of(project, damaged.consolidated_until)
-    # The epochs of what is read come after all that are known.
+    # In the temporary lake, new epochs are numbered after all known ones.
     journal.conclude([Transaction(newest, "", None, None, None, clock.now(), 0, 0, 0, run_id)])
     new_engine = partial(project.engine, JOB, temporary)
     epochs = Reading(project, new_engine, journal, damaged, progress).read(replays)
@@ -151,11 +154,11 @@ def rebuilt_graph(project: Project, run_id: str, progress: Progress) -> RebuiltG
 
 
 def _make_quads(engine: Engine, epochs: Mapping[int, int]) -> None:
-    """Make the relation `QUADS_ROWS`: the rows that were read, at the epochs of their change sets.
+    """Make the relation `QUADS_ROWS`: the rows that were read, at their original epochs.
 
     Args:
         engine: of the temporary lake.
-        epochs: the epoch of a change set, by the one at which it was read.
+        epochs: by epoch of the temporary lake, the original epoch of the change set.
     """
     engine.open("read", QUADS.name)
     by_read = {"read_epoch": [*epochs], "epoch": [*epochs.values()]}
@@ -179,7 +182,7 @@ def _make_quads(engine: Engine, epochs: Mapping[int, int]) -> None:
 def _changed(
     settings: Settings, lake: Lake, temporary: Lake, replays: Mapping[str, Replay]
 ) -> dict[str, str]:
-    """By name of the source, which of its files has another content than was read."""
+    """By name of the source: which of its files has other content than was first read."""
     sources = [source for source in all_sources(settings) if source.name in replays]
     return {
         file.source: f"{file.path or file.file} has other content than was read"
@@ -190,7 +193,7 @@ def _changed(
 def _sources(
     counts: Counts, replays: Mapping[str, Replay], changed: Mapping[str, str]
 ) -> tuple[RebuiltSource, ...]:
-    """What was read of each source that has, or had, quads, or of which something is to be said."""
+    """The result for each source that has or had quads, or could not be read completely."""
     sources = (
         RebuiltSource(
             name,
@@ -206,15 +209,15 @@ def _sources(
 def _written(
     engine: Engine, temporary: Lake, run_id: str, newest: int, until: int
 ) -> dict[Table, int]:
-    """Write the new tables; the versions of their commits with all rows."""
+    """Write the new tables; gives the versions of the commits that have all rows."""
     engine.make(Statement("union_rows", union_log(newest), "cache"))
     metadata = Metadata(run_id, JOB, max(newest, until), extra={"transactions": []})
     versions = {}
     for table, relation in ((QUADS, QUADS_ROWS), (TRIPLES, "union_rows")):
-        made = new_table(table)
-        create_if_missing(temporary, made)
+        target = new_table(table)
+        create_if_missing(temporary, target)
         if until:
-            note_consolidation(temporary, made.name, until)
+            note_consolidation(temporary, target.name, until)
         rows = engine.count(relation)
-        versions[table] = engine.write(made, relation, metadata, rows=rows).version
+        versions[table] = engine.write(target, relation, metadata, rows=rows).version
     return versions

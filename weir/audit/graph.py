@@ -1,4 +1,4 @@
-"""Whether the logs of the graph are well formed, and `triples` is the union of `quads`."""
+"""Checks that the logs of the graph are well formed, and `triples` is the union of `quads`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _QUADS = StoredTable(QUADS_ROWS, QUADS.name)
 
 
 def log_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResult]:
-    """The results of the suites of the graph over its whole log, and of the log of triples."""
+    """Run the suites of the graph over its whole log, and check the log of `triples`."""
     yield _epochs(engine, head)
     start = consolidated_until(lake, QUADS.name)
     if head > start:
@@ -74,7 +74,7 @@ def log_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResult
 
 
 def union_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResult]:
-    """Whether `triples` is the union of the graphs, at every epoch whose changes both logs have."""
+    """Check that `triples` is the union of the graphs, at all epochs that both logs have."""
     start = max(consolidated_until(lake, name) for name in (QUADS.name, TRIPLES.name))
     at = alias(greatest(column("epoch"), number(start)), "epoch")
     union = select(*columns(POSITIONS), at, column("weight"), from_=subquery(union_log(head), "u"))
@@ -99,7 +99,7 @@ def union_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResu
 
 
 def union_log(head: int) -> exp.Query:
-    """The log of the union of all graphs but those of replicas, from the relation of `quads`."""
+    """The log of the union of all graphs except replicas, from the relation `QUADS_ROWS`."""
     bag = select(
         *columns((*POSITIONS, "epoch", "weight")),
         from_=rows_of(QUADS_ROWS),
@@ -126,5 +126,5 @@ def _epochs(engine: Engine, head: int) -> QualityResult:
     )
     ((rows, distinct, first, last),) = engine.rows(counts)
     right = (rows, distinct, first, last) == (head, head, 1, head)
-    found = f"{rows} rows of {distinct} epochs from {first} to {last}"
-    return EPOCHS.result("transactions", [] if right else [found])
+    numbers = f"{rows} rows of {distinct} epochs from {first} to {last}"
+    return EPOCHS.result("transactions", [] if right else [numbers])

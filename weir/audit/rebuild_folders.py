@@ -1,6 +1,6 @@
-"""The folders of a rebuild of the log of the graph, below that of the lake.
+"""The temporary lakes for rebuilding the log of the graph, in folders below the lake.
 
-Their lakes lie as deep as no table does: readers of the lake do not take them for its own.
+They are nested deeper than any table, so that readers of the lake do not take them for tables.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from weir.lake.lake import Lake, local_folder
 from weir.lake.tables import Table
 
 _NEW = "_rebuilt"
-"""What the rebuild makes, until it is put in place."""
+"""The folder of the rebuilt tables, until they are put in place."""
 _REPLACED = "_replaced"
-"""What of the damaged log a repair that was killed had replaced."""
+"""The folder of the replaced tables; it remains if a repair is killed."""
 
 
 def temporary_lake(lake: Lake) -> Lake:
@@ -25,17 +25,17 @@ def temporary_lake(lake: Lake) -> Lake:
 
 
 def new_table(table: Table) -> Table:
-    """A table as the rebuild makes it in the temporary lake, beside the one that ingest has."""
+    """The rebuilt table in the temporary lake, beside the table of this name that ingest fills."""
     return replace(table, name=f"made_{table.name}")
 
 
 def replaced_lake(lake: Lake) -> Lake:
-    """The lake that has the tables which new ones replace."""
+    """The lake with the tables that were replaced."""
     return _lake_below(lake, _REPLACED)
 
 
 def discard(lake: Lake) -> None:
-    """Remove what a rebuild has made and not put in place."""
+    """Remove a rebuild that was not put in place."""
     _remove(lake, _NEW)
 
 

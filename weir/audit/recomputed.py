@@ -1,7 +1,7 @@
-"""Whether an answer at an epoch is what the whole graph of that epoch gives.
+"""Checks an answer at an epoch by computing it from the whole graph of that epoch.
 
-The stored rows are the sum of deltas; here nothing of them is used, and no neighbourhood: the plan
-is computed once over all triples that held.
+The stored rows are the sum of deltas. The check uses neither them nor a neighbourhood: it computes
+the plan once over all triples that held.
 """
 
 from __future__ import annotations
@@ -63,31 +63,33 @@ def sampled(
     epochs: int,
     seed: str,
 ) -> list[Sample]:
-    """Some queries, each at some epochs and at its newest one.
+    """A random sample of queries, each at its newest epoch and at random earlier ones.
 
-    Only epochs of which the logs have the changes can be computed.
+    Epochs before the last consolidation are left out: the logs no longer have their changes.
     """
     chance = random.Random(seed)
     since = max(consolidated_until(lake, name) for name in (QUADS.name, TRIPLES.name))
     chosen = chance.sample([*work], min(queries, len(work)))
-    found = []
-    for item, query in sorted(chosen, key=lambda each: each[0].query):
+    samples = []
+    for item, query in sorted(chosen, key=lambda pair: pair[0].query):
         first, last = max(since, item.maintained.metadata.base, 1), item.maintained.epoch
         others = range(first, last)
         picked = {last, *chance.sample(others, min(epochs - 1, len(others)))}
-        found += [Sample(item, query, epoch) for epoch in sorted(picked)]
-    return found
+        samples += [Sample(item, query, epoch) for epoch in sorted(picked)]
+    return samples
 
 
 def recomputed_results(engine: Engine, sample: Sample) -> Iterator[QualityResult]:
-    """Whether the stored answer of a query at an epoch is that of the graph."""
+    """Check that the stored answer of a query at an epoch is that of the graph."""
     plan, epoch, name = sample.query.plan, sample.epoch, sample.item.query
     epochs = EpochRange(epoch - 1, epoch, from_nothing=True)
     for table in (QUADS, TRIPLES):
         engine.open(table.name, table.name)
     prefix = f"again_{name}_{epoch}"
     graphs = {}
-    for number_, scope in enumerate(dict.fromkeys(each.scope for each in plan.components)):
+    for number_, scope in enumerate(
+        dict.fromkeys(component.scope for component in plan.components)
+    ):
         read = read_whole(engine, scope, epochs, f"{prefix}_{number_}", reason="audit")
         graphs[scope] = read.relation
     delta = plan_delta(plan, epochs, Inputs(graphs, ""), prefix, "cache")
@@ -109,6 +111,6 @@ def recomputed_results(engine: Engine, sample: Sample) -> Iterator[QualityResult
         group_by=columns(values),
         having=sum_of(column("weight")).neq(number(0)),
     )
-    found, examples = unexpected(engine, f"{prefix}_wrong", LakeQuery(wrong, (stored,)))
-    shown = [f"epoch {epoch}: {each}" for each in examples]
-    yield RECOMPUTED.result(f"embeddings/{name}", shown, found)
+    total, examples = unexpected(engine, f"{prefix}_wrong", LakeQuery(wrong, (stored,)))
+    shown = [f"epoch {epoch}: {example}" for example in examples]
+    yield RECOMPUTED.result(f"embeddings/{name}", shown, total)

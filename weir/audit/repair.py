@@ -1,9 +1,9 @@
-"""Rebuild what an audit finds wrong and what follows from other tables.
+"""Rebuild tables that an audit finds wrong, if they follow from other tables.
 
 `triples` follows from `quads`, embeddings from the graph, answers from embeddings. Answers are
 corrected by signed rows, which the next run publishes: readers of their log see what was wrong.
-Nothing is computed from a log that is damaged. With `from_sources`, a damaged log of the graph is
-read again from the sources; see `weir.audit.from_sources`.
+Nothing is computed from a damaged log. With `from_sources`, a damaged log of the graph is rebuilt
+from the sources; see `weir.audit.from_sources`.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from weir.validate.quality_results import record_results
 from weir.validate.validation import Validation
 
 _CLAIMS: tuple[Job, ...] = ("ingest", "maintain", "validate", "publish")
-"""The stages that must not run meanwhile."""
+"""The stages that a repair excludes."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """What was done, and what cannot be done."""
+    """The repairs that were done, and the tables that cannot be repaired (`left`)."""
 
     done: tuple[Repair, ...] = ()
     left: tuple[Repair, ...] = ()
@@ -68,13 +68,13 @@ def repair_lake(
         run_id: of the run.
         progress: receives lines.
         full: whether the audit is a full one.
-        from_sources: whether the log of the graph, if it is wrong, is read again from the sources.
-        confirm: is given what is to be done; nothing is done if it is false.
+        from_sources: whether the log of the graph, if it is wrong, is rebuilt from the sources.
+        confirm: is called with the planned repairs; if it returns false, nothing is done.
 
     Raises:
         BusyError: a stage is in progress.
         ConfigurationError: there is no lake; nothing is written.
-        QualityError: something cannot be rebuilt; the rest is, and is its `done`.
+        QualityError: some tables cannot be rebuilt; its `done` has the repairs of the others.
     """
     failed = examined(project, run_id, progress, full=full).failed
     lake, settings = project.open_lake(), project.settings
@@ -151,9 +151,9 @@ def repair_lake(
 
 
 def _record_whole(lake: Lake, run_id: str, tables: Sequence[str]) -> None:
-    """Record what an audit finds of the files of tables that were rebuilt."""
+    """Record the checks of the files of rebuilt tables."""
     folder = local_folder(lake.root)
-    # Without a record, the next audit finds it.
+    # If this fails, the next audit records it.
     with suppress(StorageError):
         if folder is not None:
             results = [
@@ -164,12 +164,12 @@ def _record_whole(lake: Lake, run_id: str, tables: Sequence[str]) -> None:
 
 
 def _start(completion: Completion, catalog: Catalog, query: str) -> Start | None:
-    """Where a query starts that is computed again; None if that is not known."""
+    """Where a query starts if it is computed again; None if that is not known."""
     member = catalog.member(query)
     if member.windowing is not None:
         return None
     try:
         return start_again(completion, member)
     except DamagedTable:
-        # Of its answer, or of the graph.
+        # Its answer, or the graph, is damaged.
         return None

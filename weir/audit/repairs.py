@@ -1,4 +1,4 @@
-"""What of a lake can be rebuilt from the rest of it, and how."""
+"""Which damaged tables can be rebuilt from the rest of the lake, and how."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ _COUNTS = "counts_agree_with_quads"
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What is done about a table.
+    """The repair of a table.
 
     Attributes:
         table: its name.
-        action: `none` if nothing can be done, `note` if another repair does it.
-        what: the action and what is lost, in words.
+        action: `none` if it cannot be repaired, `note` if another repair includes it.
+        what: the action, and what is lost, in words.
     """
 
     table: str
@@ -72,13 +72,13 @@ def repairs(
     starts: Mapping[str, Start],
     computed: Collection[str],
 ) -> list[Repair]:
-    """What is to be done, a table at most once, in the order in which it has to be done.
+    """The repairs, at most one per table, in the order in which they have to be done.
 
     Args:
-        failed: the checks that do not hold.
+        failed: the failed checks.
         readers: the queries with tables, each with the logs that it reads.
-        behind: those that have not processed the newest epoch.
-        starts: where those start that are computed again, as far as it is known.
+        behind: the queries that have not processed the newest epoch.
+        starts: where queries start if they are computed again, as far as it is known.
         computed: the queries that runs compute: neither removed nor broken.
     """
     checks: dict[str, set[str]] = {}
@@ -95,7 +95,7 @@ def repairs(
     }
     triples = planned.get(TRIPLES.name)
     if triples is not None and triples.action == "rebuild triples":
-        # Lost rows were read by nobody since; wrong ones may have been.
+        # Wrong rows may have been read since; lost rows cannot have been.
         only_lost = checks[TRIPLES.name] <= {FILES.name}
         for query, logs in readers.items():
             if TRIPLES.name in logs and (query in behind or not only_lost):
@@ -109,7 +109,7 @@ def repairs(
 
 
 def follows_from_sources(result: QualityResult) -> bool:
-    """Whether what does not hold holds again once the log of the graph is read from the sources."""
+    """Whether a failed check will pass once the log of the graph is rebuilt from the sources."""
     table = table_of(result)
     return table in _LOGS or (table == TRANSACTIONS.name and result.expectation == _COUNTS)
 
@@ -117,20 +117,20 @@ def follows_from_sources(result: QualityResult) -> bool:
 def of_rebuilt(
     failed: Sequence[QualityResult], rebuilt: RebuiltGraph, readers: Collection[str]
 ) -> list[Repair]:
-    """What is done where the log of the graph is rebuilt from the sources.
+    """The repairs if the log of the graph is rebuilt from the sources.
 
     Args:
-        failed: the checks of it that do not hold.
-        rebuilt: what was read again.
+        failed: the failed checks of the log.
+        rebuilt: the rebuilt log.
         readers: the queries with embeddings.
     """
     notes = [Repair(QUADS.name, "note", str(source)) for source in rebuilt.sources]
-    found = [Repair(QUADS.name, "rebuild graph", rebuilt.what), *notes]
-    # Lost rows were read by nobody since; wrong ones may have been.
-    only_lost = {each.expectation for each in failed} <= {FILES.name, LOG.name}
+    planned = [Repair(QUADS.name, "rebuild graph", rebuilt.what), *notes]
+    # Wrong rows may have been read since; lost rows cannot have been.
+    only_lost = {result.expectation for result in failed} <= {FILES.name, LOG.name}
     if not (only_lost or rebuilt.corrected):
-        found += [_recomputed(query, None) for query in readers]
-    return found
+        planned += [_recomputed(query, None) for query in readers]
+    return planned
 
 
 def _of_tables(
@@ -153,7 +153,7 @@ def _of_tables(
         elif not graph_is_right:
             yield Repair(table, "none", "it follows from the graph, whose log is damaged")
         elif query and query not in computed and f"answers/{query}" in checks:
-            # Its damaged rows would be taken out, and no run would publish what is right.
+            # Its damaged rows would be removed, and no run would publish the right ones.
             yield Repair(table, "none", _NOT_COMPUTED.format(query))
         elif kind == "embeddings":
             yield _recomputed(query, starts.get(query))
@@ -181,7 +181,7 @@ def _recomputed(query: str, start: Start | None) -> Repair:
 
 
 def rebuild_triples(engine: Engine, lake: Lake, head: int, rows_per_file: int) -> None:
-    """Replace all rows of `triples` by the union of `quads`; no change feed shows it."""
+    """Replace all rows of `triples` by the union of `quads`; change feeds do not show it."""
     engine.query("rebuilt_triples", union_query(head), "cache")
     note_consolidation(lake, TRIPLES.name, consolidated_until(lake, QUADS.name))
     rows = engine.count("rebuilt_triples")
@@ -189,31 +189,30 @@ def rebuild_triples(engine: Engine, lake: Lake, head: int, rows_per_file: int) -
 
 
 def recompute(engine: Engine, lake: Lake, completion: Completion, query: str, run: Claim) -> None:
-    """Have the next run compute a query from the graph, and publish the difference.
+    """Make the next run compute a query from the graph, and publish the difference.
 
     Args:
         engine: reads the answer.
         lake: has the tables.
         completion: of the lake.
         query: its name.
-        run: has the claim of maintain.
+        run: the claim of maintain.
     """
     table = f"embeddings/{query}"
     _note_embeddings(lake, completion, query, run)
-    # To an answer that cannot be read nothing is appended before it was restored.
+    # Nothing can be appended to an unreadable answer before it is restored.
     with suppress(DamagedTable):
         if completion.published(query) is not None:
             correct(engine, lake, completion, query, run.run_id)
-    # Last: killed before, the answer is corrected by the rows that are stored, and the next audit
-    # finds again what is wrong with them.
+    # Last: if the repair is killed before, the next audit still finds the wrong embeddings.
     remove_table(lake.location(table))
     lake.forget(table)
 
 
 def _note_embeddings(lake: Lake, completion: Completion, query: str, run: Claim) -> None:
-    """Have the ledger know where the answers of a query begin, which its embeddings say.
+    """Record the last commit of the embeddings, which says where the answers of a query begin.
 
-    It does not if the run that committed them was killed.
+    The ledger may lack it if the run that made the commit was killed.
     """
     with suppress(DamagedTable):
         known = completion.maintained(query)
@@ -234,7 +233,7 @@ def _note_embeddings(lake: Lake, completion: Completion, query: str, run: Claim)
 
 
 def correct(engine: Engine, lake: Lake, completion: Completion, query: str, run_id: str) -> None:
-    """Take damaged files out of an answer, and have the difference to it published."""
+    """Remove damaged files from an answer, and make the next run publish the difference."""
     table, published = f"answers/{query}", completion.published(query)
     assert published is not None, "it is published"
     folder = local_folder(lake.root)
@@ -244,7 +243,11 @@ def correct(engine: Engine, lake: Lake, completion: Completion, query: str, run_
 
         def without_damaged(newest: object) -> Replacement | None:
             del newest
-            removed = [each for each in files_of(stored) if each[0].rpartition("/")[2] in damaged]
+            removed = [
+                stored_file
+                for stored_file in files_of(stored)
+                if stored_file[0].rpartition("/")[2] in damaged
+            ]
             return Replacement(removed, (), changes_data=True) if removed else None
 
         metadata = Metadata(run_id, "repair", published.metadata.watermark)

@@ -1,7 +1,7 @@
-"""The log of the graph, replaced by the one that was rebuilt from the sources.
+"""Puts the rebuilt log of the graph in the place of the damaged one.
 
-`quads` goes first and comes last: without it no stage works, and a repair that was killed is
-repeated, with what could be read of the old one.
+`quads` is taken out first and put in last. Without it no stage runs, so a repair that was killed
+has to be repeated; it finds the old `quads` where it was moved to.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def put_in_place(lake: Lake, rebuilt: RebuiltGraph, run_id: str) -> None:
     """Replace the log of the graph by the rebuilt one.
 
     Raises:
-        Superseded: another run has taken a claim of this one over; nothing is replaced.
+        Superseded: another run has taken over a claim of this one; nothing is replaced.
     """
     folder, until = folder_of(lake), max(rebuilt.head, rebuilt.until)
-    # A folder that is renamed passes no fence. A commit does: a run that took a claim over and has
+    # Renaming a folder passes no fence, but this commit does: a run that has taken a claim over and
     # not committed yet is refused its first commit of epochs.
     file_commits.append(lake.existing(TRANSACTIONS.name), (), guard=lake.guard(TRANSACTIONS.name))
     lake.committed(TRANSACTIONS.name)
@@ -41,22 +41,22 @@ def put_in_place(lake: Lake, rebuilt: RebuiltGraph, run_id: str) -> None:
     if rebuilt.corrected:
         now = Transaction(until, rebuilt.corrected, None, None, None, clock.now(), 0, 0, 0, run_id)
         rows.append({name: getattr(now, name, None) for name in TRANSACTIONS.column_names})
-    # Their feeds begin with a commit that has all rows.
+    # The change feeds of the new tables begin with the commits that have all rows.
     named = {f"{table.name}_version": version for table, version in rebuilt.versions.items()}
     metadata = Metadata(run_id, JOB, until)
     write(lake, TRANSACTIONS, [row | named for row in rows], metadata, mode="overwrite")
     for table in (TRIPLES, QUADS):
         checkpoint(f"repair:before:put:{table.name}")
         require_held(lake)
-        made = folder_of(rebuilt.temporary) / new_table(table).name
-        made.rename(folder / table.name)
+        new = folder_of(rebuilt.temporary) / new_table(table).name
+        new.rename(folder / table.name)
         lake.forget(table.name)
     checkpoint("repair:after:put:quads")
     discard_replaced(lake)
 
 
 def _take_out(lake: Lake, folder: Path, table: Table) -> None:
-    """Take a table out of the lake; one that is out already stays as it is."""
+    """Move a table out of the lake, unless it is out already."""
     if (folder / table.name).exists():
         replaced = folder_of(replaced_lake(lake)) / table.name
         shutil.rmtree(replaced, ignore_errors=True)

@@ -1,8 +1,8 @@
-"""What is read again of each source to rebuild the log of the graph, and in which order.
+"""Ingests the change sets of sources again, to rebuild the log of the graph.
 
-A source is read from its beginning, by the code of ingest and without guards, as each of its change
-sets was accepted once. Where change sets are gone, the rows of their epochs are taken over that can
-still be read of the damaged log, before the change sets that come after them are read.
+A source is read from its beginning by the code of ingest, without guards: each of its change sets
+was accepted before. Where change sets are gone, the rows of their epochs are taken over from the
+damaged log, as far as they can be read, before the next change sets are read.
 """
 
 from __future__ import annotations
@@ -43,22 +43,23 @@ class _Ingested:
 
 @dataclass(slots=True)
 class Replay:
-    """How far the change sets of a source are read again.
+    """The change sets of a source that are read again, and how far that is.
 
     Attributes:
         known: how far the source was ingested.
         ingested: all its positions, in order.
         left: the positions that are not read yet, in order.
-        there: the change sets that can be read, by position.
+        change_sets: the change sets that can be read, by position.
         why: what could not be read again; empty if all could.
-        until: up to this epoch the damaged log has all or nothing of the source.
-        lost: the epochs that were taken over from the damaged log since its last whole state.
+        until: up to this epoch, the rows of the source are taken over from the damaged log as a
+            whole, which mixes the changes of these epochs; 0 if they need not be.
+        lost: the epochs taken over from the damaged log since the last state that was read.
     """
 
     known: SourcePosition
     ingested: Mapping[str, _Ingested]
     left: deque[str]
-    there: dict[str, ChangeSet]
+    change_sets: dict[str, ChangeSet]
     why: str
     until: int
     lost: list[int] = field(default_factory=list)
@@ -72,65 +73,68 @@ class Replay:
         project: Project,
         consolidated: int,
     ) -> Self:
-        """What of a source is read, and what is taken over.
+        """Decide what of a source is read, and what is taken over.
 
         Args:
             known: how far it was ingested.
             ingested: all its positions, in order.
-            declared: the source, None if it is no longer declared.
+            declared: the source; None if it is no longer declared.
             project: whose sources are read.
             consolidated: the epoch up to which the damaged log mixes changes of several epochs.
         """
-        there, why = _readable(known, declared, project)
-        missing = [position for position in known.positions if position not in there]
+        change_sets, why = _readable(known, declared, project)
+        missing = [position for position in known.positions if position not in change_sets]
         if missing and not why:
             names = ", ".join(missing[:3])
             others = f" and {len(missing) - 3:,} more" if len(missing) > 3 else ""
             why = f"{names}{others} cannot be read again"
         is_mixed = any(ingested[position].epoch <= consolidated for position in missing)
         until = consolidated if is_mixed else 0
-        there = {
+        change_sets = {
             position: change_set
-            for position, change_set in there.items()
+            for position, change_set in change_sets.items()
             if position in ingested and ingested[position].epoch > until
         }
-        return cls(known, ingested, deque(known.positions), there, why, until)
+        return cls(known, ingested, deque(known.positions), change_sets, why, until)
 
     @property
     def epochs(self) -> list[int]:
-        """Those of all its change sets."""
+        """The epochs of all its change sets."""
         return [change_set.epoch for change_set in self.ingested.values()]
 
     def missing(self) -> list[str]:
-        """Take the next positions that cannot be read."""
+        """Take the next positions, up to one that can be read, off those that are left."""
         missing = []
-        while self.left and self.left[0] not in self.there:
+        while self.left and self.left[0] not in self.change_sets:
             missing.append(self.left.popleft())
         self.lost += [self.ingested[position].epoch for position in missing]
         return missing
 
     def taken_over(self, missing: Sequence[str]) -> set[int]:
-        """The epochs that are taken over from the damaged log in the place of positions."""
+        """The epochs to take over from the damaged log in the place of missing positions."""
         epochs = {self.ingested[position].epoch for position in missing}
         return epochs | {*range(1, self.until + 1)} if min(epochs) <= self.until else epochs
 
     def readable(self) -> list[ChangeSet]:
-        """The next change sets up to one that cannot be read."""
-        return [self.there[position] for position in takewhile(self.there.__contains__, self.left)]
+        """The next change sets, up to one that cannot be read."""
+        return [
+            self.change_sets[position]
+            for position in takewhile(self.change_sets.__contains__, self.left)
+        ]
 
     def read(self, position: str, *, is_state: bool) -> None:
-        """Note that a change set was read, perhaps as a state in place of those before it."""
+        """Note that a change set was read; `is_state`: it replaces all change sets before it."""
         while self.left and self.left.popleft() != position:
             pass
-        state = self.there[position].state
+        state = self.change_sets[position].state
         if is_state or (state is not None and state.graphs is None):
             self.lost.clear()
 
     def leave_out(self, why: str, *, all_left: bool) -> None:
-        """Read the next change set no more, or none of those that are left."""
+        """Do not read the next change set, or any that is left, because of `why`."""
         self.why = why
         for position in self.left if all_left else [*self.left][:1]:
-            self.there.pop(position, None)
+            self.change_sets.pop(position, None)
 
 
 def replays_of(project: Project, consolidated: int) -> dict[str, Replay]:
@@ -138,7 +142,6 @@ def replays_of(project: Project, consolidated: int) -> dict[str, Replay]:
 
     Args:
         project: whose sources are read.
-        lake: that has `transactions`.
         consolidated: the epoch up to which the damaged log mixes changes of several epochs.
     """
     lake = project.lake
@@ -154,7 +157,7 @@ def replays_of(project: Project, consolidated: int) -> dict[str, Replay]:
 def _readable(
     known: SourcePosition, declared: Source | None, project: Project
 ) -> tuple[dict[str, ChangeSet], str]:
-    """The change sets of a source that are there, by position; why not all of them are."""
+    """The change sets of a source that can be read, by position; and why it has none."""
     if declared is None:
         return {}, "it is no longer declared"
     source = declared.called_first(known.first_name)
@@ -168,7 +171,7 @@ def _readable(
 
 
 def _ingested(lake: Lake) -> Mapping[str, Mapping[str, _Ingested]]:
-    """The change sets by position, by the name that their source has now."""
+    """By present name of the source, its ingested change sets by position."""
     sources: dict[str, dict[str, _Ingested]] = defaultdict(dict)
     names = ["epoch", "source", "position", "change_id"]
     for row in lake.rows(TRANSACTIONS.name, names).sort_by("epoch").to_pylist():
@@ -183,13 +186,13 @@ def _ingested(lake: Lake) -> Mapping[str, Mapping[str, _Ingested]]:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The reading of all sources again, into the lake of a rebuild.
+    """Reads all sources again, into the temporary lake of a rebuild.
 
     Attributes:
         project: whose sources are read.
-        new_engine: gives an engine of that lake.
-        journal: of that lake.
-        damaged: what is left of the damaged log.
+        new_engine: gives an engine of the temporary lake.
+        journal: of the temporary lake.
+        damaged: the damaged log.
         progress: receives lines.
     """
 
@@ -200,7 +203,7 @@ class Reading:
     progress: Progress
 
     def read(self, replays: Mapping[str, Replay]) -> dict[int, int]:
-        """Read them; the epoch that was known, by the epoch at which it was read."""
+        """Read all sources; gives, by epoch of the temporary lake, the original epoch."""
         positions = positions_after(
             {
                 name: replace(replay.known, positions=(), last_id=None)
@@ -225,8 +228,8 @@ class Reading:
                 positions = positions_after(positions, result.transactions)
                 for done in result.transactions:
                     replay, position = replays[done.source], str(done.position)
-                    # Nothing is read that was not ingested: a source that is `as_first_read` ends
-                    # with the last of its positions, also where its newest content is read.
+                    # Every position was ingested: with `as_first_read`, a source ends with the last
+                    # one, even if its newest content is read.
                     epochs[done.epoch] = replay.ingested[position].epoch
                     replay.read(position, is_state=done.source in result.caught_up)
                 _leave_out(result, replays)
@@ -236,7 +239,7 @@ class Reading:
     def _ingest(
         self, batch: Sequence[ChangeSet], positions: Mapping[str, SourcePosition]
     ) -> BatchResult:
-        """Read change sets as an ingest does."""
+        """Ingest change sets into the temporary lake, without guards."""
         names = [*dict.fromkeys(change_set.source.name for change_set in batch)]
         permits = {
             name: _Everything(name, "stopped", None, "", None, clock.now(), self.journal.run_id)
@@ -248,13 +251,13 @@ class Reading:
             return ingest_batch(engine, self.project, self.journal, batch, positions, permits)
 
     def _passed(self, name: str, replay: Replay, position: str) -> Transaction:
-        """What the position of a source is after a change set that was not read."""
+        """The transaction by which a change set that was not read counts as read."""
         known, now, run_id = replay.ingested[position], clock.now(), self.journal.run_id
         return Transaction(known.epoch, name, position, known.change_id, None, now, 0, 0, 0, run_id)
 
 
 class _Everything(StoppedSource):
-    """Change sets that were accepted once are accepted again."""
+    """Accepts every change set: all were accepted when they were ingested."""
 
     def accepts(self, position: str, excess: str) -> bool:
         del position, excess
@@ -262,7 +265,7 @@ class _Everything(StoppedSource):
 
 
 def _leave_out(result: BatchResult, replays: Mapping[str, Replay]) -> None:
-    """Go on without the change sets at which sources stopped."""
+    """Leave out the change sets at which sources stopped."""
     for name, error in result.stopped.items():
         replays[name].leave_out(error.what, all_left=error.position is None)
     for name, waiting in result.waiting.items():

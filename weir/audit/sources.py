@@ -1,4 +1,4 @@
-"""Whether the graph still is what its sources say, where they still have what was read."""
+"""Checks that the graph equals the last version of each snapshot source."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ SOURCES = CheckOf(
 
 
 def source_results(engine: Engine, project: Project, head: int) -> Iterator[QualityResult]:
-    """Whether the graphs of each snapshot source are its version that was ingested last.
+    """Check that the graphs of each snapshot source are its last ingested version.
 
-    A version that is gone, or of which something was rejected, is not compared.
+    A version that is gone, or that had rejected lines, is not compared.
     """
     lake = project.lake
     positions = source_positions(lake)
@@ -57,38 +57,38 @@ def source_results(engine: Engine, project: Project, head: int) -> Iterator[Qual
         if newest is None or newest.position != last:
             continue
         owned = [row["graph"] for row in graphs if row["source"] == source.name]
-        if not _load(engine, project, newest, f"said_{source.name}"):
+        if not _load(engine, project, newest, f"version_{source.name}"):
             continue
-        query = _difference(f"said_{source.name}", owned, head)
-        found, examples = unexpected(engine, f"wrong_{source.name}", query)
-        total += found
-        wrong += [f"source {source.name}, {last}: {each}" for each in examples]
+        query = _difference(f"version_{source.name}", owned, head)
+        differing, examples = unexpected(engine, f"wrong_{source.name}", query)
+        total += differing
+        wrong += [f"source {source.name}, {last}: {example}" for example in examples]
     yield SOURCES.result(QUADS.name, wrong, total)
 
 
 def _load(engine: Engine, project: Project, version: ChangeSet, relation: str) -> bool:
-    """Make the relation of the rows of a version; false if some of it cannot be used."""
+    """Make the relation of the rows of a version; false if it has anything to reject."""
     name = version.source.name
     accepted = AcceptedChangeSets({0: version})
     parsed = Reader(project, engine).parse(accepted, name)
-    results = [each.result for each in parsed.documents.get(0, ())]
-    if accepted.stopped or accepted.waiting or any(each.rejections for each in results):
+    results = [document.result for document in parsed.documents.get(0, ())]
+    if accepted.stopped or accepted.waiting or any(result.rejections for result in results):
         return False
     engine.load(relation, parsed.rows.changes)
     return True
 
 
-def _difference(said: str, owned: list[str], head: int) -> LakeQuery:
-    """The quads that only one of the two has: QUAD, and `missing`, 1 or -1."""
+def _difference(version: str, owned: list[str], head: int) -> LakeQuery:
+    """How version and graph differ: QUAD, and `missing`: 1 if the graph lacks the quad, else -1."""
     stored = StoredTable(
-        f"stored_{said}",
+        f"stored_{version}",
         QUADS.name,
         where=all_of([column("epoch") <= number(head), one_of(column("graph"), owned)])
         if owned
         else column("epoch") < number(0),
     )
     log = select(*columns((*QUAD, "weight")), from_=rows_of(stored.name))
-    in_version = select(*columns(QUAD), from_=rows_of(said), distinct=True)
+    in_version = select(*columns(QUAD), from_=rows_of(version), distinct=True)
     both = union_all(
         [
             select(

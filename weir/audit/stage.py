@@ -36,9 +36,9 @@ from weir.validate.quality_results import record_results
 from weir.validate.validation import Validation
 
 PAGE = "reports/audit.html"
-"""Where the page of the last audit is, below the lake's folder."""
+"""The path of the page of the last audit, below the lake's folder."""
 QUERIES, EPOCHS = 5, 3
-"""How many queries a full audit computes again, and each at how many epochs."""
+"""How many queries a full audit recomputes, and at how many epochs each."""
 _READABLE = CheckOf("rows_can_be_read", "The rows can be read and checked.")
 _NEEDED = {RUNS.name, LEDGER_SUMMARY.name, QUALITY.name, TRANSACTIONS.name}
 _ATTEMPTS = 3
@@ -52,8 +52,8 @@ class AuditResult:
 
     @property
     def failed(self) -> tuple[QualityResult, ...]:
-        """Those of checks that do not hold."""
-        return tuple(each for each in self.results if not each.success)
+        """The results of failed checks."""
+        return tuple(result for result in self.results if not result.success)
 
     @property
     def summary(self) -> str:
@@ -70,7 +70,7 @@ def audit_lake(
     *,
     full: bool = False,
 ) -> AuditResult:
-    """Examine all tables of the lake; `examined` has the arguments.
+    """Examine all tables of the lake; the arguments are those of `examined`.
 
     Raises:
         BusyError: another audit is in progress.
@@ -90,14 +90,14 @@ def examined(
     full: bool = False,
     queries: int = QUERIES,
 ) -> AuditResult:
-    """The results of all checks, which are recorded.
+    """Run all checks, and record their results.
 
     Args:
         project: whose lake is examined.
         run_id: of the run; it also selects the sample of a full audit.
         progress: receives lines.
-        full: whether the union of the graphs and the answers of some queries are computed again.
-        queries: how many of them.
+        full: whether the union of the graphs and the answers of some queries are recomputed, too.
+        queries: how many queries.
 
     Raises:
         BusyError: another audit is in progress.
@@ -106,16 +106,16 @@ def examined(
     lake, settings = project.open_lake(), project.settings
     _require_tables(lake)
     audit = _Audit(project, progress)
-    found = [*audit.files()]
-    damaged = {table_of(each) for each in found if is_damage(each)}
+    results = [*audit.files()]
+    damaged = {table_of(result) for result in results if is_damage(result)}
     if damaged & _NEEDED:
-        # Without them a run can neither be claimed nor recorded, and no epoch is known.
-        return AuditResult(tuple(found))
+        # These tables are needed to claim and record the audit, and to know the epochs.
+        return AuditResult(tuple(results))
     with claimed(lake, "audit", run_id, settings.limits.lease_seconds) as run:
-        found += audit.rows(damaged)
+        results += audit.rows(damaged)
         if full:
-            found += audit.against_the_graph(damaged, queries, run_id)
-        result = AuditResult(tuple(found))
+            results += audit.against_the_graph(damaged, queries, run_id)
+        result = AuditResult(tuple(results))
         head = audit.completion.head
         record_results(lake, run_id, _by_query(result.results, head), "audit", PAGE)
         run.totals |= {"from_epoch": 0, "to_epoch": head, "rows_in": len(result.results)}
@@ -126,7 +126,7 @@ def examined(
 def _require_tables(lake: Lake) -> None:
     folder = local_folder(lake.root)
     if folder is not None and folder.is_dir():
-        # A damaged table, which cannot be opened, is one too.
+        # Also damaged tables, which cannot be opened.
         has_tables = bool(tables_in(folder))
     else:
         has_tables = lake.exists(RUNS.name)
@@ -141,9 +141,9 @@ def _require_tables(lake: Lake) -> None:
 def failure(result: AuditResult, settings: Settings) -> QualityError:
     """The error that says which checks failed."""
     parts = []
-    for each in result.failed:
-        first, *others = each.failure.splitlines() or [""]
-        parts += [f"{table_of(each)}: {first}", *(f"  {other}" for other in others)]
+    for check in result.failed:
+        first, *others = check.failure.splitlines() or [""]
+        parts += [f"{table_of(check)}: {first}", *(f"  {other}" for other in others)]
     return QualityError(
         "the lake is not what it should be:",
         settings.lake,
@@ -155,7 +155,7 @@ def failure(result: AuditResult, settings: Settings) -> QualityError:
 
 @dataclass
 class _Audit:
-    """The checks of one audit, over the lake as it was opened."""
+    """The checks of one audit, on the lake as it was opened."""
 
     project: Project
     progress: Progress
@@ -175,7 +175,7 @@ class _Audit:
         return Completion.read(self.lake)
 
     def files(self) -> Iterator[QualityResult]:
-        """Whether the files of a local lake are what was written."""
+        """Check the files of a local lake."""
         folder = local_folder(self.lake.root)
         if folder is None:
             self.progress("the lake is no folder: files are verified as far as rows are read")
@@ -190,7 +190,7 @@ class _Audit:
                     yield LOG.result(table.name, [f"{folder / table.name}: the table is gone"])
 
     def rows(self, damaged: set[str]) -> Iterator[QualityResult]:
-        """Whether logs and answers are well formed, and answers follow from embeddings."""
+        """Check the rows of the graph and of queries, and answers against embeddings."""
         head = self.completion.head
         graph = {TRANSACTIONS.name, QUADS.name, TRIPLES.name}
         if head and not graph & damaged:
@@ -212,7 +212,7 @@ class _Audit:
     def against_the_graph(
         self, damaged: set[str], queries: int, seed: str
     ) -> Iterator[QualityResult]:
-        """Whether what follows from the graph is what the graph gives."""
+        """Recompute the union, the last versions of sources, and some answers, and compare."""
         head = self.completion.head
         if not head or {TRANSACTIONS.name, QUADS.name, TRIPLES.name} & damaged:
             return
@@ -222,8 +222,8 @@ class _Audit:
             yield from _readable(TRIPLES.name, union)
         self.progress("reading the last versions of the sources")
         with self._engine() as engine:
-            said = partial(source_results, engine, self.project, head)
-            yield from _readable(QUADS.name, said)
+            comparison = partial(source_results, engine, self.project, head)
+            yield from _readable(QUADS.name, comparison)
         work = []
         for item in comparable(self.completion, self.catalog.names):
             is_usable = self.catalog.is_usable(item.query)
@@ -246,11 +246,11 @@ class _Audit:
                 yield from _readable(f"embeddings/{name}", again)
 
     def _answer(self, engine: Engine, item: Backlog) -> Iterator[QualityResult]:
-        """Whether an answer is that of its embeddings; again if it was published meanwhile."""
+        """Check that an answer equals its embeddings; again if it was published meanwhile."""
         for _ in range(_ATTEMPTS):
             check = partial(answer_results, engine, self.lake, item)
             results = [*_readable(f"answers/{item.query}", check)]
-            if all(each.success for each in results) or in_one_state(self.lake, item):
+            if all(result.success for result in results) or in_one_state(self.lake, item):
                 break
             self.completion = Completion.read(self.lake)
             again = comparable(self.completion, [item.query])
@@ -264,7 +264,7 @@ class _Audit:
 
 
 def _readable(table: str, checks: Callable[[], Iterable[QualityResult]]) -> Iterator[QualityResult]:
-    """The results of checks; that the rows cannot be read is one like any other."""
+    """The results of checks; unreadable rows are a failed check like any other."""
     try:
         yield from checks()
     except Exception as error:
@@ -275,8 +275,8 @@ def _readable(table: str, checks: Callable[[], Iterable[QualityResult]]) -> Iter
 
 
 def _by_query(results: Sequence[QualityResult], head: int) -> list[Validation]:
-    scopes = dict.fromkeys(each.scope for each in results)
+    scopes = dict.fromkeys(result.scope for result in results)
     return [
-        Validation(scope, 0, head, tuple(each for each in results if each.scope == scope))
+        Validation(scope, 0, head, tuple(result for result in results if result.scope == scope))
         for scope in scopes
     ]

@@ -1,4 +1,4 @@
-"""The rows of a query that should have none."""
+"""Runs a query that should have no rows."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _EXAMPLES = 2
 
 
 def unexpected(engine: Engine, name: str, query: LakeQuery) -> tuple[int, list[str]]:
-    """The number of rows, and the first of them as JSON arrays.
+    """The number of rows of a query, and the first of them as JSON arrays.
 
     Args:
-        engine: has the tables; may be that of Spark.
+        engine: has the tables.
         name: of the relation that is made.
-        query: gives the rows.
+        query: the query.
     """
     with engine.scope() as own:
         own.query(name, query, "cache")
-        found = own.count(name)
-        if not found:
+        total = own.count(name)
+        if not total:
             return 0, []
         rows = own.rows(select("*", from_=rows_of(name)).limit(_EXAMPLES))
-    return found, [json.dumps([*row], default=str) for row in rows]
+    return total, [json.dumps([*row], default=str) for row in rows]

@@ -18,9 +18,9 @@ from weir.process.standard_streams import output_failure, run_process
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code; without arguments, those of the process.
+    """Run one command and return its exit code; without `arguments`, those of the process.
 
-    Ctrl-C ends a process at the next checkpoint, at the latest after two seconds.
+    Ctrl-C ends the process at the next checkpoint, or after two seconds.
     """
     if arguments is not None:
         return _end(_run(arguments), report_interrupt)
@@ -28,11 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main() -> int:
-    given, report = sys.argv[1:], report_interrupt
+    arguments, report = sys.argv[1:], report_interrupt
     try:
         report = Watch.start().report
-        with nullcontext() if "--debug" in given else without_panics():
-            code = _written(_end(_run(given), report))
+        with nullcontext() if "--debug" in arguments else without_panics():
+            code = _written(_end(_run(arguments), report))
         ignore_interrupts()
     except KeyboardInterrupt:
         return _end(INTERRUPTED, report)
@@ -40,7 +40,7 @@ def _main() -> int:
 
 
 def _written(code: int) -> int:
-    """The exit code, after all that was printed is written, which fails on a full disk."""
+    """The exit code once all output is written; writing fails if a disk is full."""
     failure = output_failure()
     if failure is None:
         return code
@@ -49,7 +49,7 @@ def _written(code: int) -> int:
 
 
 def _end(code: int, report: Callable[[], None]) -> int:
-    """The exit code, after the report of an interrupt: libraries turn it into errors of theirs."""
+    """The exit code; an interrupt is reported first, also if a library made an error of it."""
     if code != INTERRUPTED and not is_requested():
         return code
     report()
@@ -57,7 +57,7 @@ def _end(code: int, report: Callable[[], None]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    # Imported here, so that an interrupt meanwhile ends as any other.
+    # Imported here, so that an interrupt during the imports is reported like any other.
     from weir.cli.app import app
     from weir.cli.failures import report_failure
     from weir.cli.options import global_options_first

@@ -1,4 +1,4 @@
-"""`--accept`: what a person takes in or publishes though it is beyond its guards."""
+"""`--accept`: change sets and answers that a person accepts although they exceed their guards."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ AcceptAny = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """What is accepted.
+    """The names given by `--accept`.
 
     Attributes:
-        sources: whose stopped change set is taken in.
-        queries: whose held answer is published.
-        in_vain: names of which no earlier run has stopped a source or held an answer.
+        sources: sources whose stopped change set is ingested.
+        queries: queries whose held answer is published.
+        without_effect: names of which no run has stopped a source or held an answer.
     """
 
     sources: tuple[Name, ...] = ()
     queries: tuple[Name, ...] = ()
-    in_vain: tuple[Name, ...] = ()
+    without_effect: tuple[Name, ...] = ()
 
     @classmethod
     def of_sources(cls, settings: Settings, names: Sequence[Name]) -> Accepted:
@@ -60,7 +60,7 @@ class Accepted:
 
     @classmethod
     def of(cls, settings: Settings, names: Sequence[Name]) -> Accepted:
-        """Accept what has some names; one that no query has is that of a source.
+        """Accept sources and queries by name; a name that no query has is taken for a source.
 
         A source and a query may have the same name.
         """
@@ -79,7 +79,7 @@ class Accepted:
 
 
 def _stopped(settings: Settings) -> set[str]:
-    """The sources that an earlier run has stopped."""
+    """The names of the sources that an earlier run has stopped."""
     from weir.ingest.stopped_sources import stopped_sources
 
     known = stopped_sources(open_lake(settings))
@@ -87,7 +87,7 @@ def _stopped(settings: Settings) -> set[str]:
 
 
 def _held(settings: Settings) -> set[str]:
-    """The queries of which an earlier run has held an answer."""
+    """The names of the queries whose answers an earlier run has held."""
     from weir.progress.completion import Completion
 
     verdicts = Completion.read(open_lake(settings)).verdicts

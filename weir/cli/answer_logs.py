@@ -1,4 +1,4 @@
-"""The published log of a query, read by DuckDB: its answer at an epoch, its changes."""
+"""Reads the published log of a query by DuckDB: its answer at an epoch, its changes."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ from weir.progress.backlog import answered_since
 from weir.project import open_lake
 from weir.settings import Settings
 
+CURRENT, CHANGES, INTERVALS = "_current", "_changes", "_intervals"
+"""How the names of the views of a query end."""
 Rows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 """Names of columns, and rows."""
 
@@ -43,8 +45,8 @@ class AnswerLog:
     """The answer table of a query, registered with a DuckDB connection.
 
     Attributes:
-        relation: its name in DuckDB.
-        variables: the columns of the variables of all texts that the query has had.
+        relation: the name of the table in DuckDB.
+        variables: the columns of variables, of all texts that the query has had.
     """
 
     query: str
@@ -52,9 +54,9 @@ class AnswerLog:
     variables: tuple[str, ...]
 
     def state(self, *values: exp.Expr, after_weight: Iterable[exp.Expr] = ()) -> exp.Select:
-        """`values`, `weight`, `after_weight` of the rows whose weights do not sum to 0.
+        """The newest answer: `values`, `weight`, `after_weight` of rows whose weights sum to not 0.
 
-        Rows are distinguished by the columns of all texts that the query has had.
+        The columns of all texts that the query has had identify a row.
         """
         weight = exp.Sum(this=column("weight"))
         return (
@@ -72,16 +74,16 @@ class AnswerLog:
         epoch: int | None = None,
         after_weight: Iterable[exp.Expr] = (),
     ) -> exp.Select:
-        """`values`, since, until, weight, `after_weight`: when rows held by their event times.
+        """The intervals in which rows held: `values`, since, until, weight, `after_weight`.
 
-        Of a query over streams. A row has one interval for each time in which its weight did not
-        change; until is null where it still holds.
+        For queries over streams. A row has an interval for each time during which its weight was
+        constant; until is null if the row still holds.
 
         Args:
-            variables: the columns that distinguish rows.
-            values: what is selected of them.
-            epoch: at which the answer was known, by default the newest.
-            after_weight: what is selected of them besides.
+            variables: the columns that identify a row.
+            values: the first selected columns.
+            epoch: the epoch as of which intervals are known; by default the newest.
+            after_weight: the last selected columns.
         """
         weight, time = column("weight"), column("event_time")
         net = select(
@@ -112,8 +114,8 @@ class AnswerLog:
     def variables_at(self, lake: Lake, epoch: int | None) -> tuple[str, ...]:
         """The columns of the text that the query had at an epoch, by default the newest.
 
-        The columns of its other texts are null in all rows of that state. All variables if the
-        commit that made the text valid is no longer in the history.
+        Columns of other texts are null in all rows of that state. All columns if the first commit
+        of the text is no longer in the history.
         """
         for commit in lake.commits(f"answers/{self.query}"):
             metadata = Metadata.from_json(commit.get("userMetadata"))
@@ -125,7 +127,7 @@ class AnswerLog:
 
 
 def register_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog | None:
-    """Make the published log of a query readable for DuckDB; None if the query has none."""
+    """Make the published log of a query readable by DuckDB; None if there is none."""
     relation = f"{query} log"
     names = register_table(bindings, lake, f"answers/{query}", relation)
     if not names:
@@ -135,10 +137,7 @@ def register_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog | None
 
 
 def register_table(bindings: Bindings, lake: Lake, table_name: str, relation: str) -> list[str]:
-    """Make a table of the lake readable for DuckDB; its columns, or none if there is no table.
-
-    It is so already if another view reads it.
-    """
+    """Make a table of the lake readable by DuckDB, once; gives its columns, or none."""
     table = lake.open(table_name)
     if table is None:
         return []
@@ -176,7 +175,7 @@ def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, li
 def intervals_at(
     settings: Settings, query: str, moment: Moment, *, terms: bool, limit: int
 ) -> Rows:
-    """Since and until when each row of a query over streams held, as known at a moment's epoch.
+    """The intervals in which rows of a query over streams held, as known at a moment's epoch.
 
     Args:
         settings: of the project.
@@ -191,9 +190,9 @@ def intervals_at(
     lake, bindings = open_lake(settings), Bindings(connect_with_plain_values(settings))
     log = _existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
-    found = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
+    intervals = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
     with lake.using(f"answers/{query}"):
-        return fetch(bindings.connection, found, limit, order=(*variables, "since"))
+        return fetch(bindings.connection, intervals, limit, order=(*variables, "since"))
 
 
 def changes_between(
@@ -240,9 +239,9 @@ def _existing_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog:
 
 
 def _variables(log: AnswerLog, lake: Lake, moment: Moment) -> tuple[str, ...]:
-    """The columns of the text that the query had then.
+    """The columns of the text that the query had at a moment.
 
-    Of a query over streams, whose rows do not begin at the base of a text, those of all texts.
+    Of a query over streams at an epoch, those of all texts: its rows do not begin at a base.
     """
     if moment.over_streams and moment.epoch is not None:
         return log.variables
@@ -256,10 +255,7 @@ def _values(variables: tuple[str, ...], *, terms: bool) -> list[exp.Expr]:
 def fetch(
     connection: duckdb.DuckDBPyConnection, query: exp.Select, limit: int, *, order: Sequence[str]
 ) -> Rows:
-    """Columns and rows of a query, at most `limit` of them; 0 = all.
-
-    Ordered by columns of what it reads; there may be none.
-    """
+    """The columns and rows of a query, at most `limit` rows (0 = all), ordered by `order`."""
     ordered = query.order_by(*columns(order)) if order else query
     limited = ordered.limit(limit) if limit else ordered
     result = connection.execute(limited.sql(dialect="duckdb"))

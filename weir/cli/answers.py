@@ -47,9 +47,8 @@ def show(
 
     `weight` is the multiplicity of a row: SPARQL answers are bags unless the query says DISTINCT.
     """
-    from weir.cli.answer_logs import answer_at, intervals_at
+    from weir.cli.answer_logs import CURRENT, INTERVALS, answer_at, intervals_at
     from weir.cli.moments import moment_of
-    from weir.cli.views import CURRENT, INTERVALS
 
     options = Options.of(context)
     settings = options.settings()
@@ -82,10 +81,9 @@ def log(
     the data, and have no `event_time`. Of a query over streams, `event_time` is the instant of the
     change, and `correction` says whether the answer at that instant was final before the epoch.
     """
-    from weir.cli.answer_logs import changes_between
+    from weir.cli.answer_logs import CHANGES, changes_between
     from weir.cli.causes import CAUSE, Causes
     from weir.cli.moments import published_over_streams
-    from weir.cli.views import CHANGES
     from weir.progress.completion import Completion
 
     options = Options.of(context)
@@ -124,8 +122,8 @@ def sql(
 
     options = Options.of(context)
     columns, rows = query_lake(options.settings(), statement)
-    found = [dict(zip(columns, row, strict=True)) for row in rows]
-    print_rows(options.output, columns, found, title="")
+    records = [dict(zip(columns, row, strict=True)) for row in rows]
+    print_rows(options.output, columns, records, title="")
 
 
 def _show_held(
@@ -149,17 +147,18 @@ def _show_held(
 
 
 def _require_published(settings: Settings, query: str) -> None:
+    from weir.progress.published import published_queries
+
+    published = published_queries(settings, open_lake(settings))
+    if query in published:
+        return
     from weir.catalog.catalog import Catalog
     from weir.catalog.names import declared_names, folders_of, is_declared
-    from weir.cli.views import published_queries
     from weir.errors import ConfigurationError, QualityError
     from weir.pending import beyond_limits, held_reasons, not_ready
     from weir.progress.completion import Completion
     from weir.text.near import meant
 
-    published = published_queries(settings)
-    if query in published:
-        return
     if is_declared(folders_of(settings), query):
         # If its file cannot be used, this says why.
         member = Catalog.of(settings).member(query)
@@ -212,7 +211,7 @@ def _require_intervals(query: str, at: str | None, *, over_streams: bool) -> Non
 
 
 def _one_more(limit: int) -> int:
-    """The limit of the query: one row more, to know whether rows are left out."""
+    """The limit to query with: one row more, which shows whether rows are left out."""
     return limit + 1 if limit else 0
 
 
@@ -225,14 +224,14 @@ def _print(
     title: str,
     times: Collection[str] = (),
 ) -> None:
-    """Print rows; in a table the columns `times` have all digits and the zone."""
+    """Print rows; a table shows the columns `times` with all digits and the zone."""
     from weir.lake.instants import time_text
 
     shown = rows[:limit] if limit else rows
     if len(shown) < len(rows):
         title += f", the first {limit} rows (--limit 0 for all)"
-    found = [dict(zip(columns, row, strict=True)) for row in shown]
+    records = [dict(zip(columns, row, strict=True)) for row in shown]
     if options.output is Output.table:
-        for row in found:
+        for row in records:
             row |= {name: time_text(row[name]) for name in times if row[name] is not None}
-    print_rows(options.output, columns, found, title=title)
+    print_rows(options.output, columns, records, title=title)

@@ -1,4 +1,4 @@
-"""The commands of `weir`: a file per group; heavy imports are deferred to them."""
+"""The commands of `weir`; their modules defer heavy imports to the functions that need them."""
 
 from __future__ import annotations
 

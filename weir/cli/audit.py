@@ -1,4 +1,4 @@
-"""`weir audit`, `weir repair`: whether the lake is right, and rebuilding what is not."""
+"""`weir audit`, `weir repair`: check the lake, and rebuild what is wrong."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def _print(options: Options, run_id: str, result: AuditResult) -> None:
 
     rows: list[dict[str, Any]] = [
         {
-            "table": table_of(each),
-            "check": each.expectation,
-            "success": each.success,
-            "found": each.found or None,
+            "table": table_of(check),
+            "check": check.expectation,
+            "success": check.success,
+            "found": check.found or None,
         }
-        for each in result.results
+        for check in result.results
     ]
     if options.output is Output.json:
         print_json({"run_id": run_id, "checks": rows})
@@ -97,7 +97,7 @@ def repair(
 
     def confirm(planned: Sequence[Repair]) -> bool:
         if not yes:
-            rows = [{"table": each.table, "what": each.what} for each in planned]
+            rows = [{"table": step.table, "what": step.what} for step in planned]
             print_rows(Output.table, ("table", "what"), rows, title="To be done")
             typer.confirm("Go on?", abort=True)
         return True
@@ -112,7 +112,7 @@ def repair(
             from_sources=from_sources,
             confirm=confirm,
         )
-    rows = [{"table": each.table, "done": each.what} for each in result.done]
+    rows = [{"table": step.table, "done": step.what} for step in result.done]
     if options.output is Output.json:
         print_json({"run_id": run_id, "done": rows})
     elif rows:

@@ -13,7 +13,7 @@ from weir.lake.tables import TRANSACTIONS
 from weir.progress.backlog import DIFFERENCE_AT
 
 CAUSE: Final = "changed by"
-"""The column; no variable can have its name."""
+"""The name of the column; no variable can have it."""
 
 _EDIT: Final = "an edit of the query"
 _REBUILD: Final = "a rebuild of the answer"
@@ -24,9 +24,9 @@ class Causes:
     """The causes of the rows of an answer.
 
     Attributes:
-        change_sets: by epoch, the source and the change set that it is.
-        differences: by epoch, what had the difference to the published answer published there.
-        over_streams: whether the rows have times of their own, also those of a difference.
+        change_sets: by epoch, its source and change set.
+        differences: by epoch at which a difference to the published answer was published, why.
+        over_streams: whether the query reads streams: then all rows have an event_time.
     """
 
     change_sets: Mapping[int, str]
@@ -35,7 +35,7 @@ class Causes:
 
     @classmethod
     def of(cls, lake: Lake, query: str, epochs: Collection[int], *, over_streams: bool) -> Self:
-        """Those of the rows of some epochs."""
+        """The causes of the rows of some epochs."""
         if not epochs:
             return cls({}, {}, over_streams)
         first, last = min(epochs), max(epochs)
@@ -53,8 +53,8 @@ class Causes:
     def of_row(self, epoch: int, event_time: datetime | None) -> str:
         """What made a row appear or vanish.
 
-        Rows of a difference have no time: none of the graph made them. Over streams they have, and
-        may be of either where both are published at an epoch.
+        If a difference was published at the epoch, its rows have no event_time. Over streams they
+        do, so that a row may have either cause.
         """
         change_set, difference = self.change_sets.get(epoch, ""), self.differences.get(epoch)
         if difference is None:
@@ -65,8 +65,8 @@ class Causes:
 
 
 def _differences(lake: Lake, query: str, first: int) -> dict[int, str]:
-    """By epoch from `first` on, an edit if one was published there, else a rebuild."""
-    found: dict[int, str] = {}
+    """By epoch, from `first` on, why a difference was published: an edit, or a rebuild."""
+    differences: dict[int, str] = {}
     for commit in lake.commits(f"answers/{query}"):
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is None or metadata.job != "publish":
@@ -74,6 +74,6 @@ def _differences(lake: Lake, query: str, first: int) -> dict[int, str]:
         if metadata.watermark < first:
             break
         at = metadata.extra.get(DIFFERENCE_AT)
-        if at is not None and found.get(at) != _EDIT:
-            found[at] = _EDIT if metadata.mode == "edited" else _REBUILD
-    return found
+        if at is not None and differences.get(at) != _EDIT:
+            differences[at] = _EDIT if metadata.mode == "edited" else _REBUILD
+    return differences

@@ -1,4 +1,4 @@
-"""What `weir status` says of failed runs, and of a damaged graph."""
+"""What `weir status` reports about failed runs and a damaged graph."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _GRAPH = (QUADS.name, TRIPLES.name, GRAPHS.name, TRANSACTIONS.name)
 
 
 def graph_damage(completion: Completion) -> str | None:
-    """How a table of the graph is damaged, where, and what to do; None if nothing is known.
+    """The first known damage of a table of the graph, and what to do; None if none is known.
 
-    It is the first damage; `weir audit` lists all. Logs, and whether each file is there with its
-    size, are looked at. Of the content of files it is said what the last run or the last audit
-    found: it is not read, which takes long.
+    `weir audit` lists all. Logs are read, and whether each file exists with its size. The content
+    of files is not read, which takes long: the last run or audit has recorded its damage.
     """
     try:
         require_graph(completion.lake)
@@ -46,7 +45,7 @@ def _damages(lake: Lake, table: str) -> Iterator[StorageError]:
 
 
 def _recorded(completion: Completion, table: str) -> str | None:
-    """What the last audit, or a run that failed after it, found of the files of a table."""
+    """The damage of the files of a table that the last audit, or a later failed run, recorded."""
     lake, audited = completion.lake, datetime.min.replace(tzinfo=UTC)
     if lake.exists(QUALITY.name):
         filters = [("table", "=", table), ("expectation", "in", [FILES.name, LOG.name])]
@@ -63,7 +62,7 @@ def _recorded(completion: Completion, table: str) -> str | None:
 
 
 def _what(row: Mapping[str, Any]) -> str:
-    """The first file that is damaged; of the log it is said how."""
+    """The first damaged file, and how a log is damaged."""
     examples = json.loads(row["observed"])["examples"]
     first = str(json.loads(examples[0])["found"]) if examples else row["expectation"]
     return (

@@ -51,11 +51,11 @@ _ENOUGH_BYTES = 100 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one check; `fix` says what to do if it is not `ok`."""
+    """The result of one check; `fix`: what to do if it is not `ok`."""
 
     check: str
     ok: bool
-    found: str
+    observed: str
     fix: str = ""
 
 
@@ -171,7 +171,7 @@ def _sources(settings: Settings) -> Iterator[Finding]:
 
 
 def _undeclared(settings: Settings) -> Iterator[Finding]:
-    """The sources that are declared no longer, and whose quads are in the graph."""
+    """Findings about sources that are no longer declared but have quads in the graph."""
     from weir.expected_errors import as_user_error
     from weir.ingest.endings import stays, undeclared_sources, what_to_do
     from weir.ingest.pending import source_positions
@@ -182,7 +182,7 @@ def _undeclared(settings: Settings) -> Iterator[Finding]:
         lake = open_lake(settings)
         known = undeclared_sources(lake, source_positions(lake), declared)
     except Exception as error:
-        # Others report what is wrong with declarations and tables.
+        # Other checks report what is wrong with declarations and tables.
         if as_user_error(error) is None:
             raise
         return
@@ -216,7 +216,7 @@ def _remotes(settings: Settings) -> Iterator[Finding]:
 
 
 def _evaluations(settings: Settings) -> Iterator[Finding]:
-    """What came of the last evaluation of each remote, and why one has none where that is wrong."""
+    """Findings about the last evaluation of each remote, or why it could not be evaluated."""
     from weir.expected_errors import as_user_error
     from weir.freshness.current import current_states
 
@@ -257,7 +257,7 @@ def _lake(settings: Settings) -> Iterator[Finding]:
 
 
 def _can_be_written(lake: Path) -> Finding:
-    """Whether a file can be made in the lake, or where it will be."""
+    """Whether a file can be written in the folder of the lake, or where it will be created."""
     check = "lake can be written"
     place = next(path for path in (lake, *lake.absolute().parents) if path.exists())
     if not place.is_dir():
@@ -274,12 +274,12 @@ def _can_be_written(lake: Path) -> Finding:
 
 
 def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
-    """Whether the commits of the tables can be read, and their data files are there."""
+    """Whether the commits of the tables can be read, and their data files exist."""
     from weir.expected_errors import as_user_error
     from weir.lake.damage.integrity import Damage, damaged_commits, missing_files, tables_in
 
     lake, names = open_lake(settings), tables_in(folder)
-    are_there = True
+    all_present = True
     for name in names:
         damages = [*damaged_commits(folder / name)]
         has_log = not damages
@@ -292,10 +292,10 @@ def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
                     raise
                 damages, has_log = [Damage(Path(expected.where), expected.what)], False
         for damage in damages:
-            are_there = False
+            all_present = False
             what = f"{damage.file}: {damage.what}"
             yield Finding(f"table {name}", False, what, _restore(name, has_log=has_log))
-    if are_there:
+    if all_present:
         tables = counted(len(names), "table")
         yield Finding(
             "files of tables", True, f"those of {tables} are there; `weir audit` reads them"

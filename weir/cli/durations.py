@@ -1,4 +1,4 @@
-"""Durations as they are written on the command line."""
+"""Durations as options give them: `5s`, `2m`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def seconds_of(text: str) -> float:
     """The seconds of a duration: a number and its unit, `500ms`, `5s`, `2m`, `1h`.
 
     Raises:
-        ConfigurationError: it is not of this form, or no time at all.
+        ConfigurationError: it is not of this form, or not positive.
     """
-    found = _FORM.fullmatch(text.strip())
-    seconds = 0.0 if found is None else float(found[1]) * _SECONDS[found[2]]
+    match = _FORM.fullmatch(text.strip())
+    seconds = 0.0 if match is None else float(match[1]) * _SECONDS[match[2]]
     if not 0 < seconds < _LONGEST:
         raise ConfigurationError(
             f"{text!r} is no duration", "--every", "Write a number and a unit: 500ms, 5s, 2m, 1h."

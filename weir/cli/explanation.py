@@ -1,4 +1,4 @@
-"""How a query is maintained, as text: plan, stored nodes, classes of its parts, SQL."""
+"""Explains how a query is maintained: its plan, stored nodes, classes of its parts, SQL."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from weir.sparql.recursion import deep_recursion
 from weir.streams.windows import windows_of
 
 DIALECT = "spark"
-# The SQL of a run over three epochs; only the numbers differ from run to run.
+# The SQL is that of a run over three epochs; in other runs only the numbers differ.
 EXAMPLE = EpochRange(after=4, last=7)
 
 
@@ -43,10 +43,10 @@ def explain_query(
     """The explanation of a query as text; with `sql` also the statements of an example run.
 
     Args:
-        query: what is explained.
+        query: the query.
         sql: whether the statements are part of it.
-        starts: of a query over streams, the first instant of each; None before its first event.
-        kept_from: of each with deleted events, the first instant whose events are kept.
+        starts: the first instant of each stream that is read; None before its first event.
+        kept_from: of streams with deleted events, the first instant whose events are kept.
     """
     plan = query.plan
     lines = [
@@ -75,7 +75,7 @@ def explain_query(
 
 
 def _trees(plan: Plan) -> Iterator[str]:
-    """The nodes of the answer, then those of the keys that remotes are asked for."""
+    """The nodes of the answer, then the nodes of the keys that remotes are asked for."""
     shown: set[str] = set()
     for root in dict.fromkeys((plan.root, *(keys for _, keys in plan.asked))):
         yield from _tree(plan, root, 1, shown)
@@ -124,8 +124,8 @@ def _described(plan: Plan, node: PlanNode) -> str:
             return f"extend {_variable(plan, variable)} := {_expression(plan, expression)}"
         case operators.Group():
             aggregates = ", ".join(
-                f"{_variable(plan, name)} := {_aggregate(plan, each)}"
-                for name, each in node.aggregates
+                f"{_variable(plan, name)} := {_aggregate(plan, aggregate)}"
+                for name, aggregate in node.aggregates
             )
             by = f" by {_variables(plan, node.keys)}" if node.keys else ", one group"
             return f"group{by}: {aggregates or 'no aggregates'}"
@@ -232,13 +232,13 @@ def _statements(plan: Plan, windowing: Windowing | None) -> Iterator[Loaded | St
             yield Statement(f"{prefix}_window", content, "cache")
             graphs[scope] = f"{prefix}_window"
             continue
-        found = hops(prefix, f"{prefix}_log", changes, lookups(parts), log_columns(scope))
-        for hop in found:
+        neighbourhood = hops(prefix, f"{prefix}_log", changes, lookups(parts), log_columns(scope))
+        for hop in neighbourhood:
             yield hop.lookups
             yield hop.keys
             yield hop.rows
         graph = neighbourhood_graph(
-            scope, prefix, [hop.rows.name for hop in found], changes, EXAMPLE
+            scope, prefix, [hop.rows.name for hop in neighbourhood], changes, EXAMPLE
         )
         yield graph
         graphs[scope] = graph.name

@@ -1,4 +1,4 @@
-"""Errors as the command line reports them: what, where, what to do next."""
+"""Reports errors on standard error: what, where, what to do next."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def report_failure(error: Exception, *, debug: bool) -> int:
             print_error(expected)
             return expected.exit_code
         case _:
-            # An error of Spark is often no more than its cause.
-            said = "\n".join(messages_of(error)) or "no message"
-            _print("error", f"{type(error).__name__}: {said}")
+            # The message of a Spark error is often only in its cause.
+            message = "\n".join(messages_of(error)) or "no message"
+            _print("error", f"{type(error).__name__}: {message}")
             if limit() is not None:
                 what, hint = suspicion_text()
                 print_error(WeirError(what, "", hint))

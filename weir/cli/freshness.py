@@ -49,7 +49,7 @@ def freshness(
         raise
     seconds = time.monotonic() - started
     if options.output is Output.json:
-        results = [source_freshness(each, now, seconds / len(states)) for each in states]
+        results = [source_freshness(state, now, seconds / len(states)) for state in states]
         _print_json(results, now, seconds)
     elif not states:
         print_line(f"No remote is declared in {settings.remotes}.")
@@ -59,7 +59,7 @@ def freshness(
 
 
 def _unreadable(settings: Settings, error: Exception) -> Iterator[dict[str, Any]]:
-    """The result of each declared remote when a table cannot be read."""
+    """The results of all declared remotes if a table cannot be read."""
     from weir.freshness.source_freshness import runtime_error
     from weir.remotes.declarations import load_remotes
 
@@ -79,7 +79,7 @@ def _print_tables(options: Options, states: list[RemoteState], *, with_patterns:
         title = "Used by the last evaluation, of its budget"
         print_rows(options.output, _BUDGETS, used, title=title)
     if with_patterns:
-        rows = [_pattern_row(state, each) for state in states for each in state.patterns]
+        rows = [_pattern_row(state, pattern) for state in states for pattern in state.patterns]
         print_rows(options.output, _PATTERNS, rows, title="Patterns")
     for state in states:
         if state.reason:
@@ -125,7 +125,7 @@ def _share(share: float | None) -> str | None:
 
 
 def _used(state: RemoteState) -> dict[str, Any]:
-    """What the last evaluation has used of its budget, by unit: `12 of 50`."""
+    """How much of its budget the last evaluation has used, by unit: `12 of 50`."""
     assert state.used is not None, "it was evaluated"
     assert state.budget is not None, "it was evaluated"
     used = {
@@ -147,7 +147,7 @@ def _raise_for(settings: Settings, states: list[RemoteState]) -> None:
     """
     from weir.errors import QualityError
 
-    wrong = [f"{each.remote.name}: {each.reason}" for each in states if each.is_late]
+    wrong = [f"{state.remote.name}: {state.reason}" for state in states if state.is_late]
     if wrong:
         raise QualityError(
             f"replicas are not fresh enough: {'; '.join(wrong)}.",

@@ -1,4 +1,4 @@
-"""The answer of a query as it was computed and is held back, read by DuckDB."""
+"""Reads the answer of a query that is held back, by DuckDB."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from weir.settings import Settings
 
 
 def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> tuple[Rows, str]:
-    """The rows that publishing would leave, and why they are held back.
+    """The answer as it would be published, and why it is held back.
 
     Args:
         settings: of the project.
@@ -36,7 +36,7 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
         limit: maximum number of rows; 0 = all.
 
     Raises:
-        ConfigurationError: nothing of it is held back.
+        ConfigurationError: the answer is not held back.
     """
     completion = Completion.read(open_lake(settings))
     backlog = completion.backlog([query])

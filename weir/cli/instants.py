@@ -34,7 +34,7 @@ def instant_of(text: str, option: str) -> int:
 
 
 def duration_text(length: int) -> str:
-    """A duration of so many microseconds as XML Schema writes it."""
+    """A duration in microseconds, as XML Schema writes it: `PT10S`."""
     days, rest = divmod(length, _DAY)
     parts = []
     for unit, size in _UNITS:

@@ -1,7 +1,7 @@
-"""Which state of a published answer is asked for: that at an epoch, of streams also at an instant.
+"""Parses `--at` and `--as-of`: which state of a published answer is to be printed.
 
-The answer of a query over streams has two times: the instant that it is about, and the epoch at
-which it was known. A later epoch may correct it.
+The answer of a query over streams has two times: the instant at which it holds, and the epoch as of
+which it is known, for later epochs may correct it. Other answers have an epoch only.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from weir.catalog.catalog import Catalog
 from weir.catalog.names import folders_of, is_declared
 from weir.cli.instants import instant_of
-from weir.cli.stream_status import StreamAnswer, stream_answer
+from weir.cli.stream_status import StreamAnswer, is_over_streams, stream_answer
 from weir.errors import ConfigurationError
 from weir.lake.instants import instant_text
 from weir.progress.completion import Completion
@@ -28,10 +27,10 @@ class Moment:
     """A state of a published answer.
 
     Attributes:
-        epoch: at which it was known; None for the newest.
-        instant: that it is about; None for everything known.
+        epoch: the epoch as of which it is known; None for the newest.
+        instant: the instant at which it holds; None for the state of all instants.
         over_streams: whether the query reads streams.
-        title: of a query over streams, what the state is called.
+        title: the title of the printed state; empty for queries that read no stream.
     """
 
     epoch: int | None
@@ -45,7 +44,7 @@ def moment_of(settings: Settings, query: str, at: str | None, as_of: int | None)
 
     Args:
         settings: of the project.
-        query: it is published.
+        query: the name of a published query.
         at: a time for a query over streams, else an epoch.
         as_of: an epoch.
 
@@ -74,7 +73,11 @@ def moment_of(settings: Settings, query: str, at: str | None, as_of: int | None)
 def published_over_streams(
     settings: Settings, completion: Completion, query: str
 ) -> StreamAnswer | None:
-    """What is known of a published answer; None of a query that reads no stream."""
+    """The published answer of a query over streams; None for other queries."""
+    if not is_over_streams(completion, query):
+        return None
+    from weir.catalog.catalog import Catalog
+
     registered = None
     if is_declared(folders_of(settings), query):
         catalog = Catalog.of(settings)

@@ -35,9 +35,9 @@ class Options:
     @classmethod
     def of(cls, context: typer.Context) -> Options:
         """The options of the call that `context` belongs to."""
-        found = context.find_object(cls)
-        assert found is not None, "set by the callback of the application"
-        return found
+        options = context.find_object(cls)
+        assert options is not None, "set by the callback of the application"
+        return options
 
     def settings(self) -> Settings:
         """The configuration.
@@ -70,10 +70,10 @@ class Options:
 
 
 def named(text: str) -> Name:
-    """A name that is given on the command line, before anything is looked up by it.
+    """A name on the command line.
 
     Raises:
-        ConfigurationError: it cannot be one.
+        ConfigurationError: it cannot be a name.
     """
     from weir.errors import ConfigurationError
 

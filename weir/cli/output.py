@@ -46,7 +46,7 @@ def print_json(value: Any) -> None:
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """A value as a JSON document; characters that the output cannot have are escaped."""
+    """A value as a JSON document; characters that the output cannot encode are escaped."""
     text = printable_json(json.dumps(value, default=_plain, ensure_ascii=False, indent=indent))
     try:
         text.encode(sys.stdout.encoding or "utf-8")
@@ -56,12 +56,12 @@ def json_text(value: Any, indent: int | None = None) -> str:
 
 
 def print_line(text: str) -> None:
-    """Print a line of text: what is called with a line feed does not make two of it."""
+    """Print a line of text; line feeds in it, as in names of files, are escaped."""
     print_text(printable(text))
 
 
 def print_text(text: str) -> None:
-    """Print text of several lines, none of which is what a user or a source has named."""
+    """Print text of several lines; names in it must not have line feeds."""
     from rich.text import Text
 
     _console().print(Text(printable_lines(text)))

@@ -10,8 +10,8 @@ import duckdb
 from weir.compute.connection import connect
 from weir.settings import Settings
 
-# An escape is a backslash and what follows, so cutting at pairs of backslashes leaves parts in
-# which every other backslash starts an escape.
+# A pair of backslashes is an escaped backslash. Between such pairs, every backslash starts another
+# escape.
 _MACROS = r"""
 CREATE TEMP MACRO escaped_code(part, mark, digits) AS
   list_aggregate(list_transform(string_split(part, mark), lambda piece, i:

@@ -1,4 +1,4 @@
-"""How a program is maintained, as text: points, streams, what it looks back at, strata, windows."""
+"""Explains how a program is maintained: points, streams, look-back, strata, windows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def explain_program(
     """The explanation of a program as text.
 
     Args:
-        registered: what is explained.
+        registered: the program.
         starts: the first instant of each stream; None before its first event.
         kept_from: of each stream with deleted events, the first instant whose events are kept.
     """
@@ -46,7 +46,7 @@ def explain_program(
         *_atoms(registered),
     ]
     if program.written_stream is not None:
-        written = ", ".join(dict.fromkeys(each.predicate for each in program.written))
+        written = ", ".join(dict.fromkeys(atom.predicate for atom in program.written))
         lines.append(f"stream out of the program: {program.written_stream}, with {written}")
     return "\n".join(lines).rstrip()
 
@@ -82,14 +82,14 @@ def _windows(program: Program) -> Iterator[str]:
 
 
 def _atoms(registered: RegisteredProgram) -> Iterator[str]:
-    """The triples of each atom that is read, so that a misspelt name is seen."""
-    declared = {each.partition("(")[0].strip() for each in registered.front_matter.atoms}
+    """The triples of each atom that is read, so that misspelt names show."""
+    declared = {signature.partition("(")[0].strip() for signature in registered.front_matter.atoms}
     yield "atoms that are read:"
-    for each in registered.program.read_patterns:
-        where = "of the graph, as of the point" if each.origin == "graph" else "of the stream"
-        default = "" if each.predicate in declared else ", by default"
-        triples = " . ".join(" ".join(map(_node, triple.nodes)) for triple in each.triples)
-        yield f"  {_signature(each.predicate, each.arguments)} {where}{default}: {triples}"
+    for pattern in registered.program.read_patterns:
+        where = "of the graph, as of the point" if pattern.origin == "graph" else "of the stream"
+        default = "" if pattern.predicate in declared else ", by default"
+        triples = " . ".join(" ".join(map(_node, triple.nodes)) for triple in pattern.triples)
+        yield f"  {_signature(pattern.predicate, pattern.arguments)} {where}{default}: {triples}"
 
 
 def _node(node: Variable | Constant) -> str:

@@ -1,4 +1,4 @@
-"""Progress of commands on standard error, apart from their results."""
+"""Prints the progress of commands on standard error."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from weir.text.step_lines import StepLines, reminding
 
 @contextmanager
 def progress(stage: str, *, announce: bool = True) -> Iterator[Callable[[str], None]]:
-    """A function that receives the steps of a stage.
+    """Gives a function that shows the steps of a stage.
 
-    A terminal shows the newest one beside a spinner. Elsewhere the stage has a line before it
-    begins, and one whenever it goes on for long.
+    A terminal shows the newest step beside a spinner. Elsewhere a line is printed at the start of
+    the stage, and from time to time while it takes long.
 
     Args:
         stage: its name.
-        announce: whether it has the first of these lines.
+        announce: whether the line at the start is printed.
     """
     if not sys.stderr.isatty():
         lines = StepLines(stage, _print, every_step=False)
@@ -37,7 +37,7 @@ def progress(stage: str, *, announce: bool = True) -> Iterator[Callable[[str], N
 
 @contextmanager
 def still_at_work(command: str) -> Iterator[None]:
-    """Within the block, a line whenever a command without stages goes on for long."""
+    """Within the block, print a line from time to time if a command without stages takes long."""
     with reminding(StepLines(command, _print, every_step=False)):
         yield
 

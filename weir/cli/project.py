@@ -100,14 +100,14 @@ def doctor(context: typer.Context) -> None:
     if options.output is Output.json:
         print_json(
             [
-                {"check": f.check, "ok": f.ok, "found": f.found, "fix": "" if f.ok else f.fix}
+                {"check": f.check, "ok": f.ok, "found": f.observed, "fix": "" if f.ok else f.fix}
                 for f in findings
             ]
         )
     else:
-        # Not a table: a sentence of what is wrong, beside another, is wider than any screen.
+        # Not a table: sentences beside each other are wider than any screen.
         for f in findings:
-            print_line(f"{'ok' if f.ok else 'WRONG':<7}{f.check}: {f.found}")
+            print_line(f"{'ok' if f.ok else 'WRONG':<7}{f.check}: {f.observed}")
             if not f.ok and f.fix:
                 print_line(f"       {f.fix}")
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
@@ -186,10 +186,10 @@ def rename(
 
 def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from weir.catalog.names import folders_of, is_declared
-    from weir.cli.views import published_queries
     from weir.errors import ConfigurationError
     from weir.lake.ledger.runs import DROPPED, SUCCEEDED, LedgerRow, record
     from weir.lake.upkeep.removal import remove_table
+    from weir.progress.published import published_queries
     from weir.stage import claimed, new_run_id
     from weir.text.near import meant
 
@@ -197,7 +197,7 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     names = (f"answers/{query}", f"embeddings/{query}", f"output_streams/{query}")
     tables = [name for name in names if lake.exists(name)]
     if not tables:
-        known = meant(query, published_queries(settings))
+        known = meant(query, published_queries(settings, lake))
         raise ConfigurationError(
             f"{query} has no tables", settings.lake, f"{known}`weir status` lists the queries."
         )

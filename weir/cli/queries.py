@@ -33,7 +33,7 @@ def explain(
     settings = options.settings()
     catalog = Catalog.of(settings)
     try:
-        found = catalog.member(query)
+        member = catalog.member(query)
     except KeyError:
         known = ", ".join(catalog.names) or "none yet"
         raise ConfigurationError(
@@ -41,10 +41,10 @@ def explain(
             str(settings.queries),
             f"{meant(query, catalog.names)}Registered: {known}.",
         ) from None
-    _check_remotes(settings, found)
-    starts = _first_instants(settings, found)
+    _check_remotes(settings, member)
+    starts = _first_instants(settings, member)
     kept_from = _kept_from(settings, starts)
-    explanation = _explanation(found, starts, kept_from, with_sql=with_sql)
+    explanation = _explanation(member, starts, kept_from, with_sql=with_sql)
     if options.output is Output.json:
         print_json({"query": query, "explanation": explanation})
     else:
@@ -52,7 +52,7 @@ def explain(
 
 
 def _explanation(
-    found: Maintained,
+    member: Maintained,
     starts: dict[str, int | None],
     kept_from: dict[str, int],
     *,
@@ -61,33 +61,33 @@ def _explanation(
     """The explanation of a definition of any kind.
 
     Raises:
-        ConfigurationError: the SQL of a program, whose statements depend on what rules derive.
+        ConfigurationError: the SQL of a program is asked for.
     """
     from weir.catalog.queries import RegisteredQuery
     from weir.errors import ConfigurationError
 
-    if isinstance(found, RegisteredQuery):
+    if isinstance(member, RegisteredQuery):
         from weir.cli.explanation import explain_query
 
-        return explain_query(found, sql=with_sql, starts=starts, kept_from=kept_from)
+        return explain_query(member, sql=with_sql, starts=starts, kept_from=kept_from)
     from weir.catalog.programs import RegisteredProgram
     from weir.cli.program_explanation import explain_program
 
-    assert isinstance(found, RegisteredProgram), "there is no other kind"
+    assert isinstance(member, RegisteredProgram), "there is no other kind"
     if with_sql:
         raise ConfigurationError(
             "the SQL of a program is not printed: which statements run depends on what is derived",
-            str(found.file),
+            str(member.file),
             "Leave --sql out.",
         )
-    return explain_program(found, starts=starts, kept_from=kept_from)
+    return explain_program(member, starts=starts, kept_from=kept_from)
 
 
 def _first_instants(settings: Settings, query: Maintained) -> dict[str, int | None]:
-    """The first instants of the streams that a query reads.
+    """The first instant of each stream that a query reads.
 
     Raises:
-        ConfigurationError: a stream that no source gives.
+        ConfigurationError: a stream is not declared.
     """
     if query.windowing is None:
         return {}
@@ -120,12 +120,12 @@ def _check_remotes(settings: Settings, query: Maintained) -> None:
 
 
 def _kept_from(settings: Settings, streams: Iterable[str]) -> dict[str, int]:
-    """The first instant whose events are kept, of those streams of which others were deleted."""
+    """By stream with deleted events, the first instant whose events are kept."""
     from weir.progress.streams import deleted_events
 
     lake = open_lake(settings)
     deleted = {name: deleted_events(lake, name) for name in streams}
-    return {name: each.before for name, each in deleted.items() if each is not None}
+    return {name: events.before for name, events in deleted.items() if events is not None}
 
 
 def report(

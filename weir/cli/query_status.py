@@ -1,4 +1,4 @@
-"""How far every query is, read without Spark."""
+"""How far each query is maintained and published, read without Spark."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import pyarrow.compute as pc
 from weir.catalog.maintained import Maintained
 from weir.cli.damage import graph_damage
 from weir.cli.stream_status import stream_answer
-from weir.cli.views import published_queries
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.tables import TRANSACTIONS
 from weir.pending import DefinitionState, Pending
 from weir.progress.completion import Completion
+from weir.progress.published import published_queries
 from weir.progress.streams import Frontiers
 from weir.project import Project
 
 
 @dataclass(frozen=True, slots=True)
 class QueryStatus:
-    """How far a query is.
+    """How far a query is maintained and published.
 
     Attributes:
         state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
@@ -35,14 +35,14 @@ class QueryStatus:
             gone, and its answers are there.
         watermark: the epoch up to which it is maintained.
         published: the epoch up to which it is published.
-        lag_epochs: epochs that are not published yet.
+        lag_epochs: the number of epochs that are not published yet.
         lag: how long the oldest of them has been waiting.
-        rows: rows of the published answer.
-        mode: what the last run that looked at it did.
-        reason: why it is in its state; of a current or removed query why the last run computed it
-            so. None of a query that the next run brings further as usual.
-        final_to: of a query over streams, the last instant at which the published answer is final.
-        decided_by: the stream whose frontier decides on it.
+        rows: the number of rows of the published answer.
+        mode: of the last run of maintain that reported on it.
+        reason: why it is in its state; of a current or removed query, why the last run chose the
+            mode. None if the next run simply continues.
+        final_to: over streams, the last instant at which the published answer is final.
+        decided_by: over streams, the stream whose frontier determines `final_to`.
     """
 
     query: str
@@ -67,14 +67,14 @@ def query_statuses(project: Project) -> list[QueryStatus]:
     for name, damage in over_damaged.items():
         if states[name].state != "broken":
             states[name] = replace(states[name], state="broken", reason=damage)
-    states |= _removed(completion, {*published_queries(project.settings)} - {*states})
+    states |= _removed(completion, {*published_queries(project.settings, project.lake)} - {*states})
     frontiers = Frontiers.read(completion.lake)
     arrivals = _arrivals(completion, states.values())
     statuses = []
     for name, state in sorted(states.items()):
         to_epoch = state.published.epoch if state.published else 0
         answer = None
-        # That of a query whose stream it reads may be damaged.
+        # The table of a query whose stream it reads may be damaged.
         with suppress(DamagedTable):
             answer = stream_answer(completion, frontiers, name, members.get(name))
         statuses.append(
@@ -111,7 +111,7 @@ def _removed(completion: Completion, names: Collection[str]) -> dict[str, Defini
 
 
 def _over_a_damaged_graph(completion: Completion, queries: Iterable[Maintained]) -> dict[str, str]:
-    """The queries that read the graph, if that is damaged, and how it is."""
+    """By query that reads the graph: how the graph is damaged; empty if it is not."""
     readers = [query.name for query in queries if query.reads]
     damage = graph_damage(completion) if readers else None
     if damage is None:
@@ -120,7 +120,7 @@ def _over_a_damaged_graph(completion: Completion, queries: Iterable[Maintained])
 
 
 def _arrivals(completion: Completion, states: Iterable[DefinitionState]) -> pa.Table:
-    """epoch, ingested_at of the transactions that are not published of every query."""
+    """The transactions that some query has not published: epoch, ingested_at."""
     epochs = (state.published.epoch if state.published else 0 for state in states)
     slowest = min(epochs, default=completion.head)
     if completion.head == 0:

@@ -44,7 +44,7 @@ def refresh(
     run_id = new_run_id("refresh")
     with options.project() as project, progress("refresh") as report:
         result = refresh_remotes(project, run_id, report, names=remotes or ())
-    rows = [refreshed_row(each) for each in result.remotes]
+    rows = [refreshed_row(remote) for remote in result.remotes]
     if options.output is Output.json:
         errors = [str(error) for error in result.errors]
         print_json({"run_id": run_id, "remotes": rows, "errors": errors})
@@ -61,9 +61,9 @@ def refresh(
 
 
 def refreshed_row(refreshed: RefreshedRemote) -> dict[str, Any]:
-    """The newest evaluation of a remote, over all its patterns; null where there is none.
+    """The newest evaluation of a remote, summed over its patterns; null if there is none.
 
-    Keys: remote, outcome, evaluation, round; the counts `asked`, `answered`, ... of keys; used and
+    Keys: remote, outcome, evaluation, round; numbers of keys (`asked`, `answered`, ...); used and
     budget by unit; state, reason and next_at.
     """
     patterns, worst = refreshed.rows, refreshed.worst
@@ -83,11 +83,11 @@ def refreshed_row(refreshed: RefreshedRemote) -> dict[str, Any]:
     if worst is None:
         return row
     first = patterns[0]
-    counts = {name: sum(each[name] for each in patterns) for name in _COUNTS}
+    counts = {name: sum(pattern[name] for pattern in patterns) for name in _COUNTS}
     return row | {
         "evaluation": first["evaluation"],
         "round": first["round"],
-        "asked": counts["elected"] - sum(each["not_asked"] for each in patterns),
+        "asked": counts["elected"] - sum(pattern["not_asked"] for pattern in patterns),
         **counts,
         "used": {unit: first[f"{unit}_used"] for unit in _UNITS},
         "budget": {unit: first[f"{unit}_budget"] for unit in _UNITS},
@@ -101,12 +101,12 @@ def _outcome(refreshed: RefreshedRemote) -> str:
         return "busy" if isinstance(refreshed.error, BusyError) else "failed"
     if refreshed.is_new:
         return "evaluated"
-    # Without a time it will not be evaluated.
+    # Without a time, no query needs it.
     return "not due" if refreshed.next_at is not None else "not needed"
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:
-    """The row as people read it: what was used of the budget in one cell per unit."""
+    """The row as a table shows it: used and budget in one cell per unit."""
     used, budget = row["used"], row["budget"]
     counts = ("asked", "answered", "changed", "failed", "never_asked")
     changed = None if row["changed"] is None else row["changed"] + row["gone"]

@@ -1,4 +1,4 @@
-"""The views of SQL about remotes: `replica_<remote>` and `freshness_current`."""
+"""The SQL views of remotes: `replica_<remote>` and `freshness_current`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def remote_views(settings: Settings) -> list[str]:
 
 
 def create_remote_view(bindings: Bindings, lake: Lake, name: str) -> bool:
-    """Create the view `name` if it is one about remotes; whether it is."""
+    """Create the view `name` if it is a view of a remote; gives whether it is."""
     if name == FRESHNESS_CURRENT:
         relation = f"{FRESHNESS.name} log"
         if register_table(bindings, lake, FRESHNESS.name, relation):

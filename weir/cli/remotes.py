@@ -30,7 +30,7 @@ def listed(context: typer.Context) -> None:
     from weir.remotes.schedule import schedule
 
     check_names(settings)
-    rows = [_row(each) for each in schedule(settings, open_lake(settings), utc_now())]
+    rows = [_row(scheduled) for scheduled in schedule(settings, open_lake(settings), utc_now())]
     if options.output is Output.json:
         print_json(rows)
     elif rows:
@@ -46,15 +46,15 @@ def pools(context: typer.Context) -> None:
     settings = Options.of(context).settings()
     from weir.remotes.names import declared_remotes
 
-    # A file without pools is no error of Airflow's.
+    # Airflow accepts a file without pools.
     print_json(
         {
-            each.pool: {
+            remote.pool: {
                 "slots": 1,
-                "description": f"Weir asks {each.name} one evaluation at a time",
+                "description": f"Weir asks {remote.name} one evaluation at a time",
                 "include_deferred": False,
             }
-            for each in declared_remotes(settings.remotes)
+            for remote in declared_remotes(settings.remotes)
         }
     )
 
@@ -72,7 +72,7 @@ def _row(scheduled: Scheduled) -> dict[str, Any]:
         "budget": remote.budget.model_dump(),
         "patterns": {pattern: [*dict.fromkeys(names)] for pattern, names in asked.items()},
         "queries": [*dict.fromkeys(asker.query.name for asker in scheduled.askers)],
-        # Nothing is asked for no query.
+        # A remote without queries is not asked.
         "next_at": scheduled.asked_at if scheduled.askers else None,
     }
 

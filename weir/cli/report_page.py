@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from weir.cli.output import cell_text
 from weir.cli.query_status import query_statuses
 from weir.cli.stream_status import stream_statuses
-from weir.cli.views import published_queries
 from weir.progress.completion import Completion
+from weir.progress.published import published_queries
 from weir.project import Project, open_lake
 from weir.settings import Settings
 
@@ -33,10 +33,10 @@ svg { max-width: 100%; height: auto; }
 
 
 def report_page(project: Project) -> str:
-    """The page, for the lake as it is now."""
+    """The HTML page for the lake as it is now."""
     settings = project.settings
-    queries = [asdict(each) for each in query_statuses(project)]
-    streams = [asdict(each) for each in stream_statuses(settings)]
+    queries = [asdict(query) for query in query_statuses(project)]
+    streams = [asdict(stream) for stream in stream_statuses(settings)]
     parts = (
         ("Queries", _table(queries, "No query is registered.")),
         ("Streams", _table(streams, "No stream is declared.")),
@@ -55,11 +55,11 @@ def report_page(project: Project) -> str:
 
 
 def _changes(settings: Settings) -> list[dict[str, Any]]:
-    """query, epoch, change (appeared or vanished), rows: counted over the published logs."""
+    """The changes of published answers: query, epoch, change (appeared or vanished), rows."""
     from collections import Counter
 
     counted: Counter[tuple[str, int, str]] = Counter()
-    for query in published_queries(settings):
+    for query in published_queries(settings, open_lake(settings)):
         log = _read(settings, f"answers/{query}", ["epoch", "weight"])
         for epoch, weight in zip(*(column.to_pylist() for column in log.columns), strict=True):
             counted[query, epoch, "appeared" if weight > 0 else "vanished"] += weight
@@ -72,12 +72,12 @@ def _changes(settings: Settings) -> list[dict[str, Any]]:
 def _failed_runs(settings: Settings) -> str:
     """The jobs whose last run failed, and what to do."""
     failed = Completion.read(open_lake(settings)).failed_runs
-    rows = [{"job": each.job, "failed_at": each.at, "reason": each.reason} for each in failed]
+    rows = [{"job": run.job, "failed_at": run.at, "reason": run.reason} for run in failed]
     return _table(rows, "The last run of each job succeeded.")
 
 
 def _chart(changes: Sequence[dict[str, Any]]) -> str:
-    """A bar per epoch and query: upwards rows that appeared, downwards rows that vanished."""
+    """A bar chart per query and epoch: appeared rows upwards, vanished rows downwards."""
     if not changes:
         return "<p>Nothing was published yet.</p>"
     import altair as alt
@@ -109,12 +109,12 @@ def _runs(settings: Settings) -> list[dict[str, Any]]:
     rows = _read(settings, "runs", columns)
     if not rows.num_rows:
         return []
-    found: list[dict[str, Any]] = rows.sort_by([("recorded_at", "descending")]).to_pylist()
-    return [row for row in found if row["status"] != "claimed"][:_RUNS]
+    newest_first: list[dict[str, Any]] = rows.sort_by([("recorded_at", "descending")]).to_pylist()
+    return [row for row in newest_first if row["status"] != "claimed"][:_RUNS]
 
 
 def _checks(settings: Settings) -> list[dict[str, Any]]:
-    """The results of the last validation, failed checks first; those of remotes have no epochs."""
+    """The results of the last validation, failed checks first."""
     columns = [
         "to_epoch",
         "run_id",
@@ -125,11 +125,12 @@ def _checks(settings: Settings) -> list[dict[str, Any]]:
         "unexpected_rows",
     ]
     rows = _read(settings, "quality", [*columns, "observed"])
+    # Checks of remotes have no epochs.
     rows = rows.filter(pc.is_valid(rows["to_epoch"]))
     if not rows.num_rows:
         return []
-    found: list[dict[str, Any]] = rows.sort_by([("recorded_at", "descending")]).to_pylist()
-    last = [_check(row) for row in found if row["run_id"] == found[0]["run_id"]]
+    newest_first: list[dict[str, Any]] = rows.sort_by([("recorded_at", "descending")]).to_pylist()
+    last = [_check(row) for row in newest_first if row["run_id"] == newest_first[0]["run_id"]]
     return sorted(last, key=lambda row: (row["success"], row["table"], row["expectation"]))
 
 
@@ -137,7 +138,7 @@ def _check(row: dict[str, Any]) -> dict[str, Any]:
     """A row of `quality` for a reader, with the sentence and the examples that were observed."""
     observed = json.loads(row["observed"] or "{}")
     columns = {name: row[name] for name in ("table", "expectation", "success", "unexpected_rows")}
-    examples = "; ".join(str(each) for each in observed.get("examples", ()))
+    examples = "; ".join(str(example) for example in observed.get("examples", ()))
     return columns | {"meaning": observed.get("sentence", ""), "examples": examples}
 
 

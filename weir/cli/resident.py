@@ -1,4 +1,4 @@
-"""`weir run --every`: one process that runs again and again, and keeps warm what it needs."""
+"""`weir run --every`: one process that runs again and again and prints each round."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ from weir.stage import Progress
 
 
 def run_every(options: Options, seconds: float, *, refresh: bool) -> None:
-    """Run all stages, the next time so long after the start of the last.
-
-    Until a signal, or until nobody reads what it prints any more.
+    """Execute rounds, `seconds` from start to start, until a signal, or until the output is closed.
 
     Args:
         options: of the command line.
@@ -39,7 +37,7 @@ def run_every(options: Options, seconds: float, *, refresh: bool) -> None:
 
     Raises:
         ConfigurationError: the configuration is wrong at the start.
-        Exception: an unexpected error ends it.
+        Exception: an unexpected error, which ends the process.
     """
     config = (options.config or Path(CONFIG_FILE)).absolute()
     gc.set_threshold(50_000)
@@ -48,18 +46,18 @@ def run_every(options: Options, seconds: float, *, refresh: bool) -> None:
         StopRequest() as stop,
         Rounds(options.settings, config, seconds, refresh=remotes, reporting=_reporting) as rounds,
     ):
-        # Validate needs it, which takes seconds; it stays.
+        # Validate needs these libraries, whose import takes seconds.
         import_ahead()
         try:
             while has_reader() and not stop.is_made:
                 started = time.monotonic()
-                found = rounds.next(stop)
-                if found is not None:
-                    _print(options, rounds.project, found)
+                finished = rounds.next(stop)
+                if finished is not None:
+                    _print(options, rounds.project, finished)
                     _give_back()
                 stop.wait(started + seconds - time.monotonic())
         finally:
-            # DuckDB's bindings count what is left at the end.
+            # DuckDB's bindings check at exit which objects are left.
             gc.unfreeze()
 
 
@@ -68,37 +66,37 @@ def _reporting(stage: StageName) -> AbstractContextManager[Progress]:
 
 
 def _give_back() -> None:
-    """Give back what the round needed."""
+    """Free the memory that the round needed."""
     gc.collect()
     if not gc.get_freeze_count():
-        # Some hundred thousand objects of libraries, which stay, and are not looked at again.
+        # The collector need not look again at the many objects of libraries, which stay.
         gc.freeze()
     pa.default_memory_pool().release_unused()
 
 
-def _print(options: Options, project: Project, found: Round) -> None:
-    """Print a round: one JSON object, or a line and what else there is to say."""
+def _print(options: Options, project: Project, finished: Round) -> None:
+    """Print a round: one JSON object; or a line, warnings and errors."""
     if options.output is Output.json:
         line = {
-            "run_id": found.run_id,
+            "run_id": finished.run_id,
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            "seconds": round(found.seconds, 3),
-            "stages": stage_rows(found.done),
-            "queries": answer_rows(found.done),
-            "errors": [str(error) for error in found.began],
-            "resolved": [str(error) for error in found.ended],
-            "warnings": warnings_of(found.done),
+            "seconds": round(finished.seconds, 3),
+            "stages": stage_rows(finished.done),
+            "queries": answer_rows(finished.done),
+            "errors": [str(error) for error in finished.began],
+            "resolved": [str(error) for error in finished.ended],
+            "warnings": warnings_of(finished.done),
         }
         print(json_text(line), flush=True)
         return
-    if found.done:
-        what = "; ".join(f"{each.stage}: {each.summary}" for each in found.done)
+    if finished.done:
+        what = "; ".join(f"{stage.stage}: {stage.summary}" for stage in finished.done)
         at = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
-        print_line(f"{at} {found.run_id}: {what} ({found.seconds:.1f} s)")
-        print_warnings(project, found.run_id, found.done)
-    for error in found.ended:
+        print_line(f"{at} {finished.run_id}: {what} ({finished.seconds:.1f} s)")
+        print_warnings(project, finished.run_id, finished.done)
+    for error in finished.ended:
         print_line(f"resolved: {' '.join((error.what, *error.parts))}")
     sys.stdout.flush()
-    for error in found.began:
+    for error in finished.began:
         print_error(error)
     sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The blocks of SERVICE of a query as text: what each asks of its remote, by which keys."""
+"""Explains the SERVICE blocks of a query: what each asks of its remote, by which keys."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from weir.catalog.services import AskedBlock
 
 
 def explain_services(blocks: Iterable[AskedBlock]) -> Iterator[str]:
-    """The lines about the blocks of a query; none for a query without SERVICE."""
+    """The lines about the SERVICE blocks of a query; none if it has none."""
     listed = [*blocks]
     if not listed:
         return

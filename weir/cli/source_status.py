@@ -1,4 +1,4 @@
-"""How far every source is: what was ingested of it, what waits, and why it is stopped."""
+"""How far each source is ingested, what is pending, and why it is stopped or waits."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from weir.project import Project
 
 @dataclass(frozen=True, slots=True)
 class SourceStatus:
-    """How far a source is, a stream or one that changes the graph.
+    """How far a source of the graph, or a stream, is ingested.
 
     Attributes:
         state: `current`; `behind`: it has change sets that are not ingested; `stopped`: the next
             one cannot be ingested; `waiting`: the files of the next one have not settled yet;
-            `removed`: it is not declared any more; what stays of it is the reason.
+            `removed`: it is no longer declared; the reason says what remains of it.
         position: the last change set that was ingested.
         epoch: its newest epoch; None before the first.
-        age: how long ago that was ingested.
-        pending: change sets that can be ingested and are not.
-        rejected: lines and documents that could not be used, in all.
-        rejected_last: those of the last change set: the graph is without them, or has an earlier
-            version of them.
+        age: how long ago its newest epoch was ingested.
+        pending: the number of change sets that can be ingested and are not.
+        rejected: the number of all rejected lines and documents.
+        rejected_last: the number of those in the last change set; the graph lacks them, or has an
+            earlier version of the document.
         since: when a run first found it stopped, or waiting for the same change set.
-        reason: why it is.
+        reason: why it is stopped, waits, or was removed.
         changed: files that were changed after they were read.
-        unread: how many files beside its change sets are not read, and why.
+        unread: how many files in its location are not read, and why.
         missing: which change sets seem to be missing before the pending ones.
     """
 
@@ -60,14 +60,14 @@ class SourceStatus:
 
 @dataclass(frozen=True, slots=True)
 class SourceStatuses:
-    """All sources, and why none can be ingested, if their declaration is wrong."""
+    """The status of all sources; `error`: why none can be ingested, if the declaration is wrong."""
 
     sources: tuple[SourceStatus, ...]
     error: str | None = None
 
 
 def source_statuses(project: Project) -> SourceStatuses:
-    """Every source that is declared or was ingested, by name."""
+    """The status of each source that is declared or was ingested, by name."""
     lake = project.open_lake()
     try:
         declared = {source.name: source for source in all_sources(project.settings)}
@@ -77,24 +77,24 @@ def source_statuses(project: Project) -> SourceStatuses:
     ingested = _ingested(lake)
     positions = source_positions(lake)
     pending = pending_change_sets(project, [*declared.values()], positions)
-    numbers = Counter(each.source.name for each in pending.change_sets)
+    numbers = Counter(change_set.source.name for change_set in pending.change_sets)
     recorded = stopped_sources(lake)
     changed = changed_files(lake, declared.values()).changed
     stay = {} if error else undeclared_sources(lake, positions, declared)
-    gone = {name for name, each in positions.items() if each.ended} - {*declared}
-    found = []
+    gone = {name for name, position in positions.items() if position.ended} - {*declared}
+    statuses = []
     for name in sorted({*declared, *ingested} - gone):
         of_source = ingested.get(name, {})
         at = of_source.get("ingested_at")
         state, reason, since = _not_ready(name, pending, recorded.get(name))
-        # The change sets before the first that waits are ingested.
+        # A waiting source is behind if change sets before the waiting one can be ingested.
         if state is None or (state == "waiting" and numbers[name]):
             state, reason, since = "behind" if numbers[name] else "current", None, None
-        # Without a correct declaration nothing is known of what is declared.
+        # If the declaration is wrong, it is unknown which sources are declared.
         if error is None and name not in declared:
             state, since = "removed", None
             reason = f"{stays(stay[name])}: {what_to_do(name)}" if name in stay else None
-        found.append(
+        statuses.append(
             SourceStatus(
                 source=name,
                 state=state,
@@ -106,18 +106,18 @@ def source_statuses(project: Project) -> SourceStatuses:
                 rejected_last=of_source.get("rejected_last", 0),
                 since=since,
                 reason=reason,
-                changed=tuple(each.path for each in changed if each.source == name),
+                changed=tuple(file.path for file in changed if file.source == name),
                 unread=pending.unread.get(name),
                 missing=pending.missing.get(name),
             )
         )
-    return SourceStatuses(tuple(found), error)
+    return SourceStatuses(tuple(statuses), error)
 
 
 def _not_ready(
     name: str, pending: Pending, recorded: StoppedSource | None
 ) -> tuple[str | None, str | None, datetime | None]:
-    """State, reason and since when, of a source that is stopped or waits; None of another."""
+    """State, reason and `since` of a source that is stopped or waits; None for others."""
     stopped = recorded if recorded is not None and recorded.state == "stopped" else None
     if name in pending.errors:
         return "stopped", str(pending.errors[name]), None if stopped is None else stopped.since
@@ -125,26 +125,23 @@ def _not_ready(
     if waiting is not None:
         known = recorded if recorded is not None and recorded.waits_at(waiting.position) else None
         return "waiting", waiting.reason, None if known is None else known.since
-    # What a run found at a change set shows only when that is read; whether files have settled
-    # shows at any time.
+    # Why a change set stops its source shows only when it is read, so the record of the last run
+    # counts; whether files have settled shows at any time.
     return (None, None, None) if stopped is None else ("stopped", stopped.reason, stopped.since)
 
 
 def _ingested(lake: Lake) -> Mapping[str, Mapping[str, Any]]:
-    """By source: its newest epoch, when that was ingested, and what was rejected, in all and then.
-
-    Keys: epoch, ingested_at, rejected, rejected_last.
-    """
+    """By source: epoch (the newest), ingested_at, rejected (in all), rejected_last."""
     if not lake.exists(TRANSACTIONS.name):
         return {}
     columns = ["source", "epoch", "ingested_at", "rejected", "position"]
     rows = lake.rows(TRANSACTIONS.name, columns)
-    found = rows.group_by("source").aggregate(
+    totals = rows.group_by("source").aggregate(
         [("epoch", "max"), ("ingested_at", "max"), ("rejected", "sum")]
     )
-    # An epoch of a stream in which nothing came has no position.
+    # Epochs of a stream without events have no position.
     read = rows.filter(pc.is_valid(rows["position"])).sort_by("epoch")
-    # The last one is that of the newest epoch only if the rows stay in order.
+    # With threads, `last` would not be the row of the newest epoch.
     newest = read.group_by("source", use_threads=False).aggregate([("rejected", "last")])
     last = {row["source"]: row["rejected_last"] for row in newest.to_pylist()}
     return {
@@ -154,5 +151,5 @@ def _ingested(lake: Lake) -> Mapping[str, Mapping[str, Any]]:
             "rejected": row["rejected_sum"],
             "rejected_last": last.get(row["source"], 0),
         }
-        for row in found.to_pylist()
+        for row in totals.to_pylist()
     }

@@ -1,4 +1,4 @@
-"""What `weir sql` runs: one statement that reads the views."""
+"""Runs the statement of `weir sql`, which can only read the views."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ _SHOW_VIEWS = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _WITHIN_SEVERAL = {"PIVOT", "WITH", "FROM", "SELECT"}
-"""How a query with a pivot may begin, which DuckDB executes as several statements."""
+"""First words of a query with a pivot, which DuckDB executes as several statements."""
 _UNKNOWN_VIEW = re.compile(r"Catalog Error: Table with name ")
 
 
 def query_lake(settings: Settings, statement: str) -> Rows:
-    """The result of a statement over the views, which reads and writes nothing else.
+    """The result of a statement over the views; it can read nothing else, and write nothing.
 
     Raises:
-        ConfigurationError: it is not one statement that reads.
+        ConfigurationError: it is not exactly one statement, or does not only read.
         DamagedTable: a file of a table that it reads is damaged.
         WeirError: the statement names a view that does not exist, or DuckDB cannot run it.
     """
     _require_one_reading(statement)
     if _SHOW_VIEWS.fullmatch(statement):
-        # Views are made as they are named, for opening all tables takes time.
+        # Not asked of DuckDB, which has only the views that the statement names.
         return ("name",), [(name,) for name in sorted(view_names(settings))]
     lake = open_lake(settings)
     connection = connect_to_views(settings, re.findall(r"\w+", statement), lake)
     try:
-        # The views alone say which tables are read; these are open.
-        with damage_is_named(*(local_folder(lake.location(each)) for each in lake.opened)):
+        # Creating the views has opened exactly the tables that are read.
+        with damage_is_named(*(local_folder(lake.location(table)) for table in lake.opened)):
             result = connection.execute(statement)
             return tuple(name for name, *_ in result.description or ()), result.fetchall()
     except duckdb.CatalogException as error:
@@ -69,23 +69,23 @@ def query_lake(settings: Settings, statement: str) -> Rows:
 
 
 def _require_one_reading(statement: str) -> None:
-    """Refuse what DuckDB would execute in its memory, where nobody sees it.
+    """Refuse other statements: DuckDB would execute them in its memory, without any effect.
 
     Raises:
         ConfigurationError: there is no statement, or more than one, or it does not only read.
     """
     try:
-        found = duckdb.extract_statements(statement)
+        statements = duckdb.extract_statements(statement)
     except duckdb.ParserException:
-        # DuckDB says what is wrong with it when it is executed.
+        # DuckDB reports what is wrong when it is executed.
         return
-    if not found:
+    if not statements:
         raise ConfigurationError("the statement is empty", "", _EXAMPLE)
-    if len(found) > 1:
+    if len(statements) > 1:
         raise ConfigurationError(
-            f"these are {len(found)} statements, and `weir sql` runs one", "", _EXAMPLE
+            f"these are {len(statements)} statements, and `weir sql` runs one", "", _EXAMPLE
         )
-    if not _reads(found[0].type, found[0].query):
+    if not _reads(statements[0].type, statements[0].query):
         raise ConfigurationError(
             "`weir sql` only reads", "", f"A statement begins with {_READING}. {_EXAMPLE}"
         )
@@ -104,4 +104,4 @@ def _reads(kind: StatementType, text: str) -> bool:
         explained = duckdb.extract_statements(_EXPLAIN.sub("", text, count=1))
     except duckdb.ParserException:
         return False
-    return all(_reads(each.type, each.query) for each in explained)
+    return all(_reads(inner.type, inner.query) for inner in explained)

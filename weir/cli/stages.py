@@ -1,4 +1,4 @@
-"""`weir ingest`, `weir run`: the stages that Airflow schedules, in one process."""
+"""`weir ingest`, `weir run`: run the stages in one process, and print what they did."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ingest(context: typer.Context, accept: AcceptSource = None) -> None:
         accepted = Accepted.of_sources(project.settings, accept or ())
         wanted = RunOptions(accept_sources=accepted.sources)
         stages = [run_ingest(project, run_id, wanted, progress)]
-        _end(options, project, run_id, stages, accepted.in_vain)
+        _end(options, project, run_id, stages, accepted.without_effect)
 
 
 def run(
@@ -100,21 +100,21 @@ def run(
         accepted = Accepted.of(project.settings, accept or ())
         wanted = RunOptions(around, accepted.sources, accepted.queries, retry or ())
         stages = [*run_pipeline(project, run_id, wanted, progress)]
-        _end(options, project, run_id, stages, accepted.in_vain)
+        _end(options, project, run_id, stages, accepted.without_effect)
 
 
 def _check_queries(settings: Settings, names: Sequence[str]) -> None:
-    """Check that files declare the queries of some names, also if nothing else is to be done.
+    """Check that queries of these names are declared.
 
     Raises:
-        ConfigurationError: one does not.
+        ConfigurationError: one is not.
     """
     from weir.catalog.names import declarations, folders_of
     from weir.text.near import meant
 
     if not names:
         return
-    known = [each.name for each in declarations(folders_of(settings))]
+    known = [declaration.name for declaration in declarations(folders_of(settings))]
     for name in names:
         if name not in known:
             raise ConfigurationError(
@@ -129,7 +129,7 @@ def _end(
     project: Project,
     run_id: str,
     stages: Sequence[StageRun],
-    in_vain: Sequence[str],
+    without_effect: Sequence[str],
 ) -> None:
     """Print the results.
 
@@ -138,7 +138,7 @@ def _end(
         project: that was run.
         run_id: of the run.
         stages: of the run.
-        in_vain: sources and queries that were to be accepted, and were not stopped or held.
+        without_effect: names given by `--accept` whose source was not stopped or answer not held.
 
     Raises:
         WeirError: a stage, a source or a query failed.
@@ -146,8 +146,8 @@ def _end(
     from weir.pipeline import errors_of, ingest_result, worst_of
 
     ingested = ingest_result(stages)
-    # If ingest failed as a whole, that is what there is to say.
-    notes = [] if ingested is None else [_nothing_accepted(name) for name in in_vain]
+    # If ingest failed as a whole, its error is all there is to report.
+    notes = [] if ingested is None else [_nothing_accepted(name) for name in without_effect]
     _print(options, run_id, stages, notes)
     if options.output is Output.table:
         if ingested is not None and not ingested.sources:
@@ -195,10 +195,7 @@ def stage_rows(stages: Sequence[StageRun]) -> list[dict[str, Any]]:
 
 
 def answer_rows(stages: Sequence[StageRun]) -> list[dict[str, Any]]:
-    """What was published of each query, and what was not for which reason.
-
-    Those of which no row changed are left out.
-    """
+    """The publications of a run, also of answers that were held; unchanged ones are left out."""
     from weir.pipeline import publish_result
 
     published = publish_result(stages)
@@ -226,7 +223,7 @@ def print_warnings(project: Project, run_id: str, stages: Sequence[StageRun]) ->
 
 
 def print_rejected(project: Project, run_id: str) -> None:
-    """Print where the first rejected lines of this run are, and how they can be corrected."""
+    """Print where the first rejected lines of a run are, and how they can be corrected."""
     from weir.lake.tables import REJECTED
 
     table = project.open_lake().open(REJECTED.name)

@@ -51,14 +51,14 @@ class Status:
         try:
             remotes = current_states(project.settings, datetime.now(UTC))
         except ConfigurationError:
-            # That of the sources reports it.
+            # The status of the sources reports it.
             remotes = []
         queries, sources = query_statuses(project), source_statuses(project)
         failed = next(iter(Completion.read(project.lake).failed_runs), None)
         return cls(queries, sources, stream_statuses(project.settings), remotes, failed)
 
     def faults(self) -> Iterator[tuple[str, str, str]]:
-        """What is wrong: one of `FAULTS`, of what, and why."""
+        """What is wrong: one of `FAULTS`; the query, source or remote; and why."""
         for query in self.queries:
             match query.state:
                 case "held":
@@ -81,16 +81,16 @@ class Status:
                 yield "stale", remote.remote.name, remote.reason or ""
 
     def to_json(self) -> dict[str, Any]:
-        """All facts."""
+        """The status as JSON."""
         remotes = [
-            {"remote": each.remote.name, "state": each.state, "reason": each.reason}
-            for each in self.remotes
+            {"remote": remote.remote.name, "state": remote.state, "reason": remote.reason}
+            for remote in self.remotes
         ]
         return {
-            "queries": [asdict(each) for each in self.queries],
-            "sources": [asdict(each) for each in self.sources.sources],
+            "queries": [asdict(query) for query in self.queries],
+            "sources": [asdict(source) for source in self.sources.sources],
             "sources_error": self.sources.error,
-            "streams": [asdict(each) for each in self.streams],
+            "streams": [asdict(stream) for stream in self.streams],
             "remotes": remotes,
             "failed_run": None if self.failed_run is None else asdict(self.failed_run),
             "faults": [
@@ -119,9 +119,9 @@ def status(
     watched = _watched(fail_on)
     settings = options.settings()
     if streams:
-        found = stream_statuses(settings)
-        _print_streams(options, found)
-        if not found and options.output is not Output.json:
+        statuses = stream_statuses(settings)
+        _print_streams(options, statuses)
+        if not statuses and options.output is not Output.json:
             print_line("No stream is declared: give a source the key `stream`.")
         return
     with options.project() as project:
@@ -152,25 +152,25 @@ def _raise_for(now: Status, watched: frozenset[str]) -> None:
     from weir.errors import QualityError, listed
     from weir.lake.counted import counted
 
-    found = [each for each in now.faults() if each[0] in watched]
-    if found:
-        parts = listed((f"{fault} {of}", reason) for fault, of, reason in found)
-        raise QualityError(f"{counted(len(found), 'fault')}:", parts=parts)
+    faults = [fault for fault in now.faults() if fault[0] in watched]
+    if faults:
+        parts = listed((f"{fault} {of}", reason) for fault, of, reason in faults)
+        raise QualityError(f"{counted(len(faults), 'fault')}:", parts=parts)
 
 
 def _print(options: Options, now: Status) -> None:
     from weir.cli.damage import failed_run_text
 
-    queries = [asdict(each) for each in now.queries]
+    queries = [asdict(query) for query in now.queries]
     if queries:
         print_rows(options.output, _QUERIES, queries, title="")
     else:
         print_line("No query is registered: write one into the folder `queries`.")
     for query in now.queries:
-        # Of a current one the reason says how the last run computed them, which is no warning.
+        # The reason of a current query is why the last run chose its mode, which is no warning.
         if query.reason and query.state in ("held", "waiting", "new", "behind", "broken"):
             print_line(f"{query.query}: {query.reason}")
-    sources = [asdict(each) for each in now.sources.sources]
+    sources = [asdict(source) for source in now.sources.sources]
     if sources:
         print_rows(options.output, _SOURCES, sources, title="Sources")
     if now.sources.error is not None:
@@ -199,7 +199,7 @@ def _print(options: Options, now: Status) -> None:
 
 
 def _rejected_last(source: SourceStatus) -> str:
-    """What the graph lacks of the last change set of a declared source; empty if nothing."""
+    """What was rejected in the last change set of a declared source; empty if nothing was."""
     if not source.rejected_last or source.state == "removed":
         return ""
     return (
@@ -212,7 +212,7 @@ def _print_streams(options: Options, streams: Sequence[StreamStatus]) -> None:
     """Print how far each stream is."""
     from weir.cli.stream_status import StreamStatus
 
-    rows = [asdict(each) for each in streams]
+    rows = [asdict(stream) for stream in streams]
     columns = tuple(StreamStatus.__dataclass_fields__)
     if options.output is Output.json:
         print_rows(options.output, columns, rows, title="")
@@ -224,7 +224,7 @@ def _print_streams(options: Options, streams: Sequence[StreamStatus]) -> None:
 
 
 def _with_times(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose times have all digits and the zone."""
+    """The row with its times as text, with all digits and the zone."""
     from weir.lake.instants import time_text
 
     return {

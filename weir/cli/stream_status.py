@@ -1,14 +1,13 @@
-"""How far every stream is, and up to which instant published answers over streams are final."""
+"""How far each stream is complete, and up to which instant answers over streams are final."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
-from weir.catalog.maintained import Maintained
 from weir.errors import ConfigurationError
-from weir.ingest.sources.declared import load_sources
 from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import time_at
 from weir.progress.backlog import HORIZON, unknown_instants
@@ -23,20 +22,23 @@ from weir.progress.streams import (
 )
 from weir.project import open_lake
 from weir.settings import Settings
-from weir.streams.horizons import Horizons, slowest_stream
+
+if TYPE_CHECKING:
+    from weir.catalog.maintained import Maintained
+    from weir.streams.horizons import Horizons
 
 
 @dataclass(frozen=True, slots=True)
 class StreamStatus:
-    """How far a stream is.
+    """How far a stream is complete.
 
     Attributes:
         epoch: its newest epoch; None before the first.
-        frontier: before this time no event is expected; None before the first event.
+        frontier: the time before which no event is expected; None before the first event.
         age: how long ago the frontier was.
-        rows: events that are stored.
-        late: events that are not, because they came too late, or too early.
-        early: those of them that were dated too far ahead.
+        rows: the number of stored events.
+        late: the number of events that were not stored, as they came too late or too early.
+        early: the number of those that were dated too far ahead.
         deleted_before: events before this time have been deleted; None if none have.
     """
 
@@ -52,15 +54,15 @@ class StreamStatus:
 
 @dataclass(frozen=True, slots=True)
 class StreamAnswer:
-    """What is known of the published answer of a query over streams.
+    """The published answer of a query over streams, and how far it is final.
 
     Attributes:
-        horizons: the last instant that is final, by epoch.
+        horizons: by epoch, the last instant that is final.
         published: the epoch up to which the answer is published.
-        decided_by: the stream whose frontier decides on it; None if the query is not registered
-            as it was published.
-        unknown: the instants [since, until) that it says nothing about, because events had been
-            deleted before it was evaluated there.
+        decided_by: the stream whose frontier determines the horizon; None if the query was removed
+            or edited since.
+        unknown: the instants [since, until) at which the answer is unknown, as events had been
+            deleted before it was evaluated.
     """
 
     horizons: Horizons
@@ -75,7 +77,7 @@ class StreamAnswer:
         return None if horizon is None else time_at(horizon)
 
     def is_correction(self, epoch: int, time: datetime | None) -> bool:
-        """Whether the answer at a time was final before an epoch."""
+        """Whether the answer at a time had been final before an epoch, which then corrects it."""
         before = self.horizons.at(epoch - 1)
         return before is not None and time is not None and time <= time_at(before)
 
@@ -83,17 +85,19 @@ class StreamAnswer:
 def stream_answer(
     completion: Completion, frontiers: Frontiers, query: str, registered: Maintained | None
 ) -> StreamAnswer | None:
-    """What is known of a published answer; None of a query that reads no stream.
+    """The published answer of a query; None if there is none, or if the query reads no stream.
 
     Args:
         completion: of the lake.
         frontiers: of its streams.
-        query: the name.
-        registered: what the name declares now; None if it is unusable, or removed.
+        query: the name of the query.
+        registered: its present declaration; None if it is broken or removed.
     """
     published, source = completion.published(query), _published_from(completion, query)
     if published is None or source is None or HORIZON not in source.extra:
         return None
+    from weir.streams.horizons import Horizons, slowest_stream
+
     lake, epoch, unknown = completion.lake, published.epoch, unknown_instants(published.metadata)
     windowing = None if registered is None else registered.windowing
     if registered is None or windowing is None or registered.fingerprint != source.fingerprint:
@@ -103,13 +107,13 @@ def stream_answer(
 
 
 def is_over_streams(completion: Completion, query: str) -> bool:
-    """Whether the published answer of a query has instants: the query reads streams."""
+    """Whether a query has a published answer that was computed over streams."""
     source = _published_from(completion, query)
     return source is not None and HORIZON in source.extra
 
 
 def stream_statuses(settings: Settings) -> list[StreamStatus]:
-    """Every stream that is declared or has a table, by name."""
+    """The status of each stream that is declared or has a table, by name."""
     lake = open_lake(settings)
     frontiers, rows = Frontiers.read(lake), stream_rows(lake)
     names = {*_declared(settings), *stream_names(lake), *frontiers.streams}
@@ -133,7 +137,9 @@ def _status(
 
 
 def _declared(settings: Settings) -> list[str]:
-    """The declared streams; none if the file of sources is wrong, which is an error of ingest."""
+    """The names of the declared streams; none if the file of sources is wrong."""
+    from weir.ingest.sources.declared import load_sources
+
     try:
         sources = load_sources(settings.sources)
     except ConfigurationError:
@@ -142,7 +148,7 @@ def _declared(settings: Settings) -> list[str]:
 
 
 def _published_from(completion: Completion, query: str) -> Metadata | None:
-    """The metadata of the commit of maintain whose rows are published."""
+    """The metadata of the commit of maintain whose rows were published last."""
     published, maintained = completion.published(query), completion.maintained(query)
     if published is None or maintained is None:
         return None

@@ -5,21 +5,21 @@
   multiplicity of the row), and `<variable>_term`, the exact term in N-Triples form.
 * `<query>_changes`: the published log: `epoch`, `weight`, `event_time`, and the same columns of the
   variables.
-* `<query>_intervals`, of a query over streams: `since` and `until` when each row held, as known at
-  the newest epoch; `until` is null where it still holds at the last instant that is final.
-* `<program>_<predicate>`, of a program: `since` and `until` when each atom held, its arguments by
+* `<query>_intervals`, of a query over streams: when each row held, `since` and `until`, as known at
+  the newest epoch; `until` is null if it still holds at the last final instant.
+* `<program>_<predicate>`, of a program: when each atom held, `since` and `until`; its arguments by
   name, as plain values and as terms.
 * `<query>_stream`, of a query with a stream operator: its elements as a log: `event_time`, `epoch`,
   `weight` (+1 emitted, -1 taken back), and the columns of the variables.
 * `<stream>_events`: the events of a stream, terms in N-Triples form, with `event_time`.
-* `replica_<remote>`: what a remote said when it was asked last: the mappings of each key.
+* `replica_<remote>`: the last answer of a remote: the mappings of each key.
 * `freshness_current`: how fresh each pattern of a remote was at its last evaluation.
 * `quads`, `triples`, `transactions`, `graphs`, `rejected`, `source_files`, `stopped_sources`,
   `stream_epochs`, `late`, `runs`, `quality`, `requests`, `services`, `freshness`: the tables.
 
 No two views have the same name: the endings differ, no table has one of them, and no query or
-program is named like a view of a remote. A view is created
-only if the statement names it: opening a table takes time.
+program may be named like a view of a remote. Only the views that a statement names are created, as
+opening a table takes time.
 """
 
 from __future__ import annotations
@@ -30,15 +30,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import duckdb
 from sqlglot import exp
 
-from weir.catalog.names import declared_names, folders_of
-from weir.cli.answer_logs import AnswerLog, plain_value, register_log, register_table
+from weir.cli.answer_logs import (
+    CHANGES,
+    CURRENT,
+    INTERVALS,
+    AnswerLog,
+    plain_value,
+    register_log,
+    register_table,
+)
 from weir.cli.plain_values import connect_with_plain_values
 from weir.cli.remote_views import create_remote_view, remote_views
 from weir.cli.stream_status import is_over_streams
 from weir.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
 from weir.lake.delta.bindings import Bindings
-from weir.lake.delta.commit_files import LOG
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 from weir.lake.tables import (
     ANSWER_COLUMNS,
     QUADS,
@@ -51,12 +57,12 @@ from weir.lake.tables import (
 from weir.lars.columns import PREDICATE, argument_columns, predicate_term
 from weir.progress.backlog import PREDICATES
 from weir.progress.completion import Completion
+from weir.progress.published import published_queries
 from weir.progress.streams import stream_names
 from weir.progress.watermarks import head
 from weir.project import open_lake
 from weir.settings import Settings
 
-CURRENT, CHANGES, INTERVALS = "_current", "_changes", "_intervals"
 EVENTS, ELEMENTS = "_events", "_stream"
 _GRAPHS = {f"{table.name}{CURRENT}": table for table in (QUADS, TRIPLES)}
 _TABLES = tuple(table.name for table in SHARED_TABLES)
@@ -72,13 +78,13 @@ def connect_to_views(
 ) -> duckdb.DuckDBPyConnection:
     """A DuckDB connection with the views among `names`; other names are ignored.
 
-    It has no access to files, addresses, extensions or variables of Python: the views read through
-    what is registered already.
+    It has no access to files, addresses, extensions or variables of Python: the views read tables
+    that are registered already.
 
     Args:
         settings: of the project.
         names: of views, and others.
-        lake: of the project; it has the tables that the views read open afterwards.
+        lake: of the project; afterwards, the tables that the views read are open in it.
     """
     bindings = Bindings(connect_with_plain_values(settings))
     for name in dict.fromkeys(name.lower() for name in names):
@@ -92,23 +98,13 @@ def view_names(settings: Settings) -> list[str]:
     lake = open_lake(settings)
     completion = Completion.read(lake)
     answers = []
-    for query in published_queries(settings):
+    for query in published_queries(settings, lake):
         intervals = [INTERVALS] if is_over_streams(completion, query) else []
         elements = [ELEMENTS] if lake.exists(output_stream(query, ()).name) else []
         answers += [f"{query}{view}" for view in (CURRENT, CHANGES, *intervals, *elements)]
         answers += [f"{query}_{name.lower()}" for name in _predicates(lake, query)]
     events = [f"{name}{EVENTS}" for name in stream_names(lake)]
     return [*_GRAPHS, *answers, *events, *remote_views(settings), *_TABLES]
-
-
-def published_queries(settings: Settings) -> list[str]:
-    """The queries that have an answer table; if the lake is a folder, removed ones too."""
-    folder = local_folder(settings.lake)
-    if folder is not None:
-        return sorted(log.parent.name for log in folder.glob(f"answers/*/{LOG}"))
-    lake = open_lake(settings)
-    registered = declared_names(folders_of(settings))
-    return sorted(name for name in registered if lake.exists(f"answers/{name}"))
 
 
 def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
@@ -153,7 +149,7 @@ def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
 
 
 def _predicates(lake: Lake, program: str) -> Mapping[str, Sequence[str]]:
-    """The published predicates of a program, with the names of their arguments; of a query none."""
+    """The published predicates of a program, with the names of their arguments."""
     table = f"answers/{program}"
     published = lake.last_metadata(table, job="publish") if lake.exists(table) else None
     return {} if published is None else published[1].extra.get(PREDICATES, {})
@@ -207,7 +203,7 @@ _ANSWERS: Mapping[str, Callable[[AnswerLog, Lake], exp.Select]] = {
     CHANGES: _changes,
     INTERVALS: _intervals,
 }
-"""The views of a query by the endings of their names."""
+"""The views of a query, by the ending of the name."""
 
 
 def _events(relation: str, last: int) -> exp.Select:
@@ -223,9 +219,9 @@ def _events(relation: str, last: int) -> exp.Select:
 
 
 def _elements(relation: str, names: Sequence[str], last: int) -> exp.Select:
-    """The log of a stream out of a query: plain values, time, epoch, weight, terms.
+    """The log of the stream that a query emits: epoch, weight, event_time, plain values, terms.
 
-    Only of the epochs up to `last`: later ones are not published, or held back by a check.
+    Only the epochs up to `last`: later ones are not published.
     """
     variables = [name for name in names if name not in ("instant", "epoch", "weight")]
     time = cast(time_of(column("instant")), exp.DType.TIMESTAMPTZ)
@@ -240,10 +236,9 @@ def _elements(relation: str, names: Sequence[str], last: int) -> exp.Select:
 
 
 def _terms(variables: Sequence[str]) -> list[exp.Expr]:
-    """The exact terms as `<variable>_term`.
+    """The exact terms as columns `<variable>_term`.
 
-    Not of a variable x if a column x_term exists already: an earlier text of the query may have had
-    a variable of that name, which keeps its plain value.
+    A variable x has none if there is a variable x_term, perhaps of an earlier text of the query.
     """
     taken = {name.lower() for name in variables}
     free = [name for name in variables if f"{name}_term".lower() not in taken]

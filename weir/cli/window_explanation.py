@@ -1,4 +1,4 @@
-"""The windows of a query as text: what each holds, when it changes, how far back it reads."""
+"""Explains the windows of a query: their content, when they close, how far they look back."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def explain_streams(
     starts: Mapping[str, int | None],
     kept_from: Mapping[str, int] | None = None,
 ) -> Iterator[str]:
-    """The lines about the streams that are read; the arguments as of `explain_windows`."""
+    """The lines about the streams that are read; the arguments are those of `explain_windows`."""
     yield "streams:"
     for name in streams_of(windowing):
         start = starts.get(name)
@@ -67,7 +67,7 @@ def explain_streams(
 
 
 def first_close(window: SteppedWindow, start: int) -> int:
-    """The first close at which an event at `start`, or later, may be in the window."""
+    """The first close whose window can contain an event at `start` or later."""
     begin = max(start, window.origin)
     # An event at a close is in the window that ends there if that end belongs to it.
     after = begin if window.bounds == "[)" else begin - 1

@@ -1,17 +1,15 @@
-"""Delete the events of streams that are older than `keep` and that no query needs.
+"""Which events of streams can be deleted: those older than `keep` that nothing needs.
 
-Of a stream whose source declares `keep`, the events before `frontier - keep` go, but none that
-could still matter:
+If a source declares `keep` for its stream, events before `frontier - keep` can be deleted, except:
 
-* within `lateness` of the frontier, so that no event is taken that is older than what is kept;
-* of epochs that are not validated, which are counted when they are;
-* that a registered query reads in a leg that is due or may come: those within the look-back of its
-  windows before the earliest instant that a leg may begin at. Legs of rows that are not published
-  count as due, for if their check fails they are computed again.
+* events within `lateness` of the frontier, so that ingest accepts no event older than those kept;
+* events of epochs that are not validated: validation counts them;
+* events that a present or later leg of a registered query reads: those within the look-back of its
+  windows before the earliest instant at which a leg may begin. Legs whose rows are not published
+  count as present: if a check of their rows fails, they are computed again.
 
-A query that is computed from nothing next (it is new, was edited, is to be rebuilt) needs all
-events. So does, for all that is known, a file with an error, and a query that was removed and not
-dropped.
+A query that the next run computes from nothing (it is new, edited, or to be rebuilt) needs all
+events. So may a query whose file has an error, and one that was removed and not dropped.
 """
 
 from __future__ import annotations
@@ -42,9 +40,9 @@ from weir.streams.windows import windows_of
 
 @dataclass(frozen=True, slots=True)
 class StreamRule:
-    """What a declared stream says of its events; durations in microseconds.
+    """The declaration of a stream; durations in microseconds.
 
-    keep: how long they are needed; None for no end. lateness: how late they may come.
+    keep: how long events are needed; None for ever. lateness: how late events may arrive.
     """
 
     keep: int | None
@@ -57,9 +55,9 @@ class OldEvents:
 
     Attributes:
         stream: its name.
-        older_than: `frontier - keep`; an instant.
-        before: those before this instant may be deleted.
-        held_by: what needs the others; None if all may go.
+        older_than: the instant `frontier - keep`.
+        before: the events before this instant can be deleted.
+        held_by: what needs the other old events; None if all can be deleted.
     """
 
     stream: str
@@ -70,9 +68,9 @@ class OldEvents:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A registered query over streams, and the state that its next run continues from.
+    """A registered query over streams, and the state that the next run continues from.
 
-    stored: None if it is computed from nothing.
+    stored: the watermark of its embeddings; None if it is computed from nothing.
     """
 
     query: Maintained
@@ -81,7 +79,7 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Hold:
-    """The events since `instant` stay, because of `by`."""
+    """The events since `instant` are needed by `by`."""
 
     instant: int
     by: str
@@ -94,14 +92,14 @@ def old_events(
     readers: Iterable[Reader],
     rules: Mapping[str, StreamRule],
 ) -> list[OldEvents]:
-    """Which events of each stream with `keep` may be deleted; none for streams without old ones.
+    """The old events of each stream that declares `keep` and has any.
 
     Args:
-        engine: reads the first instants of epochs.
+        engine: reads events.
         completion: of the lake.
-        catalog: what is registered.
-        readers: its queries over streams.
-        rules: by the name of the stream.
+        catalog: what is declared.
+        readers: the registered queries over streams.
+        rules: by name of the stream.
     """
     lake, frontiers = completion.lake, Frontiers.read(completion.lake)
     older_than: dict[str, int] = {}
@@ -117,13 +115,15 @@ def old_events(
     lateness = {name: rule.lateness for name, rule in rules.items()}
     unreadable = [*_unreadable(completion, catalog)]
     by_readers: dict[str, list[_Hold]] = {name: [] for name in older_than}
-    for each in readers:
+    for reader in readers:
         with engine.scope() as own:
-            needed = _needed(own, completion, each, lateness)
+            needed = _needed(own, completion, reader, lateness)
         for name, instant in needed.items():
             if name in by_readers:
-                by_readers[name].append(_Hold(instant, f"the {each.query.kind} {each.query.name}"))
-    found = []
+                by_readers[name].append(
+                    _Hold(instant, f"the {reader.query.kind} {reader.query.name}")
+                )
+    old = []
     for name, oldest in older_than.items():
         frontier = frontiers.at(name, completion.head)
         assert frontier is not None, "it has old events"
@@ -136,12 +136,12 @@ def old_events(
         ]
         first = min(holds, key=lambda hold: hold.instant)
         held_by = first.by if first.instant < oldest else None
-        found.append(OldEvents(name, oldest, min(first.instant, oldest), held_by))
-    return found
+        old.append(OldEvents(name, oldest, min(first.instant, oldest), held_by))
+    return old
 
 
 def _unreadable(completion: Completion, catalog: Catalog) -> Iterator[_Hold]:
-    """The queries of which nobody knows which events they need."""
+    """The holds of queries whose needed events are unknown: they need all."""
     for name in catalog.errors:
         yield _Hold(BEFORE_ALL, f"the file of {name}, which has an error")
     for name in stored_over_streams_without_file(completion, catalog):
@@ -150,7 +150,7 @@ def _unreadable(completion: Completion, catalog: Catalog) -> Iterator[_Hold]:
 
 
 def stored_over_streams_without_file(completion: Completion, catalog: Catalog) -> Iterator[str]:
-    """The names of stored queries over streams whose file has an error, or is gone."""
+    """The names of queries over streams with embeddings, whose file has an error or is gone."""
     usable = {query.name for query in catalog.members}
     for name in sorted(completion.last_maintenance.keys() - usable):
         stored = completion.maintained(name)
@@ -159,7 +159,7 @@ def stored_over_streams_without_file(completion: Completion, catalog: Catalog) -
 
 
 def _not_validated(engine: Engine, completion: Completion, name: str) -> Iterator[_Hold]:
-    """The events of epochs whose checks have yet to succeed."""
+    """The hold of epochs that are not validated yet."""
     validated, lake = completion.graph_validated_to, completion.lake
     if validated >= completion.head:
         return
@@ -175,7 +175,7 @@ def _not_validated(engine: Engine, completion: Completion, name: str) -> Iterato
 def _needed(
     engine: Engine, completion: Completion, reader: Reader, lateness: Mapping[str, int]
 ) -> Mapping[str, int]:
-    """The first instant whose events a query needs, of each of its streams."""
+    """By stream of a query, the first instant whose events it needs."""
     lake, last, query = completion.lake, completion.head, reader.query
     windowing, published = query.windowing, completion.published(query.name)
     assert windowing is not None, "a query over streams"
@@ -197,7 +197,7 @@ def _needed(
     if low is None:
         return everything
     low = min([low, *(leg.low for leg in timeline.legs(after, last))])
-    found: dict[str, int] = {}
+    needed: dict[str, int] = {}
     windows = windows_of(windowing)
     for clause in windowing.windows:
         if windowing.upstream(clause.stream) is not None:
@@ -207,8 +207,8 @@ def _needed(
             with engine.scope() as own:
                 events = open_events(own, lake, f"elements_{name}", name, last)
                 rows = own.rows(needed_elements(events, window, low, after))
-            instant = next((int(str(each)) for (each,) in rows), BEFORE_ALL)
+            instant = next((int(str(first)) for (first,) in rows), BEFORE_ALL)
         else:
             instant = needed_from(window, low)
-        found[name] = min(instant, found.get(name, instant))
-    return found
+        needed[name] = min(instant, needed.get(name, instant))
+    return needed

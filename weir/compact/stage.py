@@ -1,12 +1,12 @@
 """Maintenance: merge small files, consolidate the graph, delete old events, files and commits.
 
 A log is consolidated up to the slowest watermark of all embedding tables, but never within the
-newest `limits.keep_epochs` epochs: no change that a query still needs is lost, be it out of the
-registry or its file broken for a while. `weir drop` ends this for a query that is gone. The same
-is true of the events of a stream that are older than its `keep` (`weir.compact.old_events`).
+newest `limits.keep_epochs` epochs. So no change is lost that a query still needs, even if the query
+is removed or broken for a while; `weir drop` ends this. The same holds for the events of streams
+(`weir.compact.old_events`).
 
-No other stage is kept from its work: the claim of ingest is held for single commits only. A
-consolidation that lost against a merge of small files is tried once more, alone with the logs.
+Other stages can run meanwhile: the claim of ingest is held for single commits only. If a merge of
+small files overtakes a consolidation, it is tried once more while the claim is held.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ _PATIENCE = 60.0
 
 @dataclass(frozen=True, slots=True)
 class DeletedOfStream:
-    """What was done about the old events of a stream.
+    """The old events of a stream, and how many of them were deleted.
 
-    deleted: how many were deleted, all before the instant `old.before`; 0 for none.
+    deleted: the number of deleted events, all before the instant `old.before`.
     """
 
     old: OldEvents
@@ -82,9 +82,9 @@ class DeletedOfStream:
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """What was consolidated: the rows of each log before and after; and which events were deleted.
+    """The number of rows of each log before and after consolidation, and the deleted events.
 
-    consolidated_until: the epoch up to which the logs are states; 0 if no log was looked at.
+    consolidated_until: the epoch up to which the logs are consolidated; 0 if none was.
     """
 
     consolidated: dict[str, Consolidated]
@@ -102,7 +102,7 @@ def compact_lake(project: Project, run_id: str, progress: Progress = silent) -> 
     lake, settings = project.open_lake(), project.settings
     limits = settings.limits
     with claimed(lake, "compact", run_id, limits.lease_seconds) as run:
-        # Its commits would give an older table the number of a newer one.
+        # A commit to an outdated table would get the version of a later commit.
         refuse_older_tables(lake)
         until, consolidated = _consolidate(project, run_id, progress)
         events = tuple(_delete_events(project, run_id, progress))
@@ -126,8 +126,8 @@ def compact_lake(project: Project, run_id: str, progress: Progress = silent) -> 
                 progress(f"{name}: {counted(fewer[name], 'file')} fewer, {deleted[name]} deleted")
         run.totals |= {
             "to_epoch": until,
-            "rows_in": sum(each.before for each in consolidated.values()),
-            "rows_out": sum(each.after for each in consolidated.values()),
+            "rows_in": sum(log.before for log in consolidated.values()),
+            "rows_out": sum(log.after for log in consolidated.values()),
         }
         return CompactResult(consolidated, until, events)
 
@@ -137,10 +137,10 @@ def needed_after(settings: Settings, lake: Lake) -> int:
     completion, catalog = Completion.read(lake), Catalog.of(settings)
     slowest, members = completion.graph_validated_to, catalog.members
     if any(query.windowing is not None and query.reads for query in members):
-        # Beside windows, the graph is read as of instants: of every epoch its time is needed.
+        # Beside windows, the graph is read as of instants: the changes of all epochs are needed.
         return 0
     if any(stored_over_streams_without_file(completion, catalog)):
-        # Whether such a query reads the graph, its file would say.
+        # Such a query may read the graph; only its file would tell.
         return 0
     wants_all = {query.name: query.history == "full" for query in members}
     for name in {*wants_all, *completion.last_maintenance}:
@@ -153,7 +153,7 @@ def needed_after(settings: Settings, lake: Lake) -> int:
 
 
 def delete_commits(lake: Lake) -> None:
-    """Delete the commits that nobody reads any more, also where a log is not a local one."""
+    """Delete the commits that nothing reads any more, also in an object store."""
     remotes = inbox_names(lake)
     for table in (*SHARED_TABLES, LEDGER_SUMMARY, *map(replica_summary, remotes)):
         version = lake.version(table.name)
@@ -167,7 +167,7 @@ def delete_commits(lake: Lake) -> None:
 
 @contextmanager
 def _alone(project: Project, run_id: str, *, brief: bool = True) -> Iterator[None]:
-    """Hold the claim of ingest: for one commit, or for the rewriting of a log."""
+    """Hold the claim of ingest; `brief`: for one commit, else for rewriting a log."""
     lake, lease = project.lake, project.settings.limits.lease_seconds
     with claimed(lake, "ingest", run_id, lease, brief=brief, patience=_PATIENCE) as run:
         run.totals |= {"from_epoch": head(lake), "to_epoch": head(lake)}
@@ -177,9 +177,9 @@ def _alone(project: Project, run_id: str, *, brief: bool = True) -> Iterator[Non
 def _consolidate(
     project: Project, run_id: str, progress: Progress
 ) -> tuple[int, dict[str, Consolidated]]:
-    """Consolidate the logs, unless an ingest goes on and on; also gives the epoch up to which."""
+    """Consolidate the logs, unless ingest stays busy; gives the epoch up to which, and the logs."""
     until = needed_after(project.settings, project.lake)
-    found: dict[str, Consolidated] = {}
+    consolidated: dict[str, Consolidated] = {}
     for table in (QUADS, TRIPLES) if until else ():
         progress(f"consolidating {table.name}")
         try:
@@ -187,10 +187,10 @@ def _consolidate(
         except BusyError as busy:
             progress(f"{table.name} is left as it is: {busy}")
             break
-        found[table.name] = result
+        consolidated[table.name] = result
         if result.after < result.before:
             progress(f"{table.name}: {counted(result.before, 'row')} to {result.after:,}")
-    return until, found
+    return until, consolidated
 
 
 def _consolidate_log(project: Project, table: Table, until: int, run_id: str) -> Consolidated:
@@ -205,7 +205,7 @@ def _consolidate_log(project: Project, table: Table, until: int, run_id: str) ->
 
 
 def _keep_feeds(project: Project, run_id: str, progress: Progress) -> None:
-    """Have the logs keep their commits as long as the limits say."""
+    """Set how long the logs keep their commits and removed files, to what the limits say."""
     lake, limits = project.lake, project.settings.limits
     days = limits.feed_log_days, limits.feed_file_days
     changed = [table for table in (QUADS, TRIPLES) if not keeps_feed(lake, table, *days)]
@@ -221,7 +221,7 @@ def _keep_feeds(project: Project, run_id: str, progress: Progress) -> None:
 
 
 def _delete_events(project: Project, run_id: str, progress: Progress) -> Iterator[DeletedOfStream]:
-    """Delete the events of streams that are older than `keep` and that nothing needs."""
+    """Delete the events of streams that are older than `keep` and not needed."""
     lake, settings = project.lake, project.settings
     try:
         sources = load_sources(settings.sources)
@@ -242,8 +242,8 @@ def _delete_events(project: Project, run_id: str, progress: Progress) -> Iterato
         for query in over_streams
     ]
     with project.engine("compact") as engine:
-        found = old_events(engine, completion, catalog, readers, rules)
-    for old in found:
+        events = old_events(engine, completion, catalog, readers, rules)
+    for old in events:
         deleted = _delete_events_of(project, old, run_id, progress)
         table = stream(old.stream).name
         if deleted:
@@ -260,14 +260,14 @@ def _delete_events(project: Project, run_id: str, progress: Progress) -> Iterato
 
 
 def _delete_events_of(project: Project, old: OldEvents, run_id: str, progress: Progress) -> int:
-    """Delete what may be deleted of a stream if it is worth the writing; gives how many."""
+    """Delete the old events of a stream, if they are a large enough share; gives their number."""
     lake, table = project.lake, stream(old.stream).name
     least_share = project.settings.limits.consolidate_share
-    found = earlier_rows(lake, table, "instant", old.before)
-    if not found.rows or found.share < least_share:
+    deletable = earlier_rows(lake, table, "instant", old.before)
+    if not deletable.rows or deletable.share < least_share:
         return 0
     try:
-        # The metadata of the stream's newest commit goes into that of the deletion.
+        # Alone, as the deletion continues the metadata of the newest commit.
         with _alone(project, run_id):
             return _delete_events_before(lake, old, run_id)
     except BusyError as busy:
@@ -279,11 +279,11 @@ def _delete_events_before(lake: Lake, old: OldEvents, run_id: str) -> int:
     table = stream(old.stream).name
     last = lake.last_metadata(table)
     assert last is not None, "there are events"
-    found = earlier_rows(lake, table, "instant", old.before)
-    # Not earlier than what was deleted before, for there are events.
+    deletable = earlier_rows(lake, table, "instant", old.before)
+    # There are events before `old.before`, so it is later than the last deletion.
     earlier = deleted_events(lake, old.stream)
-    rows = found.rows + (0 if earlier is None else earlier.rows)
+    rows = deletable.rows + (0 if earlier is None else earlier.rows)
     extra = DeletedEvents(old.before, rows).to_json()
     metadata = Metadata(run_id, "compact", last[1].watermark, extra=extra)
     delete_earlier_rows(lake, table, "instant", old.before, metadata)
-    return found.rows
+    return deletable.rows

@@ -11,31 +11,31 @@ from weir.lake.lake import Lake
 from weir.progress.watermarks import Watermark
 
 HORIZON = "horizon"
-"""What the metadata of a query over streams has besides: the last instant that was evaluated."""
+"""Key in the metadata of a query over streams: the last instant that was evaluated."""
 
 PREDICATES = "predicates"
-"""What the metadata of a program has besides: by predicate the names of its arguments."""
+"""Key in the metadata of a program: the names of the arguments of each predicate."""
 
 REPAIRED = -1
-"""What a repaired answer names as its version of the embeddings: it follows from none of them."""
+"""The version of the embeddings in the metadata of a repaired answer: it follows from none."""
 
 UNKNOWN = "unknown"
-"""What the metadata of an answer over streams may have besides (`unknown_instants`)."""
+"""Key in the metadata of an answer over streams, optional: `unknown_instants`."""
 
 DIFFERENCE_AT = "difference_at"
-"""What the metadata of an answer may have besides (`Backlog.difference_at`)."""
+"""Key in the metadata of an answer, optional: `Backlog.difference_at`."""
 
 SINCE = "since"
-"""What the metadata of an answer may have besides (`answered_since`)."""
+"""Key in the metadata of an answer, optional: `answered_since`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaterStart:
-    """Of a query over streams that began after events had been deleted: what it says nothing about.
+    """The instants that an answer over streams lacks because events had been deleted before.
 
     Attributes:
         begins: the first instant that its embeddings are about.
-        unknown_from: from this instant up to `begins`, nothing is known of its answer; equal to
+        unknown_from: the answer at the instants from this one up to `begins` is unknown; equal to
             `begins` if all earlier instants had been published.
     """
 
@@ -44,7 +44,7 @@ class LaterStart:
 
     @classmethod
     def from_json(cls, extra: Mapping[str, Any]) -> Self | None:
-        """From what `to_json` gives; None of a query that begins with its streams."""
+        """The inverse of `to_json`; None for a query that begins with its streams."""
         begins = extra.get("begins")
         return None if begins is None else cls(begins, extra["unknown_from"])
 
@@ -55,16 +55,16 @@ class LaterStart:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The epochs (from_epoch, to_epoch] of a query that validate and publish have yet to do.
+    """The epochs (from_epoch, to_epoch] of a query that are not published yet.
 
     Attributes:
         maintained: how far the embedding table is complete.
-        published: how far the answer table is, or None before the first publication.
-        rebuilt: whether the embedding table starts with another state than the one published from,
-            so that the difference between the two is to be published.
+        published: how far the answer table is complete; None before the first publication.
+        rebuilt: whether the embedding table does not continue the published answer, so that the
+            difference between the two states is to be published.
         reason: why it was rebuilt, or empty.
-        as_one_state: whether the answer is published as the state at `to_epoch`, and not of the
-            epochs before it (`of_services`).
+        as_one_state: whether only the state at `to_epoch` is published, not the changes before it
+            (`of_services`).
     """
 
     query: str
@@ -76,7 +76,7 @@ class Backlog:
 
     @property
     def columns(self) -> tuple[tuple[str, int], ...]:
-        """Published column -> number of its variable, in the order of the query."""
+        """(published column, number of its variable), in the order of the query."""
         return columns_of(self.maintained.metadata)
 
     @property
@@ -86,17 +86,17 @@ class Backlog:
 
     @property
     def is_over_streams(self) -> bool:
-        """Whether the rows have an instant, too: the query reads streams."""
+        """Whether the query reads streams, so that its rows also have an instant."""
         return HORIZON in self.maintained.metadata.extra
 
     @property
     def later_start(self) -> LaterStart | None:
-        """Of a query over streams, where it begins if not with its streams."""
+        """Where a query over streams begins; None if it begins with its streams."""
         return LaterStart.from_json(self.maintained.metadata.extra)
 
     @property
     def unknown(self) -> list[list[int]]:
-        """The instants [since, until) that the answer says nothing about, once published."""
+        """The instants [since, until) at which the answer, once published, is unknown."""
         before = [] if self.published is None else unknown_instants(self.published.metadata)
         start = self.later_start
         if not self.rebuilt or start is None or start.unknown_from == start.begins:
@@ -110,7 +110,7 @@ class Backlog:
 
     @property
     def from_epoch(self) -> int:
-        """The rows of later epochs are checked; they start from nothing if `rebuilt`."""
+        """The epoch before the first one to publish; if `rebuilt`, the epoch before the base."""
         if self.rebuilt or self.published is None:
             return self.maintained.metadata.base - 1
         return self.published.epoch
@@ -122,12 +122,12 @@ class Backlog:
 
     @property
     def has_rows(self) -> bool:
-        """Whether there may be rows to publish; if not, only the watermark has moved."""
+        """Whether there may be rows to publish; if not, only the watermark moves."""
         return self.rebuilt or self.maintained.metadata.watermark > self.from_epoch
 
     @property
     def rows_before(self) -> int:
-        """The number of rows of the answer at `from_epoch`."""
+        """The number of rows of the answer at `from_epoch`; 0 if `rebuilt`."""
         return 0 if self.rebuilt else self.rows_published
 
     @property
@@ -142,7 +142,7 @@ class Backlog:
 
     @property
     def state_at(self) -> int | None:
-        """The epoch whose state is published as a whole; None if each row comes at its own."""
+        """The epoch whose state is published as a whole; None if each row has its own epoch."""
         if self.as_one_state:
             return self.to_epoch
         if not self.rebuilt or self.published is None:
@@ -151,31 +151,31 @@ class Backlog:
 
     @property
     def difference_at(self) -> int | None:
-        """The epoch of the rows that an edit or a rebuild publishes, if it does: the difference."""
+        """The epoch at which a difference to the published answer is published; None if none is."""
         return None if self.published is None else self.state_at
 
     @property
     def since(self) -> int | None:
-        """The first epoch that the answers of this text are about, if not the base."""
+        """The first epoch with an answer of this text; None if it is the base."""
         if self.as_one_state:
             return self.to_epoch
         if self.published is None or self.is_first_of_text:
             return None
-        found = self.published.metadata.extra.get(SINCE)
-        return None if found is None else int(found)
+        since = self.published.metadata.extra.get(SINCE)
+        return None if since is None else int(since)
 
     def of_services(self) -> Self:
-        """As a query with SERVICE publishes it.
+        """The backlog as a query with SERVICE publishes it.
 
-        While the answers of its remotes were coming in, its embeddings were about a part of them:
-        its first answer is the state in which they are complete. Rows over streams have instants,
-        and new keys at each: they are published as they come.
+        While remotes are being asked for the first time, its embeddings are incomplete, so the
+        first publication is one state, without the epochs before it. Answers over streams have new
+        keys at every instant and are published as usual.
         """
         return replace(self, as_one_state=self.is_first_of_text and not self.is_over_streams)
 
     @property
     def mode(self) -> str:
-        """The mode in the ledger."""
+        """The mode in the ledger: `initial`, `incremental`, `edited` or `rebased`."""
         if self.published is None:
             return "initial"
         if not self.rebuilt:
@@ -190,7 +190,7 @@ def columns_of(metadata: Metadata) -> tuple[tuple[str, int], ...]:
 
 
 def unknown_instants(published: Metadata) -> list[list[int]]:
-    """The instants [since, until) that a published answer says nothing about.
+    """The instants [since, until) at which a published answer is unknown.
 
     Events that they need had been deleted before they were evaluated.
     """
@@ -198,7 +198,7 @@ def unknown_instants(published: Metadata) -> list[list[int]]:
 
 
 def answered_since(published: Metadata) -> int:
-    """The first epoch that the answers of a published text are about."""
+    """The first epoch with an answer of the text that was published."""
     return int(published.extra.get(SINCE, published.base))
 
 
@@ -208,7 +208,7 @@ def backlog_of(
     """What a query has to publish; None if it is complete, or not maintained yet.
 
     Args:
-        lake: of which the watermarks are.
+        lake: that the watermarks were read from.
         query: its name.
         maintained: how far the embedding table is complete.
         published: how far the answer table is.
@@ -216,7 +216,7 @@ def backlog_of(
     if maintained is None:
         return None
     if published is not None and maintained.epoch < published.epoch:
-        # A log over streams is recomputed leg by leg: it has not caught up yet.
+        # A query over streams is recomputed leg by leg, and has not caught up yet.
         return None
     table = f"embeddings/{query}"
     reason = _why_rebuilt(lake, table, maintained, published)
@@ -248,7 +248,7 @@ def _why_rebuilt(
 
 def _was_replaced(lake: Lake, table_name: str, after: int, last: int) -> bool:
     """Whether a commit after the version `after`, up to `last`, replaced all rows."""
-    # Mostly there is none, and the table need not be opened for it.
+    # Usually there is no later commit, and the table need not be opened.
     for commit in lake.commits(table_name) if after < last else ():
         if commit["version"] <= after:
             return False

@@ -38,7 +38,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """A run that failed, and that no run of the same job has followed.
+    """A failed run that is the last of its job.
 
     Attributes:
         job: what ran.
@@ -55,7 +55,7 @@ class FailedRun:
 class Completion:
     """How far each table of a lake is complete, at the time of reading.
 
-    The ledger is read at once, a table of a query when it is first needed.
+    The ledger is read on creation, the tables of a query when they are first needed.
     """
 
     lake: Lake
@@ -87,20 +87,20 @@ class Completion:
         return self._watermark("publish", query, f"answers/{query}")
 
     def backlog(self, queries: Iterable[str]) -> tuple[Backlog, ...]:
-        """What each query has to publish; none if it is complete, not maintained yet, or damaged.
+        """The backlogs of the queries that have one and are not damaged.
 
-        `damaged` says which are.
+        `damaged` has the damaged ones.
         """
-        found = map(self._work, queries)
-        return tuple(each for each in found if isinstance(each, Backlog))
+        works = map(self._work, queries)
+        return tuple(work for work in works if isinstance(work, Backlog))
 
     def damaged(self, queries: Iterable[str]) -> dict[str, DamagedTable]:
         """The queries with a table whose newest commit cannot be read, and why.
 
-        Of other damage nothing is known before it is read.
+        Other damage shows only when rows are read.
         """
-        found = ((query, self._work(query)) for query in queries)
-        return {query: work for query, work in found if isinstance(work, DamagedTable)}
+        works = ((query, self._work(query)) for query in queries)
+        return {query: work for query, work in works if isinstance(work, DamagedTable)}
 
     def _work(self, query: str) -> Backlog | DamagedTable | None:
         if query not in self._works:
@@ -133,9 +133,9 @@ class Completion:
 
     @cached_property
     def graph_failure(self) -> str | None:
-        """Which checks failed for the graph's epochs after `graph_validated_to`.
+        """Which checks of the epochs after `graph_validated_to` failed in the last run.
 
-        In the last run that checked them; None if nothing is known.
+        None if none is known to have failed.
         """
         if self.graph_validated_to >= self.head:
             return None
@@ -143,7 +143,7 @@ class Completion:
 
     @cached_property
     def failed_runs(self) -> tuple[FailedRun, ...]:
-        """The jobs whose last run failed, the one that failed last first."""
+        """The jobs whose last run failed, the newest failure first."""
         ended = [row for row in self._rows if row["query"] is None and row["status"] in _ENDED]
         newest = {row["job"]: row for row in sorted(ended, key=lambda row: row["recorded_at"])}
         failed = [
@@ -151,21 +151,21 @@ class Completion:
             for job, row in newest.items()
             if row["status"] == FAILED
         ]
-        return tuple(sorted(failed, key=lambda each: each.at, reverse=True))
+        return tuple(sorted(failed, key=lambda run: run.at, reverse=True))
 
     @cached_property
     def last_maintenance(self) -> Mapping[str, tuple[str | None, str | None]]:
-        """Mode and reason of the last run of maintain that reported on each query.
+        """By query: mode and reason of the last run of maintain that reported on it.
 
-        Of all queries that were ever maintained, registered or not.
+        Of all queries that were ever maintained, also of removed ones.
         """
         rows = self._about_queries("maintain")
         return {row["query"]: (row["mode"], row["reason"]) for row in rows}
 
     def last_embeddings(self, query: str) -> Metadata | None:
-        """The last commit of the embeddings of a query that the ledger knows of.
+        """The last commit of the embeddings of a query that the ledger has.
 
-        Also if the table is gone. None if it was dropped since.
+        It is known even if the table is gone. None if the query was dropped since.
         """
         known = self._commits.get(("maintain", query))
         mode, _ = self.last_maintenance.get(query, (None, None))
@@ -173,7 +173,7 @@ class Completion:
 
     @cached_property
     def failed_attempts(self) -> Mapping[str, FailedAttempts]:
-        """The queries that took more than a limit when they were last tried."""
+        """The queries that exceeded a limit when they were last tried."""
         newest = {row["query"]: row["failed_attempts"] for row in self._about_queries("maintain")}
         return {
             query: FailedAttempts.from_json(text)
@@ -193,7 +193,7 @@ class Completion:
 
     @cached_property
     def _commits(self) -> Mapping[tuple[str, str], KnownCommit]:
-        """The newest commit that the ledger knows of, by job and query."""
+        """The newest commit that the ledger has, by job and query."""
         return {
             (row["job"], row["query"]): KnownCommit(
                 row["table_version"], row["commit_metadata"], row["recorded_at"]
@@ -210,4 +210,4 @@ class Completion:
             for row in self._rows
             if row["mode"] == UNTOUCHED and row["status"] == SUCCEEDED and row["query"] is not None
         )
-        return dict(sorted(ranges, key=lambda each: (each[1][1], -each[1][0])))
+        return dict(sorted(ranges, key=lambda item: (item[1][1], -item[1][0])))

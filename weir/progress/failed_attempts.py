@@ -1,7 +1,8 @@
-"""Queries that took more than a limit: what was tried, and when they are tried again.
+"""Queries that exceeded a limit: what was tried, and when they are tried again.
 
-Such a query would cost its limit in every run. It is tried again when there are new epochs and one
-minute has passed, then two, four, ... up to a day; and at once if it was edited or a limit changed.
+If every run tried such a query, each would take as long as the limit allows. So it is tried again
+only when there are new epochs and a minute has passed, then two, four, ... up to a day; but at once
+if the query was edited or a limit changed.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ _FIRST, _LONGEST = timedelta(minutes=1), timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What a run computed of a query.
+    """An attempt to compute a query.
 
     Attributes:
         fingerprint: of the query.
-        limits: of each query, by name.
+        limits: the values of the limits of each query, by name.
         to_epoch: the newest epoch.
         at: when.
     """
@@ -33,11 +34,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempts:
-    """A query that took more than a limit whenever it was tried.
+    """A query that exceeded a limit whenever it was tried.
 
     Attributes:
         last: the last attempt.
-        attempts: how many there were of the same text within the same limits.
+        attempts: the number of attempts at the same text with the same limits.
         reason: which limit it was.
     """
 
@@ -53,7 +54,7 @@ class FailedAttempts:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """From what `to_json` gives."""
+        """The inverse of `to_json`."""
         read = json.loads(text)
         at = datetime.fromisoformat(str(read["at"]))
         attempt = Attempt(read["fingerprint"], read["limits"], read["to_epoch"], at)
@@ -81,12 +82,12 @@ class FailedAttempts:
         return self.last.at + interval
 
     def is_of(self, attempt: Attempt) -> bool:
-        """Whether an attempt is of the same text within the same limits."""
+        """Whether an attempt is at the same text with the same limits."""
         same = replace(attempt, at=self.last.at, to_epoch=self.last.to_epoch)
         return same == self.last
 
     def is_tried(self, attempt: Attempt) -> bool:
-        """Whether an attempt is made rather than put off."""
+        """Whether an attempt is made now, not put off."""
         if not self.is_of(attempt):
             return True
         return attempt.to_epoch > self.last.to_epoch and attempt.at >= self.due

@@ -13,10 +13,10 @@ class OverLimit:
     """An answer that was published before its limit was lowered.
 
     Attributes:
-        epoch: up to which it is published.
-        rows: how many it has.
-        max_rows: how many it may have.
-        max_rows_at: file and line that say so.
+        epoch: the epoch up to which it is published.
+        rows: the number of its rows.
+        max_rows: the most rows that it may have.
+        max_rows_at: file and line of this limit.
     """
 
     query: str
@@ -35,13 +35,13 @@ class OverLimit:
 
 
 def over_limit(completion: Completion, catalog: Catalog) -> tuple[OverLimit, ...]:
-    """The answers above the limit of their query that have nothing to publish.
+    """The published answers above the limit of their query, of queries without a backlog.
 
-    Rows that are yet to be published are checked with the present limit anyway.
+    The rows of a backlog are checked with the present limit by validate.
     """
-    found = []
-    damaged = completion.damaged(each.name for each in catalog.members)
-    for query in (each for each in catalog.members if each.name not in damaged):
+    over = []
+    damaged = completion.damaged(member.name for member in catalog.members)
+    for query in (member for member in catalog.members if member.name not in damaged):
         (output,) = query.outputs
         most = output.limits.max_rows
         published = completion.published(query.name) if most is not None else None
@@ -50,5 +50,5 @@ def over_limit(completion: Completion, catalog: Catalog) -> tuple[OverLimit, ...
         rows = int(published.metadata.extra["rows"])
         if rows > most and not completion.backlog([query.name]):
             at = output.limits.places["max_rows"]
-            found.append(OverLimit(query.name, published.epoch, rows, most, at))
-    return tuple(found)
+            over.append(OverLimit(query.name, published.epoch, rows, most, at))
+    return tuple(over)

@@ -1,4 +1,4 @@
-"""How far each stream is complete: its frontiers by epoch, and what its epochs brought."""
+"""How far each stream is complete: its frontier at each epoch, its events, deleted events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weir.progress.watermarks import head
 
 @dataclass(frozen=True, slots=True)
 class StreamRows:
-    """How many events of a stream are stored, and are not; `early` ones are among the late."""
+    """The numbers of stored and of late events of a stream; late ones include the `early` ones."""
 
     rows: int
     late: int
@@ -32,7 +32,7 @@ class Frontiers:
 
     @classmethod
     def read(cls, lake: Lake) -> Self:
-        """Those of the epochs that exist; every query asks for them."""
+        """The frontiers up to the newest epoch; kept with the lake, as every query reads them."""
         if not lake.exists(STREAM_EPOCHS.name):
             return cls({})
         state = lake.version(STREAM_EPOCHS.name), head(lake)
@@ -47,21 +47,21 @@ class Frontiers:
     def _up_to(cls, lake: Lake, last: int) -> Self:
         names = ["epoch", "stream", "frontier"]
         rows = lake.rows(STREAM_EPOCHS.name, names, [("epoch", "<=", last)])
-        found: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
+        by_stream: dict[str, list[tuple[int, int | None]]] = defaultdict(list)
         for row in rows.sort_by("epoch").to_pylist():
-            found[row["stream"]].append((row["epoch"], row["frontier"]))
-        return cls({name: tuple(epochs) for name, epochs in found.items()})
+            by_stream[row["stream"]].append((row["epoch"], row["frontier"]))
+        return cls({name: tuple(epochs) for name, epochs in by_stream.items()})
 
     def at(self, stream: str, epoch: int) -> int | None:
         """The frontier of a stream after an epoch of any source; None before its first event."""
         epochs = self.streams.get(stream, ())
-        before = bisect_right(epochs, epoch, key=lambda each: each[0])
+        before = bisect_right(epochs, epoch, key=lambda recorded: recorded[0])
         return epochs[before - 1][1] if before else None
 
 
 @dataclass(frozen=True, slots=True)
 class EpochBounds:
-    """Which instants ingest took in an epoch of a stream: those in [starts, latest]."""
+    """The instants that ingest accepted in an epoch of a stream: those in [starts, latest]."""
 
     epoch: int
     starts: int | None
@@ -69,8 +69,8 @@ class EpochBounds:
 
 
 def epoch_bounds(lake: Lake, name: str, from_epoch: int, to_epoch: int) -> tuple[EpochBounds, ...]:
-    """Those of the epochs (from_epoch, to_epoch] of a stream, by the commits of ingest."""
-    found: list[EpochBounds] = []
+    """The bounds of the epochs (from_epoch, to_epoch] of a stream, from the commits of ingest."""
+    bounds: list[EpochBounds] = []
     for commit in lake.commits(stream(name).name):
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is None or metadata.job != "ingest":
@@ -78,11 +78,11 @@ def epoch_bounds(lake: Lake, name: str, from_epoch: int, to_epoch: int) -> tuple
         if metadata.watermark <= from_epoch:
             break
         extra = metadata.extra
-        found += [
+        bounds += [
             EpochBounds(row["epoch"], extra["starts"], extra["latest"])
             for row in extra["stream_epochs"]
         ]
-    return tuple(each for each in found if from_epoch < each.epoch <= to_epoch)
+    return tuple(bound for bound in bounds if from_epoch < bound.epoch <= to_epoch)
 
 
 def first_instant(lake: Lake, name: str) -> int | None:
@@ -92,34 +92,31 @@ def first_instant(lake: Lake, name: str) -> int | None:
 
 
 def accepted_lateness(lake: Lake, name: str) -> int:
-    """For how many microseconds before the frontier a stream takes events, as last ingested."""
+    """The lateness (microseconds before the frontier) with which a stream was last ingested."""
     last = lake.last_metadata(stream(name).name, job="ingest")
     return 0 if last is None else int(last[1].extra["lateness"])
 
 
 @dataclass(frozen=True, slots=True)
 class DeletedEvents:
-    """What has been deleted of a stream: all events of instants before `before`.
-
-    rows: how many that were, in all.
-    """
+    """The deleted events of a stream: all of instants before `before`, `rows` in number."""
 
     before: int
     rows: int
 
     @classmethod
     def from_json(cls, extra: Mapping[str, Any]) -> Self | None:
-        """From what `to_json` gives; None of a stream of which nothing was deleted."""
+        """The inverse of `to_json`; None for a stream of which nothing was deleted."""
         before = extra.get("deleted_before")
         return None if before is None else cls(before, extra["deleted_rows"])
 
     def to_json(self) -> dict[str, Any]:
-        """For the metadata of the commit that deletes, and of every later one of the stream."""
+        """For the metadata of the deleting commit, and of every later one of the stream."""
         return {"deleted_before": self.before, "deleted_rows": self.rows}
 
 
 def deleted_events(lake: Lake, name: str) -> DeletedEvents | None:
-    """What has been deleted of a stream, in the state that the lake has open; None if nothing."""
+    """The deleted events of a stream in the opened version of its table; None if there are none."""
     last = lake.last_metadata(stream(name).name)
     return None if last is None else DeletedEvents.from_json(last[1].extra)
 

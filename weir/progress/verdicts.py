@@ -1,4 +1,4 @@
-"""The results of the last validation, for a query's rows and for the graph (no Spark)."""
+"""The results of the last validation of each query and of the graph (no Spark)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Verdict:
     """The result of the last validation of a query.
 
     Attributes:
-        version: of the embedding table whose rows were checked: the commit of maintain.
-        run_id: of that commit: where the table was dropped, versions start again.
-        from_epoch: the rows after it were checked, up to the watermark of that commit.
-        success: whether everything held.
-        reason: what did not hold.
+        version: the version of the embedding table whose rows were checked, a commit of maintain.
+        run_id: the run of that commit; it tells tables apart that were dropped and made again.
+        from_epoch: the rows after this epoch were checked, up to the watermark of that commit.
+        success: whether all checks passed.
+        reason: which checks failed.
     """
 
     version: int
@@ -44,19 +44,19 @@ class Verdict:
 
 
 def failed_checks(reason: str) -> frozenset[str]:
-    """The names of the checks that a reason says failed: it has a part for each."""
+    """The names of the failed checks in a reason, which has a part for each."""
     return frozenset(part.split(" ")[0].removesuffix(":") for part in reason.split("; "))
 
 
 def can_be_accepted(reason: str) -> bool:
-    """Whether nothing failed but guards, by the reason of a verdict or of a held answer."""
+    """Whether only guards failed, by the reason of a verdict or of a held answer."""
     return failed_checks(reason) <= GUARDS
 
 
 def graph_failure(lake: Lake, validated_to: int) -> str | None:
-    """Which checks failed for the graph's epochs after `validated_to`.
+    """Which checks of the graph's epochs after `validated_to` failed in the last run.
 
-    In the last run that checked them; None if nothing is known.
+    None if none is known to have failed.
     """
     if not lake.exists(QUALITY.name):
         return None

@@ -1,4 +1,4 @@
-"""How far tables are complete: the newest epoch, and up to which one a query's tables go."""
+"""How far tables are complete: the newest epoch, and the watermarks of a query's tables."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Watermark:
     """How far a table of a query is complete.
 
     Attributes:
-        epoch: the epoch up to which it is complete; later than that of the commit by epochs that
-            did not touch the query.
-        version: of the newest commit of the query's job.
+        epoch: the epoch up to which it is complete; later than that of the newest commit if the
+            epochs since did not touch the query.
+        version: the version of the newest commit of the job that writes the table.
         metadata: of that commit.
-        snapshot: the version of the table to read; later if its files were rearranged since.
+        snapshot: the version of the table to read; later than `version` if files were rearranged.
     """
 
     epoch: int
@@ -40,7 +40,7 @@ class KnownCommit:
     Attributes:
         version: of the table.
         metadata: of the commit, as JSON.
-        recorded_at: when the ledger came to know it: after the commit.
+        recorded_at: when it was recorded, which was after the commit.
     """
 
     version: int
@@ -50,7 +50,7 @@ class KnownCommit:
 
 @dataclass(frozen=True, slots=True)
 class IngestedEpoch:
-    """An epoch as a reader of changes sees it: the commits that hold it, and how much changed."""
+    """An epoch for readers of changes: the commits that have it, and how many quads changed."""
 
     epoch: int
     quads_version: int
@@ -73,9 +73,9 @@ def head(lake: Lake) -> int:
 
 
 def require_graph(lake: Lake) -> None:
-    """Refuse to go on where there are epochs and a table of the graph is gone.
+    """Refuse to go on if there are epochs but a table of the graph is gone.
 
-    A new one would be empty, and all that the graph has would count as new.
+    A new table would be empty, and ingest would count the whole graph as new.
 
     Raises:
         DamagedTable: one is gone.
@@ -108,27 +108,27 @@ def watermark(
     """How far a table is complete; None before its first commit.
 
     Args:
-        lake: which holds it.
+        lake: has the table.
         table_name: `embeddings/<query>` or `answers/<query>`.
         job: the job whose commits count, `maintain` or `publish`.
-        untouched: the newest range of epochs, the first exclusive, that did not touch the query.
-        known: the newest commit of the job that the ledger knows of.
+        untouched: the newest range of epochs (after, last] that did not touch the query.
+        known: the newest commit of the job that the ledger has.
 
     Raises:
-        DamagedTable: the newest commit goes back behind one before it, or behind that one.
+        DamagedTable: the newest commit has a lower watermark than `known` or an earlier commit.
     """
-    found = _known(lake, table_name, known) or newest_metadata(lake, table_name, job)
-    snapshot = found[0] if found is not None else lake.version(table_name)
-    if found is None:
-        found = lake.last_metadata(table_name, job=job)
-    if found is None or snapshot is None:
+    commit = _known(lake, table_name, known) or newest_metadata(lake, table_name, job)
+    snapshot = commit[0] if commit is not None else lake.version(table_name)
+    if commit is None:
+        commit = lake.last_metadata(table_name, job=job)
+    if commit is None or snapshot is None:
         return None
-    version, metadata = found
+    version, metadata = commit
     recorded = None if known is None else Metadata.from_json(known.metadata)
     if known is not None and recorded is not None:
-        refuse_step_back(lake.location(table_name), found, known.version, recorded)
+        refuse_step_back(lake.location(table_name), commit, known.version, recorded)
     epoch = metadata.watermark
-    # The range counts only if nothing is missing before it, and if it is about this log.
+    # The range counts only if it adjoins the watermark, and if it is about this log.
     begun_to = int(metadata.extra.get(BEGUN_TO, 0))
     if untouched is not None and untouched[0] <= epoch < untouched[1] > begun_to:
         epoch = untouched[1]
@@ -136,7 +136,7 @@ def watermark(
 
 
 def _known(lake: Lake, table_name: str, known: KnownCommit | None) -> tuple[int, Metadata] | None:
-    """A commit that the ledger knows, if no later one was made: by a run that died, by others."""
+    """The commit that the ledger has, if it is the newest: killed runs may have made later ones."""
     if known is None or not is_newest(lake, table_name, known.version, known.recorded_at):
         return None
     metadata = Metadata.from_json(known.metadata)

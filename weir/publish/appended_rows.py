@@ -1,4 +1,4 @@
-"""The rows to publish of queries that only append, read by one statement for many queries."""
+"""The rows to publish of queries that only append, read for many queries by one statement."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def make_rows_of_many(engine: Engine, name: str, work: Sequence[Backlog], times:
 
     Args:
         engine: makes it.
-        name: of the relation; begins the names of others.
-        work: queries that only append; null where the answer of one lacks a column.
-        times: relation of `epoch_times`.
+        name: of the relation; also the prefix of other relations.
+        work: queries that only append; a column that one of them lacks is null in its rows.
+        times: the relation of `epoch_times`.
     """
     rows, ranges = f"{name}_rows", f"{name}_ranges"
-    variables = sorted({name for each in work for name in each.variables})
-    tables = {each.query: appended_rows(each) for each in work}
+    variables = sorted({name for item in work for name in item.variables})
+    tables = {item.query: appended_rows(item) for item in work}
     engine.open_all(StoredTables(rows, _KEY, tables, ("node", *variables, "epoch", "weight")))
     engine.load(
         ranges,
         pa.table(
             {
-                _KEY: [each.query for each in work],
-                "after": pa.array([each.from_epoch for each in work], pa.int64()),
-                "last": pa.array([each.to_epoch for each in work], pa.int64()),
+                _KEY: [item.query for item in work],
+                "after": pa.array([item.from_epoch for item in work], pa.int64()),
+                "last": pa.array([item.to_epoch for item in work], pa.int64()),
             }
         ),
     )
@@ -82,9 +82,9 @@ def named(rows: pa.Table, work: Backlog, names: Sequence[str]) -> pa.Table:
     """`rows` with the columns of the answer table; `names` are those of its variables."""
     variables = work.variables
     others = ("epoch", "weight", "event_time")
-    found = rows.select([*variables, *others])
-    found = found.rename_columns([*names[: len(variables)], *others])
+    answer = rows.select([*variables, *others])
+    answer = answer.rename_columns([*names[: len(variables)], *others])
     # The columns of earlier texts of the query come last.
     for name in names[len(variables) :]:
-        found = found.append_column(name, pa.nulls(rows.num_rows, pa.string()))
-    return found
+        answer = answer.append_column(name, pa.nulls(rows.num_rows, pa.string()))
+    return answer

@@ -1,4 +1,4 @@
-"""When what an epoch brought happened: the times of the rows of an answer."""
+"""The time of each epoch, which the rows of an answer have."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ TIME = pa.timestamp("us", tz="UTC")
 def epoch_times(lake: Lake, after: int) -> pa.Table:
     """epoch, event_time: of the epochs later than `after`.
 
-    The time is what the source says; else when the newest file of the change set was written; else
-    when Weir ingested it. What the source does not say is no time for streams to reckon with, so
-    `transactions` does not have it.
+    The time is the one that the source states; else when the newest file of the change set was
+    written; else when Weir ingested it. `transactions` has stated times only: windows over streams
+    must not depend on the others.
     """
     columns = ["epoch", "source", "position", "event_time", "ingested_at"]
     rows = lake.rows(TRANSACTIONS.name, columns, [("epoch", ">", after)])
-    is_said = rows["event_time"].is_valid()
-    written = {} if pc.all(is_said).as_py() else _written(lake, rows.filter(pc.invert(is_said)))
+    is_stated = rows["event_time"].is_valid()
+    written = {} if pc.all(is_stated).as_py() else _written(lake, rows.filter(pc.invert(is_stated)))
     times = [
         row["event_time"] or written.get((row["source"], row["position"])) or row["ingested_at"]
         for row in rows.to_pylist()
@@ -33,7 +33,7 @@ def epoch_times(lake: Lake, after: int) -> pa.Table:
 
 
 def _written(lake: Lake, undated: pa.Table) -> dict[tuple[str, str], datetime]:
-    """By source and position, when the newest file of a change set was written, as it was read."""
+    """By source and position: when the newest file of the change set had been written."""
     positions = pc.unique(undated["position"].drop_null()).to_pylist()
     if not positions or not lake.exists(SOURCE_FILES.name):
         return {}

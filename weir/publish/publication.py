@@ -1,7 +1,7 @@
 """Append the new rows of queries to their answer tables, a commit per query.
 
-Queries that only append are read together, as many as the driver holds; one that is large, or whose
-published answer was computed from another state, is read by itself.
+Queries that only append are read together, as many as the driver can hold. A query is read by
+itself if it is large, or if its embeddings do not continue the published answer.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ _TIMES = "epoch_times"
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What was done for one query.
+    """What publish did for one query.
 
     Attributes:
         mode: `initial`, `incremental`, `edited`, `rebased`; `untouched` if only the watermark
-            moved; `held` if the rows are not validated, or follow from too old answers of remotes;
+            moved; `held` if the rows are not validated, or answers of remotes are too old;
             `waiting` for answers of remotes; `failed`.
-        rows: rows appended.
-        reason: why it was held, waits or failed.
-        cause: the error by which it failed.
+        rows: the number of rows appended.
+        reason: why it is held, waits or failed.
+        cause: the error if it failed.
     """
 
     query: str
@@ -71,7 +71,7 @@ def publish(
         return []
     engine.load(_TIMES, epoch_times(lake, min(item.from_epoch for item in work)))
 
-    def one(item: Backlog, rows: pa.Table | None = None) -> Publication:
+    def publish_query(item: Backlog, rows: pa.Table | None = None) -> Publication:
         started = time.monotonic()
         try:
             publication = _publish_one(engine, lake, run, item, rows, started)
@@ -99,25 +99,30 @@ def publish(
         if (not item.rebuilt or item.published is None)
         and not (item.is_over_streams or item.as_one_state)
     ]
-    found: dict[str, Publication] = {}
+    done: dict[str, Publication] = {}
     with ThreadPoolExecutor(parallel) as threads:
         together = packs(engine, appending, lambda _: None, appended_rows, fetched=True)
         for number, pack in enumerate(together):
             if len(pack) > 1 and (rows := _read_together(engine, number, pack)) is not None:
                 parts = [rows[item.query] for item in pack]
-                found |= {each.query: each for each in threads.map(one, pack, parts)}
-        alone = [item for item in work if item.query not in found]
-        found |= {each.query: each for each in threads.map(one, alone)}
-    return [found[item.query] for item in work]
+                done |= {
+                    publication.query: publication
+                    for publication in threads.map(publish_query, pack, parts)
+                }
+        alone = [item for item in work if item.query not in done]
+        done |= {
+            publication.query: publication for publication in threads.map(publish_query, alone)
+        }
+    return [done[item.query] for item in work]
 
 
 def _read_together(engine: Engine, number: int, pack: Sequence[Backlog]) -> RowsByKey | None:
-    """The rows to publish of each query; None if they have to be read query by query."""
+    """The rows to publish by query; None if each query has to be read by itself."""
     try:
         name = f"deltas_{number}"
         make_rows_of_many(engine, name, pack, _TIMES)
         rows = engine.fetch_few(name, engine.count(name))
-    except Exception:  # noqa: BLE001  (one of the tables; which one shows when each is read)
+    except Exception:  # noqa: BLE001  (of one table; reading each by itself shows which)
         return None
     return None if rows is None else by_query(rows)
 
@@ -125,12 +130,12 @@ def _read_together(engine: Engine, number: int, pack: Sequence[Backlog]) -> Rows
 def _publish_one(
     engine: Engine, lake: Lake, run: Claim, work: Backlog, read: pa.Table | None, started: float
 ) -> Publication:
-    """Publish one query; `read` are its rows, if they were read with those of others."""
+    """Publish one query; `read` has its rows if they were read together with those of others."""
     stored = stored_columns(lake, work.query)
     columns = published_columns(work, stored)
     name = f"delta_{work.query}"
     if read is None:
-        # Counted, then written.
+        # Read twice: to be counted, and to be written.
         keep: Keep = "cache" if work.rebuilt else "small"
         engine.query(name, rows_to_publish(work, columns, stored, _TIMES), keep)
         rows, net = _count(engine, name)
@@ -191,11 +196,11 @@ def _metadata(run: Claim, work: Backlog, columns: Sequence[str], *, net: int) ->
 
 
 def _predicates(embeddings: Metadata) -> dict[str, Any]:
-    found = embeddings.extra.get(PREDICATES)
-    return {} if found is None else {PREDICATES: found}
+    predicates = embeddings.extra.get(PREDICATES)
+    return {} if predicates is None else {PREDICATES: predicates}
 
 
 def move_watermark(run: Claim, work: Backlog) -> Publication:
-    """No row in the range: the watermark moves without a commit."""
+    """Move the watermark without a commit: no row changed in the range."""
     run.untouched(work.query, work.from_epoch, work.to_epoch)
     return Publication(work.query, UNTOUCHED, work.to_epoch)

@@ -35,7 +35,7 @@ from weir.progress.backlog import Backlog
 
 
 def stored_columns(lake: Lake, query: str) -> tuple[str, ...]:
-    """The variables' columns of the answer table as it is; none if there is no table."""
+    """The columns of the answer table that have variables; none if there is no table."""
     table = lake.open(f"answers/{query}")
     if table is None:
         return ()
@@ -44,10 +44,10 @@ def stored_columns(lake: Lake, query: str) -> tuple[str, ...]:
 
 
 def published_columns(work: Backlog, stored: Sequence[str]) -> tuple[str, ...]:
-    """The columns of the answer table to be: those of the query, then those of its earlier texts.
+    """The columns that the answer table will have: of the query, then of its earlier texts.
 
-    A column that differs from an earlier one by case only keeps the earlier spelling: Delta takes
-    the two for one.
+    A column that differs from a stored one by case only has the stored spelling: to Delta, they are
+    the same column.
     """
     spelling = {name.lower(): name for name in stored}
     now = tuple(spelling.get(name.lower(), name) for name, _ in work.columns)
@@ -57,20 +57,24 @@ def published_columns(work: Backlog, stored: Sequence[str]) -> tuple[str, ...]:
 def rows_to_publish(
     work: Backlog, names: Sequence[str], stored: Sequence[str], times: str
 ) -> LakeQuery:
-    """epoch, weight, `names` (`published_columns`), event_time.
+    """The rows that a publication appends: epoch, weight, `names`, event_time.
 
-    Rebuilt: at the base, the state there minus what is published; then the rows after the base. As
-    one state: the same at the end of the range. Else: the rows after the published watermark. Of a
-    query over streams, event_time is the instant of the row, and the states are those at every
-    instant. If the query begins later than what is published, what is published of earlier instants
-    stays. Of another query, event_time is that of the epoch, and null in the difference to what was
-    published: no change of the graph made it.
+    * Usually, these are the rows after the published watermark.
+    * If the backlog is rebuilt: at the base, the difference between the state there and the
+      published one; then the rows after the base.
+    * If it is published as one state: the difference at the end of the range.
+
+    event_time is the time of the epoch. In a difference it is null, as no change of the graph made
+    these rows.
+
+    Over streams, event_time is the instant of the row, and the states have all instants. If the
+    embeddings begin later than the published answer, the answer at earlier instants stays.
 
     Args:
         work: what is to be published.
-        names: the columns of the answer table to be.
-        stored: those of the answer table as it is.
-        times: relation of `epoch_times`.
+        names: the columns of `published_columns`.
+        stored: the columns that the answer table has now.
+        times: the relation of `epoch_times`.
     """
     wanted = [column("node").eq(text(ANSWER)), column("epoch") <= number(work.to_epoch)]
     if not work.rebuilt:
@@ -132,7 +136,7 @@ def rows_to_publish(
 
 
 def _published_time(work: Backlog) -> exp.Expr:
-    """The instant from which on a published row counts: not before the embeddings begin."""
+    """The event_time of a published row, but not before the embeddings begin."""
     start = work.later_start
     if start is None:
         return column("event_time")
@@ -143,7 +147,7 @@ def _published_time(work: Backlog) -> exp.Expr:
 def _difference(
     rows: exp.Select, gone: Sequence[exp.Query], names: Sequence[str], epoch: int
 ) -> exp.Select:
-    """What `rows` add up to minus what is published (`gone`), as changes at `epoch`."""
+    """The sum of `rows` minus what is published (`gone`), as changes at `epoch`."""
     now = select(*columns(("weight", *names)), from_=subquery(rows, "log"))
     return select(
         alias(number(epoch), "epoch"),

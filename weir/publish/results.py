@@ -1,8 +1,7 @@
 """What a run did for each query, and which answers it has published (no Spark).
 
-As a program it prints that as JSON: a list of objects with the keys of `QueryResult`. The tables
-decide, not the outcome of the run: it may have been killed after its commits, or have held other
-answers back.
+It is read from the tables, not from the outcome of the run, which may have been killed after its
+commits, or may have held back other answers.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from weir.settings import Settings
 
 _STAGES = ("maintain", "validate", "publish")
 _MOST_CHARACTERS = 500
-"""Of a reason."""
+"""The longest reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +29,12 @@ class QueryResult:
 
     Attributes:
         query: its name.
-        state: `published`: its answer got rows; `held`: a check failed; `failed`: a stage did.
-        mode: how it was maintained or published; None of a run that was killed.
-        rows: how many its answer got; None of a run that was killed.
-        epoch: up to which its answer is published; None if it was not.
-        version: of `answers/<query>`: the commit of the run; None if there is none.
+        state: `published`: rows were appended to its answer; `held`: a check failed; `failed`: a
+            stage did.
+        mode: how it was maintained or published; None if the run was killed.
+        rows: the number of rows appended; None if the run was killed.
+        epoch: the epoch up to which its answer is published; None if it is not.
+        version: the version of `answers/<query>` that the run committed; None if there is none.
         reason: why it was held or failed, or empty.
     """
 
@@ -48,22 +48,22 @@ class QueryResult:
 
 
 def query_results(settings: Settings, run_id: str) -> tuple[QueryResult, ...]:
-    """The queries that failed, were held, or got rows in this run, by name."""
+    """The queries that failed, were held, or got new rows in a run, by name."""
     lake = open_lake(settings)
-    found = {each.query: each for each in _recorded(lake, run_id)}
+    results = {result.query: result for result in _recorded(lake, run_id)}
     completion = Completion.read(lake)
     names = declared_names(folders_of(settings))
     damaged = completion.damaged(names)
-    for query in (name for name in names if name not in damaged and name not in found):
+    for query in (name for name in names if name not in damaged and name not in results):
         published = completion.published(query)
         if published is not None and published.metadata.run_id == run_id:
             epoch, mode = published.metadata.watermark, published.metadata.mode
-            found[query] = QueryResult(query, "published", mode, None, epoch, published.version)
-    return tuple(found[query] for query in sorted(found))
+            results[query] = QueryResult(query, "published", mode, None, epoch, published.version)
+    return tuple(results[query] for query in sorted(results))
 
 
 def _recorded(lake: Lake, run_id: str) -> Iterator[QueryResult]:
-    """What the ledger has, in the order of the stages: others may have published on top."""
+    """The results that the ledger has, in the order of the stages."""
     if not lake.exists(RUNS.name):
         return
     names = ["job", "query", "mode", "reason", "to_epoch", "rows_out", "status", "table_version"]

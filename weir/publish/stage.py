@@ -1,10 +1,10 @@
 """Append the validated new rows of every query to its answer table.
 
 The answer table is a log: the sum of the weights up to an epoch is the answer at that epoch. One
-commit takes it from its watermark to that of the embedding table, and carries the new watermark, so
-a run that was killed is completed by the next and nothing is published twice. If the embedding
-table starts with another state than the one published from (first publication, edited query,
-recomputed embeddings), the difference between that state and the published answer is appended.
+commit takes it from its watermark to that of the embedding table, and carries the new watermark. So
+the next run completes what a killed run left, and nothing is published twice. If the embedding
+table does not continue the published answer (first publication, edited query, recomputed
+embeddings), the difference between the two states is appended.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ JOB: Literal["publish"] = "publish"
 
 @dataclass(frozen=True, slots=True)
 class PublishResult(StageResult):
-    """What was done, for the queries that had something to publish."""
+    """The publications of the queries that had something to publish."""
 
     publications: tuple[Publication, ...] = ()
 
     def of(self, mode: str) -> list[Publication]:
         """The publications of a mode."""
-        return [each for each in self.publications if each.mode == mode]
+        return [publication for publication in self.publications if publication.mode == mode]
 
     @property
     def changed_or_not_published(self) -> list[Publication]:
-        """All but those of which no row changed."""
-        return [each for each in self.publications if each.mode != UNTOUCHED]
+        """The publications, without those that only moved the watermark."""
+        return [publication for publication in self.publications if publication.mode != UNTOUCHED]
 
     @property
     def published(self) -> list[Publication]:
-        """Those that appended rows, or replaced the state that they are appended to."""
+        """The publications that committed to an answer table."""
         others = ("held", "waiting", "failed", UNTOUCHED)
-        return [each for each in self.publications if each.mode not in others]
+        return [publication for publication in self.publications if publication.mode not in others]
 
     @property
     def did_something(self) -> bool:
@@ -62,12 +62,12 @@ class PublishResult(StageResult):
 
     @property
     def only_waits(self) -> bool:
-        """Whether there are answers to publish, and none can be."""
+        """Whether there are answers to publish, and none was published."""
         return bool(self.publications) and not self.did_something
 
     @property
     def summary(self) -> str:
-        """How many answers were published, how many were not, and how many rows got appended."""
+        """How many answers were published and were not, and how many rows were appended."""
         if not self.publications:
             return "nothing to publish"
         rows = counted(sum(publication.rows for publication in self.publications), "row")
@@ -83,7 +83,11 @@ class PublishResult(StageResult):
             "waiting": self.of("waiting"),
             "failed": self.of("failed"),
         }
-        return ", ".join(f"{len(some):,} {what}" for what, some in numbers.items() if some)
+        return ", ".join(
+            f"{len(publications):,} {what}"
+            for what, publications in numbers.items()
+            if publications
+        )
 
 
 def publish_answers(project: Project, run_id: str, progress: Progress = silent) -> PublishResult:
@@ -91,7 +95,7 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
 
     Raises:
         BusyError: another run publishes.
-        QualityError: rows are held back, because their check failed; the others were published.
+        QualityError: some answers are held back; the others were published.
         WeirError: some queries could not be published; the others were.
     """
     lake, settings = project.open_lake(), project.settings
@@ -116,7 +120,7 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
             for item in work:
                 why = _why_held(item, completion)
                 reasons[item.query] = why or _why_stale(readiness, catalog, item)
-            for item in (_as_published(each, catalog) for each in work):
+            for item in (_as_published(backlog, catalog) for backlog in work):
                 reason = reasons[item.query] or _why_waits(catalog.member(item.query), reasons)
                 if reason is not None:
                     done.append(
@@ -128,8 +132,8 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
                 else:
                     ready.append(item)
             done += publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
-        if any(each.mode in ("held", "failed") for each in done):
-            # The error of the run is that of this stage, which then names these, too.
+        if any(publication.mode in ("held", "failed") for publication in done):
+            # Its error replaces that of validate in the run, so it reports these, too.
             done += _above_limits(completion, catalog)
         result = PublishResult(tuple(done))
         progress(result.counts)
@@ -138,9 +142,9 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
 
 
 def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
-    """The backlog of the queries whose files have no error; no other file is read."""
+    """The backlog of the queries whose files have no error; files of others are not read."""
     work = completion.backlog(catalog.names)
-    return tuple(each for each in work if catalog.is_usable(each.query))
+    return tuple(item for item in work if catalog.is_usable(item.query))
 
 
 def _why_held(work: Backlog, completion: Completion) -> NotReady | None:
@@ -160,7 +164,7 @@ def _why_held(work: Backlog, completion: Completion) -> NotReady | None:
 
 
 def _why_stale(readiness: Readiness, catalog: Catalog, work: Backlog) -> NotReady | None:
-    """Why the answers of remotes do not allow a publication, or None if they do."""
+    """Why answers of remotes do not suffice for a publication; None if they do."""
     query = catalog.member(work.query)
     if not query.services.blocks:
         return None
@@ -172,7 +176,7 @@ def _as_published(work: Backlog, catalog: Catalog) -> Backlog:
 
 
 def _why_waits(query: Maintained, not_ready: Mapping[str, NotReady | None]) -> NotReady | None:
-    """Why rows that follow from the stream of another query may not be published."""
+    """Why a query waits for another one whose stream it reads; None if it does not."""
     for upstream in all_upstreams_of(query):
         why = not_ready.get(upstream)
         if why is not None:
@@ -182,10 +186,10 @@ def _why_waits(query: Maintained, not_ready: Mapping[str, NotReady | None]) -> N
 
 
 def _above_limits(completion: Completion, catalog: Catalog) -> list[Publication]:
-    """The published answers that have more rows than they may have now, which validate reports."""
+    """The published answers that exceed their present limit; validate has reported them."""
     return [
-        Publication(each.query, "held", each.epoch, reason=each.reason)
-        for each in over_limit(completion, catalog)
+        Publication(over.query, "held", over.epoch, reason=over.reason)
+        for over in over_limit(completion, catalog)
     ]
 
 
@@ -193,7 +197,7 @@ def _raise_for(result: PublishResult) -> None:
     failed, held = result.of("failed"), result.of("held")
     if not (failed or held):
         return
-    found: type[WeirError] = WeirError if failed else QualityError
+    error_type: type[WeirError] = WeirError if failed else QualityError
     hint = "Run again when the reason is gone." if failed else ""
     if held:
         hint = (
@@ -201,18 +205,18 @@ def _raise_for(result: PublishResult) -> None:
             " every run checks them again." + _how_to_accept(held) + " " + hint
         )
     reasons = [(p.query, p.reason) for p in (*failed, *held)]
-    # The same in each run that finds it, so that it is reported once.
+    # The same text in every run, so that a resident process reports it once.
     parts = [
-        f"{counted(len(some), 'answer')} {what}"
-        for some, what in ((failed, "could not be published"), (held, "held back"))
-        if some
+        f"{counted(len(publications), 'answer')} {what}"
+        for publications, what in ((failed, "could not be published"), (held, "held back"))
+        if publications
     ]
     what = f"{', '.join(parts)}:"
-    error = found(what, "", hint.strip(), parts=listed(reasons), done=result)
+    error = error_type(what, "", hint.strip(), parts=listed(reasons), done=result)
     raise error from causes([p.cause for p in failed if p.cause is not None])
 
 
 def _how_to_accept(held: Sequence[Publication]) -> str:
-    names = [each.query for each in held if can_be_accepted(each.reason)]
+    names = [publication.query for publication in held if can_be_accepted(publication.reason)]
     options = " ".join(f"--accept {name}" for name in names)
     return f" If an answer is right, accept it: `weir run {options}`." if names else ""

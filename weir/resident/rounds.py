@@ -1,4 +1,4 @@
-"""The rounds of a resident process: each is a run, or a look that finds nothing to do."""
+"""The rounds of a resident process: each is a run, or a check that finds nothing to do."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from weir.refresh.stage import Surroundings
 
 _LOOK_AFTER = 60.0
-"""Seconds after which the tables are looked at though no file is another."""
+"""Seconds after which the tables are read although no stamp changed."""
 _RETRY_AFTER = 600.0
-"""Most seconds until what failed is tried again though no file is another."""
+"""The longest wait in seconds before a failure is tried again although no stamp changed."""
 _BEFORE_STAGES = "round"
-"""What fails where no stage runs: the configuration, a table that cannot be read."""
+"""The name, among stages, of failures outside of them, such as a wrong configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Round:
         run_id: of the run, as in the ledger.
         seconds: how long it took.
         done: the stages that ran.
-        began: failures that the round before did not have.
-        ended: failures that the round before had.
+        began: failures that the previous round did not have.
+        ended: failures that only the previous round had.
     """
 
     run_id: str
@@ -53,39 +53,42 @@ class Round:
 
 @dataclass(slots=True)
 class _Failures:
-    """The failures that last, by stage."""
+    """The present failures, by stage."""
 
-    found: dict[str, tuple[WeirError, ...]] = field(default_factory=dict)
+    by_stage: dict[str, tuple[WeirError, ...]] = field(default_factory=dict)
 
     def replace(
         self, now: dict[str, tuple[WeirError, ...]], *, complete: bool
     ) -> tuple[list[WeirError], list[WeirError]]:
-        """Those that began and those that ended; of an incomplete round, other stages' last."""
-        kept = {} if complete else {s: e for s, e in self.found.items() if s not in now}
-        before, self.found = self.found, {s: e for s, e in (kept | now).items() if e}
-        return _others(self.found, before), _others(before, self.found)
+        """Set the failures; gives those that began and those that ended.
+
+        After an incomplete round, stages that are not in `now` keep their failures.
+        """
+        kept = {} if complete else {s: e for s, e in self.by_stage.items() if s not in now}
+        before, self.by_stage = self.by_stage, {s: e for s, e in (kept | now).items() if e}
+        return _others(self.by_stage, before), _others(before, self.by_stage)
 
 
 def _others(
-    some: dict[str, tuple[WeirError, ...]], known: dict[str, tuple[WeirError, ...]]
+    failures: dict[str, tuple[WeirError, ...]], known: dict[str, tuple[WeirError, ...]]
 ) -> list[WeirError]:
     texts = {str(error) for errors in known.values() for error in errors}
-    return [error for errors in some.values() for error in errors if str(error) not in texts]
+    return [error for errors in failures.values() for error in errors if str(error) not in texts]
 
 
 class Rounds:
-    """Runs of one project that share what they open.
+    """The rounds of one project, which share what is open.
 
-    What is declared may change at any time: queries and sources are read again by the next round,
-    and so is the configuration, but for Spark's, which holds as long as the process.
+    Files may change at any time: the next round reads queries, sources and the configuration again.
+    Only the configuration of Spark holds as long as the process.
 
     Args:
         load: reads the configuration.
-        config: the file that it reads.
+        config: the file that `load` reads.
         every: seconds from the start of a round to that of the next one.
         clock: monotonic seconds.
-        refresh: what remotes are asked with when they are due; None asks none.
-        reporting: gives what receives the steps of a stage.
+        refresh: credentials and clock for asking remotes that are due; None: none is asked.
+        reporting: gives, for a stage, the function that receives its steps.
     """
 
     def __init__(
@@ -115,18 +118,18 @@ class Rounds:
 
     @property
     def project(self) -> Project:
-        """The project of the next round, of which all stays open."""
+        """The project of the next round; it stays open."""
         assert self._project is not None, "read at the start"
         return self._project
 
     def next(self, stop: StopRequest | None = None) -> Round | None:
-        """Run once if there may be anything to do; None if there is nothing to report.
+        """Execute a round; None if there is nothing to report.
 
         Args:
-            stop: ends the round after the stage that is going on.
+            stop: ends the round after the stage that is executing.
 
         Raises:
-            Exception: an unexpected error; those that a user can act on are reported.
+            Exception: an unexpected error; expected ones are in the result.
         """
         started, run_id = self._clock(), new_run_id("run")
         done: list[StageRun] = []
@@ -139,11 +142,11 @@ class Rounds:
                 return None
             complete = True
             if self._is_anything_to_do():
-                for each in run_pipeline(self.project, run_id, self._options, self._reporting):
-                    done.append(each)
+                for stage in run_pipeline(self.project, run_id, self._options, self._reporting):
+                    done.append(stage)
                     if stop is not None and stop.is_made:
                         break
-                is_busy = any(each.is_busy for each in done)
+                is_busy = any(stage.is_busy for stage in done)
                 complete = not is_busy and (stop is None or not stop.is_made)
             self._rest(before, done)
         except Exception as error:
@@ -152,19 +155,19 @@ class Rounds:
                 raise
             complete, failed = False, {_BEFORE_STAGES: (expected,)}
             self._rest_for_longer(before)
-        failed |= {each.stage: each.errors for each in done}
+        failed |= {stage.stage: stage.errors for stage in done}
         began, ended = self._failures.replace(failed, complete=complete)
-        if not (began or ended or any(each.is_worth_reporting for each in done)):
+        if not (began or ended or any(stage.is_worth_reporting for stage in done)):
             return None
         return Round(run_id, self._clock() - started, done, began, ended)
 
     def close(self) -> None:
-        """Give back what is open."""
+        """Close the project."""
         if self._project is not None:
             self._project.close()
 
     def _renew(self) -> None:
-        """Read the configuration if it is another, and then open everything again."""
+        """Read the configuration if its file changed; open the project again if its values did."""
         config = stamp(self._file)
         before = self._project
         if before is not None and config == self._config:
@@ -188,8 +191,8 @@ class Rounds:
         return refresh is not None and bool(pending.due_remotes(refresh.clock.now()))
 
     def _rest(self, before: Stamps, done: Sequence[StageRun]) -> None:
-        """Decide until when the next rounds have nothing to do unless something changes."""
-        errors = [error for each in done for error in each.errors]
+        """Decide until when the next rounds have nothing to do if no stamp changes."""
+        errors = [error for stage in done for error in stage.errors]
         now = self._clock()
         if not done and not has_open_claim(self.project.open_lake()):
             self._at_rest, self._delay = before, self._every
@@ -197,21 +200,21 @@ class Rounds:
         elif errors and not any(isinstance(error, BusyError) for error in errors):
             self._rest_for_longer(before)
         elif not errors and done and done[-1].only_waits:
-            # Nothing but an answer of a remote helps, whose round changes what is stored.
+            # Only an answer of a remote helps; it is committed, which changes a stamp.
             self._rest_for_longer(before)
         else:
-            # What a run leaves to do, and what came meanwhile, the next round sees.
+            # The next round looks again: the run may have left work, or new input may have come.
             self._at_rest, self._delay = None, self._every
 
     def _rest_for_longer(self, before: Stamps | None) -> None:
         # The run itself has changed what is stored.
         self._at_rest = before and replace(before, stored=self._stamps().stored)
-        # A remote that failed is due; the others are asked when their time has come.
+        # A remote that failed is tried again after the delay, the others when they are due.
         self._until = self._clock() + min(self._delay, self._seconds_to_refresh())
         self._delay = min(2 * self._delay, _RETRY_AFTER)
 
     def _seconds_to_refresh(self) -> float:
-        """Until the next remote becomes due that is not due yet."""
+        """The seconds until the next remote becomes due; infinite if there is none."""
         refresh = self._options.refresh
         if refresh is None:
             return math.inf
@@ -221,7 +224,9 @@ class Rounds:
         except Exception as error:
             if as_user_error(error) is None:
                 raise
-            # It is why the round failed.
+            # The round reports this error.
             return math.inf
-        waits = [each.next_at - now for each in listed if each.askers and each.next_at > now]
+        waits = [
+            remote.next_at - now for remote in listed if remote.askers and remote.next_at > now
+        ]
         return min((wait.total_seconds() for wait in waits), default=math.inf)

@@ -1,4 +1,4 @@
-"""The stamps of all files that a run reads: as long as they are the same, so is what it reads."""
+"""The stamps of all files that a run reads: if they are equal, so is what the run reads."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from weir.lake.tables import RUNS
 from weir.settings import Settings
 
 _Stamp = tuple[int, int, int]
-"""Inode, time of the last change, size: another one for another content."""
+"""Inode, time of the last change, size: different if the content is."""
 _FOLDERS = ("", "answers", "embeddings")
-"""Of the lake; they change where a table appears or goes."""
+"""Folders of the lake; their stamps change when a table is created or removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamps:
-    """The state of all that a run reads, by the stamps of files; no file is opened.
+    """The stamps of everything that a run reads; no file is opened.
 
     Attributes:
-        declared: the sources, the remotes, the queries and the programs.
-        offered: what the sources have to offer.
-        stored: the ledger, of which every run changes something, and which tables there are.
-        is_known: whether that is all there is; not with a source or lake in an object store, and
-            not with a stream in which time passes.
+        declared: of the files of sources, remotes, queries and programs.
+        offered: of the files in the locations of the sources.
+        stored: of the ledger, to which every run commits, and of the folders of tables.
+        is_known: whether equal stamps mean that there is nothing to do; not if a source or the lake
+            is in an object store, nor if a stream advances with time.
     """
 
     declared: Hashable
@@ -43,13 +43,13 @@ class Stamps:
 
     @classmethod
     def of(cls, settings: Settings, sources: tuple[Source, ...], lake: Lake) -> Self:
-        """The state now."""
+        """The stamps now."""
         files = ((*_files(folder, 1),) for folder in folders_of(settings).values())
         declared = (stamp(settings.sources), stamp(settings.remotes), *files)
         offered = [_offered(location) for source in sources for location in _locations(source)]
         ledger, root = lake.newest_commit(RUNS.name), local_folder(lake.root)
-        folders = None if root is None else tuple(stamp(root / each) for each in _FOLDERS)
-        # Time alone gives a stream that can be idle something to do.
+        folders = None if root is None else tuple(stamp(root / name) for name in _FOLDERS)
+        # A stream that can be idle advances with time alone.
         is_timed = any(source.stream and source.stream.idle for source in sources)
         is_known = None not in (ledger, folders, *offered) and not is_timed
         return cls(declared, tuple(offered), (ledger, folders), is_known)
@@ -66,21 +66,21 @@ def declared_sources(settings: Settings) -> tuple[Source, ...]:
 def stamp(file: Path) -> _Stamp | None:
     """The stamp of a file or folder; None if there is none."""
     try:
-        found = file.stat()
+        status = file.stat()
     except OSError:
         return None
-    return _stamp(found)
+    return _stamp(status)
 
 
-def _stamp(found: os.stat_result) -> _Stamp:
-    return found.st_ino, found.st_mtime_ns, found.st_size
+def _stamp(status: os.stat_result) -> _Stamp:
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _locations(source: Source) -> Iterator[str]:
     for key in source.locations:
         location = getattr(source, key)
         if location is not None:
-            # Of a table only the log, whose newest file says that there is something new.
+            # Of a table, the log suffices: every commit adds a file to it.
             yield f"{location}/_delta_log" if isinstance(source, DeltaTable | Rounds) else location
 
 
@@ -93,7 +93,7 @@ def _offered(location: str) -> Hashable:
 
 
 def _files(folder: Path, depth: int | None) -> Iterator[tuple[str, _Stamp]]:
-    """The files in a folder, and in those within it, down to `depth`."""
+    """The files in a folder and its subfolders, down to `depth`; None: all."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -102,5 +102,5 @@ def _files(folder: Path, depth: int | None) -> Iterator[tuple[str, _Stamp]]:
                 elif depth is None or depth > 1:
                     yield from _files(Path(entry.path), None if depth is None else depth - 1)
     except OSError:
-        # It is gone, or no folder: its own stamp says so.
+        # It is gone, or not a folder: its own stamp shows that.
         return

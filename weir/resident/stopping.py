@@ -1,4 +1,4 @@
-"""Ending a process on a signal: after what it is doing, or at once if it is asked again."""
+"""Ending a process by a signal: after the present stage, or at once by a second signal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StopRequest:
-    """Within the block, the first SIGTERM or SIGINT is only noted; a second one acts as always.
+    """Within the block, the first SIGTERM or SIGINT is only noted; a second one acts as usual.
 
-    Only in the main thread.
+    To be used in the main thread only.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class StopRequest:
 
     def wait(self, seconds: float) -> None:
         """Wait so long, or until the request is made."""
-        # A pipe and not an event, whose lock the handler could find held by this very thread.
+        # Not an event: the handler would block on its lock if this thread held it.
         select.select([self._read], [], [], max(0.0, seconds))
 
     def _note(self, number: int, frame: FrameType | None) -> None:

@@ -1,10 +1,10 @@
-"""The unpublished rows of queries, with the columns of the suites `embeddings` and `answers`.
+"""The unpublished rows of queries, with the columns that `embeddings` and `answers` check.
 
-Queries of one kind are read by one statement. What differs between them (range of epochs, limits)
-are rows of a relation that it joins with.
+Queries of one kind are read by one statement. It joins with a relation that has a row per query for
+what differs between them: range of epochs, limits.
 
-The rows of a query over streams are checked by instant, which is in the column `epoch`: of every
-row that has an unpublished change, the log over all instants, as known at the newest epoch.
+The rows of a query over streams are checked by instant, which is in the column `epoch`. Of every
+row with an unpublished change, the log over all instants is checked, as known at the newest epoch.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from weir.validate.derived_columns import DerivedColumn, changes_at_epoch, with_
 
 @dataclass(frozen=True, slots=True)
 class AnswerRules:
-    """The facts about a query by which the suite `answers` checks its rows."""
+    """The properties of a query that its answer is checked by."""
 
     form: Form
     is_set: bool
@@ -58,13 +58,13 @@ class AnswerRules:
 
 _LIMITS = ("max_rows", "min_rows", "max_change")
 Checked = tuple[Backlog, AnswerRules]
-"""The rows that a query has not published, and the rules of its answer."""
+"""The unpublished rows of a query, and the rules of its answer."""
 
 
 def kind_of(checked: Checked) -> Hashable:
-    """What queries that are read by one statement have in common.
+    """The kind of a query; queries of one kind are read by one statement.
 
-    Those of SELECTs may have different columns: a column that an answer lacks is unbound.
+    SELECT queries of one kind may have different columns: missing columns are unbound.
     """
     work, rules = checked
     columns_ = () if rules.form == "select" else work.variables
@@ -73,13 +73,13 @@ def kind_of(checked: Checked) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """How the rows of queries of one kind are read.
+    """How the rows of queries of one kind are read together.
 
     Attributes:
         variables: the columns of their answers.
-        rebuilt: whether all rows are new, so that no older ones are looked up.
-        is_ask: whether every change needs the number of rows after it.
-        over_streams: whether the axis is the instant.
+        rebuilt: whether all rows are new, so that no stored ones are looked up.
+        is_ask: whether these are ASK queries, whose number of rows is checked after every change.
+        over_streams: whether rows are checked by instant, not by epoch.
     """
 
     variables: tuple[str, ...]
@@ -97,12 +97,12 @@ class _Read:
 
     @property
     def has_whole_log(self) -> bool:
-        """Whether a row is checked from its first change on, so that nothing is looked up."""
+        """Whether all changes of a row are read, so that no stored ones are looked up."""
         return self.rebuilt or self.over_streams
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The columns by which rows of answers are equal."""
+        """The columns that identify a row of an answer."""
         return ("scope", *self.variables)
 
 
@@ -132,17 +132,17 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
 
     Args:
         engine: makes it.
-        name: of the relation; begins the names of others.
+        name: of the relation; also the prefix of other relations.
         checked: queries of one kind (`kind_of`).
     """
     read = _Read.of(checked)
     parts = ("work", "new", "changes", "changed", "stored", "before")
     work, new, changes, changed, stored, before = (f"{name}_{part}" for part in parts)
     engine.load(work, _work(checked))
-    # A whole answer may be more than what the driver takes of the rows of some epochs.
+    # Of a rebuilt answer, all files are read.
     opened = stored_rows if read.rebuilt else _new_rows
     _open(engine, new, read, {item.query: opened(item) for item, _ in checked})
-    # Read several times; all rows of an answer may be too many to be kept.
+    # It is read several times; but a whole answer may be too large to be kept.
     keep: Keep = "view" if read.rebuilt else "small"
     if read.over_streams:
         _make_changes_by_instant(engine, read, name, work, new, checked)
@@ -152,7 +152,7 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
         tables = {item.query: stored_rows(item) for item, _ in checked}
         _open(engine, stored, read, tables)
         keys = select(*columns(read.key), from_=rows_of(changes), distinct=True)
-        # These rows go to the stored ones, which are many.
+        # It is joined with the stored rows, which are many.
         engine.make(Statement(changed, keys, "broadcast"))
         looked_up = _multiplicities_before(read, work, changed, stored)
         engine.make(Statement(before, looked_up, "small"))
@@ -160,7 +160,7 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
 
 
 def _work(checked: Sequence[Checked]) -> pa.Table:
-    """What the rows of a query are checked by, a row per query."""
+    """The relation with a row per query: its range of epochs, its rules."""
     names = (
         *("scope", "from_epoch", "to_epoch", "after", "last"),
         *("rows_before", "rows_published", "form", "is_set", *_LIMITS),
@@ -181,7 +181,7 @@ def _work(checked: Sequence[Checked]) -> pa.Table:
             rules.is_set,
             rules.limits.max_rows,
             rules.limits.min_rows,
-            # An edit is meant to change the answer.
+            # An edit is expected to change the answer.
             None if item.mode == "edited" else rules.limits.max_change,
         )
         for item, rules in checked
@@ -191,7 +191,7 @@ def _work(checked: Sequence[Checked]) -> pa.Table:
 
 
 def _axis(work: Backlog) -> tuple[int, int]:
-    """The range of what the column `epoch` of the checked rows has: of epochs, or of instants."""
+    """The range (after, last] of the column `epoch` of the checked rows: epochs, or instants."""
     if not work.is_over_streams:
         return work.from_epoch, work.to_epoch
     horizon = work.maintained.metadata.extra[HORIZON]
@@ -204,7 +204,7 @@ def _open(engine: Engine, name: str, read: _Read, tables: dict[str, StoredTable]
     stored = f"{name}_tables"
     if len(tables) == 1:
         ((query, table),) = tables.items()
-        # By itself a table may be larger than what the driver takes whole.
+        # Read by itself, a table may be larger than what the driver reads.
         engine.open(stored, table.table, version=table.version, where=table.where)
         scope = alias(text(query), "scope")
         engine.make(Statement(name, select(scope, *columns(own), from_=rows_of(stored))))
@@ -221,9 +221,9 @@ def _open(engine: Engine, name: str, read: _Read, tables: dict[str, StoredTable]
 def _make_changes_by_instant(
     engine: Engine, read: _Read, name: str, work: str, new: str, checked: Sequence[Checked]
 ) -> None:
-    """Make the relation of the logs of the rows that have unpublished changes, by instant.
+    """Make the relation `<name>_changes`: the whole logs of rows with unpublished changes.
 
-    scope, variables, epoch (the instant), weight.
+    Columns: scope, variables, epoch (which is the instant), weight.
     """
     changed, stored = f"{name}_changed", f"{name}_stored"
     _open(engine, stored, read, {item.query: stored_rows(item) for item, _ in checked})
@@ -290,7 +290,7 @@ def _answer_rows(read: _Read, work: str, changes: str, before: str, new: str) ->
     )
     net = _net(read, work, changes, new)
     rows_after = column("rows_before", "w") + coalesce(column("net", "t"), small_number(0))
-    # Of an answer that was recomputed, which rows are new is not known before it is published.
+    # Which rows of a recomputed answer are new is not known before it is published.
     fewer = column("rows_published", "w") - rows_after
     deleted = fewer if read.rebuilt else coalesce(column("deleted", "t"), small_number(0))
     no_terms = exp.DataType.build("ARRAY<STRING>", dialect="spark")
@@ -338,7 +338,7 @@ def _net(read: _Read, work: str, changes: str, new: str) -> exp.Select:
 
 
 def _rules() -> list[exp.Expr]:
-    """Columns that are the same for all rows of a query."""
+    """The columns that are the same for all rows of a query."""
     return [
         alias(text(ANSWER), "node"),
         *columns(("form", "is_set", *_LIMITS, "rows_published", "scope"), "w"),
@@ -348,7 +348,7 @@ def _rules() -> list[exp.Expr]:
 
 
 def _with_multiplicity(read: _Read, changes: str, before: str) -> exp.Query:
-    """`changes` with `at_epoch` and `multiplicity`: that of the row after the change."""
+    """`changes` with `at_epoch`, and with `multiplicity`: of the row after the change."""
     others: tuple[str, ...] = ("epoch", "weight")
     single: exp.Expr = column("weight")
     window: exp.Expr = over(
@@ -372,10 +372,7 @@ def _with_multiplicity(read: _Read, changes: str, before: str) -> exp.Query:
 
 
 def _multiplicities_before(read: _Read, work: str, changed: str, stored: str) -> exp.Select:
-    """The rows that change and were stored at `from_epoch`, with their multiplicity then.
-
-    Unbound values are equal.
-    """
+    """The multiplicity at `from_epoch` of the rows that change; unbound values are equal."""
     return select(
         *columns(read.key, "s"),
         alias(sum_of(column("weight", "s")), "multiplicity"),

@@ -15,8 +15,8 @@ class DerivedColumn:
     """A BIGINT column of a change, computed from the changes of the same row.
 
     Attributes:
-        single: its value for a row that changes once.
-        window: its value in general, with window functions.
+        single: its value if the row changes once.
+        window: its value in general, by window functions.
     """
 
     name: str
@@ -25,7 +25,7 @@ class DerivedColumn:
 
 
 def changes_at_epoch(key: tuple[str, ...]) -> DerivedColumn:
-    """`at_epoch`: how often the row with the columns `key` changes at the epoch."""
+    """The column `at_epoch`: how often the row, identified by `key`, changes at the epoch."""
     count = over(exp.Count(this=exp.Star()), columns((*key, "epoch")))
     return DerivedColumn("at_epoch", number(1), count)
 
@@ -36,11 +36,11 @@ def with_derived_columns(
     others: tuple[str, ...],
     derived: Sequence[DerivedColumn],
 ) -> exp.Query:
-    """`changes`, which has the columns `key` and `others`, with derived columns.
+    """`changes`, which has the columns `key` and `others`, with the derived columns added.
 
-    Windows sort whole rows of text. Most rows change once in a range, and for them an aggregation
-    by the key is enough; only the others are sorted. Subqueries that are read more than once are
-    common table expressions, so that DuckDB computes each once.
+    Window functions sort whole rows of text, which is slow. Most rows change once in a range: for
+    them, an aggregation by the key is enough. Only the others are sorted. Subqueries that are read
+    more than once are common table expressions, so that DuckDB computes each once.
     """
     grouped = (
         select(
@@ -53,7 +53,8 @@ def with_derived_columns(
     )
     single = (
         select(
-            *columns((*key, *others)), *(alias(bigint(each.single), each.name) for each in derived)
+            *columns((*key, *others)),
+            *(alias(bigint(added.single), added.name) for added in derived),
         )
         .from_(rows_of("grouped"))
         .where(column("times").eq(1))
@@ -68,7 +69,7 @@ def with_derived_columns(
         )
     )
     windows = select(
-        *columns((*key, *others)), *(alias(bigint(each.window), each.name) for each in derived)
+        *columns((*key, *others)), *(alias(bigint(added.window), added.name) for added in derived)
     ).from_(repeated.subquery("repeated"))
     rows = exp.union(single, windows, distinct=False, copy=False)
     return rows.with_("changes", as_=changes).with_("grouped", as_=grouped)

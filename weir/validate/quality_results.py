@@ -1,4 +1,4 @@
-"""The results of a validation, written to `quality` and as a page."""
+"""Writes the results of a validation to `quality` and to an HTML page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from weir.lake.whole_files import write_whole
 from weir.validate.validation import Validation
 
 PAGE = "reports/quality.html"
-"""Where the page of the last results is, below the lake's folder."""
+"""The path of the page of the last results, below the lake's folder."""
 
 
 def record_results(
@@ -27,14 +27,14 @@ def record_results(
     job: str = "validate",
     page: str | None = PAGE,
 ) -> None:
-    """Write the results of a run of `job` to `quality`, and as a page if the lake is a folder.
+    """Write results to `quality`, and to a page if the lake is a folder.
 
     Args:
-        lake: which holds the table.
+        lake: has the table.
         run_id: of the run.
         validations: the results.
-        job: what ran.
-        page: where the page is, below the lake's folder; None for none.
+        job: the job of the run.
+        page: the path of the page below the lake's folder; None for none.
     """
     now = datetime.now(UTC)
     rows = [

@@ -1,9 +1,10 @@
 """Check the rows that are not published yet: those of the graph and those of every query.
 
-A query's rows are validated by a row of the ledger (job `validate`, status `succeeded`) that names
-the version of the embedding table whose rows were checked and their range of epochs; the graph's by
-the `to_epoch` of the row about the run as a whole. `publish_answers` publishes nothing else. A run
-that dies before it wrote the ledger has validated nothing, and checking again does no harm.
+A verdict is a row of the ledger (job `validate`). That of a query names the version of the
+embedding table and the range of epochs that were checked. That of the graph is the `to_epoch` of
+the row about the whole run. `publish_answers` publishes only what has a verdict with the status
+`succeeded`. A run that dies before it wrote the ledger has validated nothing; the next one checks
+again.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ JOB: Literal["validate"] = "validate"
 
 @dataclass(frozen=True, slots=True)
 class ValidateResult(StageResult):
-    """What was checked; nothing if there was nothing to check."""
+    """The results of the checks; empty if there was nothing to check."""
 
     validations: tuple[Validation, ...] = ()
 
@@ -48,7 +49,9 @@ class ValidateResult(StageResult):
         """How many checks passed and failed."""
         if not self.validations:
             return "nothing to check"
-        results = [result.success for each in self.validations for result in each.results]
+        results = [
+            result.success for validation in self.validations for result in validation.results
+        ]
         passed, failed = results.count(True), results.count(False)
         return f"{counted(passed, 'check')} passed" + (f", {failed:,} failed" if failed else "")
 
@@ -70,12 +73,12 @@ def validate_answers(
         project: whose rows are checked.
         run_id: of the run.
         progress: receives a line per step.
-        accept: queries whose answer may be beyond its guards, if that is why it is held, and by the
-            same figures.
+        accept: queries whose answer may be beyond its guards, if it is held for that reason with
+            the same figures.
 
     Raises:
         BusyError: another run validates.
-        QualityError: a check failed; what passed is validated all the same.
+        QualityError: a check failed; the verdicts of all others are recorded.
     """
     lake, settings = project.open_lake(), project.settings
     catalog = Catalog.of(settings)
@@ -90,11 +93,11 @@ def validate_answers(
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
         graph_from, graph_to = completion.graph_validated_to, completion.head
-        # Of epochs that are a state only, the changes cannot be checked.
+        # The changes of consolidated epochs are gone and cannot be checked.
         graph_from = max(graph_from, consolidated_until(lake, QUADS.name))
         work = _not_validated(completion, catalog)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
-        published = tuple(_too_many_rows(each) for each in over_limit(completion, catalog))
+        published = tuple(_too_many_rows(over) for over in over_limit(completion, catalog))
         if not work and not published and graph_from >= graph_to:
             return ValidateResult()
         graph: tuple[Validation, ...] = ()
@@ -112,9 +115,10 @@ def validate_answers(
         if all(validation.success for validation in graph):
             run.totals["to_epoch"] = max(graph_from, graph_to)
         accepted = {
-            each.scope
-            for each in answers
-            if each.scope in accept and _is_as_held(each, completion.verdicts.get(each.scope))
+            validation.scope
+            for validation in answers
+            if validation.scope in accept
+            and _is_as_held(validation, completion.verdicts.get(validation.scope))
         }
         for (item, _), validation in zip(work, answers, strict=True):
             is_accepted = item.query in accepted
@@ -137,7 +141,7 @@ def validate_answers(
 
 
 def _is_as_held(validation: Validation, before: Verdict | None) -> bool:
-    """Whether an answer is beyond its guards only, by the figures that the last run reported."""
+    """Whether only guards failed, with the same figures as in the last run."""
     return (
         before is not None
         and before.reason == validation.failures
@@ -145,15 +149,15 @@ def _is_as_held(validation: Validation, before: Verdict | None) -> bool:
     )
 
 
-def _too_many_rows(found: OverLimit) -> Validation:
-    """The failed check of a published answer, whose limit is lower than when it was published."""
-    result = too_many_rows(found.query, found.rows, found.max_rows)
-    places = {"max_rows": found.max_rows_at}
-    return Validation(found.query, found.epoch, found.epoch, (result,), places)
+def _too_many_rows(over: OverLimit) -> Validation:
+    """The failed check of a published answer that exceeds a limit lowered since."""
+    result = too_many_rows(over.query, over.rows, over.max_rows)
+    places = {"max_rows": over.max_rows_at}
+    return Validation(over.query, over.epoch, over.epoch, (result,), places)
 
 
 def _max_late_shares(settings: Settings, lake: Lake) -> dict[str, float]:
-    """The largest shares of late events, of the declared streams; now, so that they can be raised.
+    """The present `max_late_share` of each declared stream, by name.
 
     Raises:
         ConfigurationError: sources.yml is wrong.
@@ -161,11 +165,11 @@ def _max_late_shares(settings: Settings, lake: Lake) -> dict[str, float]:
     if not stream_names(lake):
         return {}
     sources = load_sources(settings.sources)
-    return {each.name: each.stream.max_late_share for each in sources if each.stream}
+    return {source.name: source.stream.max_late_share for source in sources if source.stream}
 
 
 def _not_validated(completion: Completion, catalog: Catalog) -> list[Checked]:
-    """The backlog whose rows have not passed the checks yet."""
+    """The backlogs whose rows have not passed the checks yet."""
     work: list[Checked] = []
     for item in completion.backlog(catalog.names):
         verdict = completion.verdicts.get(item.query)
@@ -174,7 +178,7 @@ def _not_validated(completion: Completion, catalog: Catalog) -> list[Checked]:
         if not catalog.is_usable(item.query):
             continue
         maintained, metadata = catalog.member(item.query), item.maintained.metadata
-        # The rows are those of another text; maintain recomputes them first.
+        # The rows are of an earlier text; maintain recomputes them first.
         if metadata.fingerprint != maintained.fingerprint:
             continue
         (output,) = maintained.outputs

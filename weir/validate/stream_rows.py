@@ -1,4 +1,4 @@
-"""The rows that the suite `streams` checks: the new epochs of every stream."""
+"""The rows that the suite `streams` checks: one for each new epoch of every stream."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from weir.progress.streams import EpochBounds, epoch_bounds, stream_names
 
 @dataclass(frozen=True, slots=True)
 class CheckedStream:
-    """A stream with new epochs: what ingest took in each, and the largest share of late events."""
+    """A stream with new epochs, the instants accepted in each, and its `max_late_share`."""
 
     name: str
     bounds: Sequence[EpochBounds]
@@ -45,30 +45,30 @@ class CheckedStream:
 def checked_streams(
     lake: Lake, from_epoch: int, to_epoch: int, max_late_shares: Mapping[str, float]
 ) -> list[CheckedStream]:
-    """The streams with epochs in (from_epoch, to_epoch]; shares by name, of declared ones."""
-    found = [
+    """The streams with epochs in (from_epoch, to_epoch]; `max_late_shares` by declared stream."""
+    streams = [
         CheckedStream(
             name, epoch_bounds(lake, name, from_epoch, to_epoch), max_late_shares.get(name)
         )
         for name in stream_names(lake)
     ]
-    return [each for each in found if each.bounds]
+    return [checked for checked in streams if checked.bounds]
 
 
 def make_stream_rows(
     engine: Engine, name: str, streams: Sequence[CheckedStream], from_epoch: int, to_epoch: int
 ) -> None:
-    """Make the relation `name` of the epochs (from_epoch, to_epoch] of some streams."""
+    """Make the relation `name`: a row for each epoch in (from_epoch, to_epoch] of the streams."""
     new = [column("epoch") > number(from_epoch), column("epoch") <= number(to_epoch)]
     engine.open("stream_epochs_log", STREAM_EPOCHS.name)
     engine.open("stream_transactions", TRANSACTIONS.name, where=all_of(new))
     engine.load("checked_streams", _bounds(streams))
     parts: list[exp.Query] = [_recorded(from_epoch, to_epoch), _transactions()]
-    for index, each in enumerate(streams):
+    for index, checked in enumerate(streams):
         relation = f"events_of_stream_{index}"
         where = all_of([condition.copy() for condition in new])
-        engine.open(relation, stream(each.name).name, where=where)
-        parts.append(_events(relation, each.name))
+        engine.open(relation, stream(checked.name).name, where=where)
+        parts.append(_events(relation, checked.name))
     engine.make(Statement(name, _checked(union_all(parts))))
 
 
@@ -88,12 +88,12 @@ _SUMS = ("recorded", "transactions", "found")
 
 
 def _part(stream_: exp.Expr, **measures: exp.Expr) -> list[exp.Expr]:
-    """The columns of a part; measures that it lacks are 0 if they are summed up, else null."""
-    found: list[exp.Expr] = [alias(stream_, "stream"), column("epoch")]
+    """The columns of a part; missing measures are 0 if they are summed up, else null."""
+    part: list[exp.Expr] = [alias(stream_, "stream"), column("epoch")]
     for name in _MEASURES:
         missing = number(0) if name in _SUMS else bigint(exp.null())
-        found.append(alias(measures.get(name, missing), name))
-    return found
+        part.append(alias(measures.get(name, missing), name))
+    return part
 
 
 def _recorded(from_epoch: int, to_epoch: int) -> exp.Select:
@@ -163,14 +163,14 @@ def _bounds(streams: Sequence[CheckedStream]) -> pa.Table:
     """stream, epoch, starts, latest, max_late_share."""
     rows = [
         {
-            "stream": each.name,
+            "stream": checked.name,
             "epoch": bounds.epoch,
             "starts": bounds.starts,
             "latest": bounds.latest,
-            "max_late_share": each.max_late_share,
+            "max_late_share": checked.max_late_share,
         }
-        for each in streams
-        for bounds in each.bounds
+        for checked in streams
+        for bounds in checked.bounds
     ]
     names = ("epoch", "starts", "latest")
     kinds: dict[str, pa.DataType] = {"stream": pa.string()} | dict.fromkeys(names, pa.int64())

@@ -1,4 +1,4 @@
-"""The checks of the graph and of the queries, and their results per scope."""
+"""Runs the checks of the graph and of queries; gives a result per scope."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 _KEYS = {MAX_ROWS: "max_rows", MIN_ROWS: "min_rows", MAX_CHANGE: "max_change"}
-"""The key of the limit that a check is about."""
+"""The limit that a check is about, by the name of the check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class Validation:
 
     Attributes:
         scope: the query, or empty.
-        from_epoch: the rows after it were checked
-        to_epoch: up to this one.
+        from_epoch: the rows after this epoch were checked.
+        to_epoch: the rows up to this epoch were checked.
         results: of the checks.
         places: file and line of the limits of the query.
     """
@@ -58,12 +58,12 @@ class Validation:
 
     @property
     def success(self) -> bool:
-        """Whether everything held."""
+        """Whether all checks passed."""
         return all(result.success for result in self.results)
 
     @property
     def failures(self) -> str:
-        """What did not hold, in one sentence."""
+        """Which checks failed, in one sentence."""
         return "; ".join(
             f"{result.failure} ({self.places[_KEYS[result.expectation]]})"
             if result.expectation in _KEYS
@@ -76,7 +76,7 @@ class Validation:
 def validate_graph(
     engine: Engine, from_epoch: int, to_epoch: int, streams: Sequence[CheckedStream] = ()
 ) -> Validation:
-    """The result for the quads, transactions and streams of the epochs (from_epoch, to_epoch]."""
+    """Check the quads, transactions and streams of the epochs (from_epoch, to_epoch]."""
     engine.query("checked_quads", quad_rows(from_epoch, to_epoch))
     engine.query("checked_transactions", transaction_rows(from_epoch, to_epoch))
     relations = {"checked_quads": QUADS_SUITE, "checked_transactions": TRANSACTIONS_SUITE}
@@ -91,15 +91,15 @@ def validate_graph(
 
 
 def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation]:
-    """The results in the order of `work`; as many queries as possible are checked together."""
+    """Check queries, as many as possible together; the results are in the order of `work`."""
     if not work:
         return []
-    packed = packs(engine, work, kind_of, lambda each: stored_rows(each[0]))
+    packed = packs(engine, work, kind_of, lambda checked: stored_rows(checked[0]))
     with engine.scope() as own:
-        found = _Checks(own).results(packed)
+        results = _Checks(own).results(packed)
     return [
         Validation(
-            item.query, item.from_epoch, item.to_epoch, found[item.query], rules.limits.places
+            item.query, item.from_epoch, item.to_epoch, results[item.query], rules.limits.places
         )
         for item, rules in work
     ]
@@ -110,38 +110,43 @@ _Results = dict[str, tuple[QualityResult, ...]]
 
 @dataclass(slots=True)
 class _Checks:
-    """Checks packs of queries, where their rows are: in DuckDB or on Spark."""
+    """Checks packs of queries where their rows are, in DuckDB or on Spark.
+
+    Attributes:
+        engine: has the rows.
+        relations: the number of relations that were made, for unique names.
+    """
 
     engine: Engine
-    made: int = 0
+    relations: int = 0
 
     def results(self, packed: Sequence[Sequence[Checked]]) -> _Results:
         """The results by query.
 
-        Packs are checked together. If one fails, each is checked by itself, and then each query:
-        what cannot be read is a result like any other.
+        All packs are checked together. If that fails, each pack is checked by itself; if one fails,
+        each of its queries. That the rows of a query cannot be read is a result like any other.
         """
         try:
             return self._together(packed)
         except Exception as error:  # noqa: BLE001  (the others continue)
             if len(packed) == 1 and len(packed[0]) == 1:
                 return self._alone(packed[0][0], error)
-        apart = packed if len(packed) > 1 else [[each] for each in packed[0]]
-        found: _Results = {}
+        apart = packed if len(packed) > 1 else [[checked] for checked in packed[0]]
+        results: _Results = {}
         for pack in apart:
-            found |= self.results([pack])
-        return found
+            results |= self.results([pack])
+        return results
 
     def _alone(self, checked: Checked, error: Exception) -> _Results:
         """The results of a query whose check failed: on Spark, if DuckDB ran out of memory.
 
         Raises:
-            LostRowsError: what was checked is gone.
+            LostRowsError: the rows were lost with an executor of Spark.
             Exception: the system refuses memory.
         """
         query = checked[0].query
         if are_lost(error):
-            # Nothing is wrong with the query: the stage is to be repeated.
+            # The query is not at fault: the stage is to be repeated.
             raise LostRowsError from error
         if is_out_of_memory(error):
             try:
@@ -149,35 +154,35 @@ class _Checks:
             except Exception as again:  # noqa: BLE001  (a result like any other)
                 error = again
         if is_refusal(error):
-            # Nothing is wrong with the query.
+            # The query is not at fault.
             raise error
         return {query: (_unreadable(query, error),)}
 
     def _together(self, packed: Sequence[Sequence[Checked]]) -> _Results:
         names = {self._make(pack): [item.query for item, _ in pack] for pack in packed}
-        here = [name for name in names if self.engine.held([name]) is not None]
-        found: _Results = {}
-        if here and (rows := self.engine.held(here)) is not None:
-            found |= _check(rows, [query for name in here for query in names[name]])
-        if others := [name for name in names if name not in here]:
+        on_driver = [name for name in names if self.engine.held([name]) is not None]
+        results: _Results = {}
+        if on_driver and (rows := self.engine.held(on_driver)) is not None:
+            results |= _check(rows, [query for name in on_driver for query in names[name]])
+        if others := [name for name in names if name not in on_driver]:
             frames = (self.engine.frame(name) for name in others)
-            frame = reduce(lambda one, other: one.unionByName(other), frames)
-            found |= _check(frame, [query for name in others for query in names[name]])
-        return found
+            frame = reduce(lambda upper, lower: upper.unionByName(lower), frames)
+            results |= _check(frame, [query for name in others for query in names[name]])
+        return results
 
     def _make(self, pack: Sequence[Checked]) -> str:
-        self.made += 1
-        name = f"checked_{self.made}"
+        self.relations += 1
+        name = f"checked_{self.relations}"
         make_answer_rows(self.engine, name, pack)
         return name
 
 
 def _check(rows: DataFrame | HeldRows, queries: Sequence[str]) -> _Results:
     suites = (EMBEDDINGS_SUITE, ANSWERS_SUITE)
-    found: dict[str, list[QualityResult]] = {query: [] for query in queries}
+    by_query: dict[str, list[QualityResult]] = {query: [] for query in queries}
     for result in run_checks([Check(suites, rows, tuple(queries))]):
-        found[result.scope].append(result)
-    return {query: tuple(results) for query, results in found.items()}
+        by_query[result.scope].append(result)
+    return {query: tuple(results) for query, results in by_query.items()}
 
 
 def _unreadable(query: str, error: Exception) -> QualityResult:

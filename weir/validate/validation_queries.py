@@ -29,7 +29,7 @@ def quads_log(from_epoch: int, to_epoch: int) -> StoredTable:
 
 
 def quad_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
-    """The quads that changed in (from_epoch, to_epoch]; columns of the suite `quads`."""
+    """The quads that changed in (from_epoch, to_epoch], with the columns of the suite `quads`."""
     quad = ("graph", "subject", "predicate", "object")
     log = quads_log(from_epoch, to_epoch)
     changes = select(*columns((*quad, "epoch", "weight"))).from_(rows_of(log.name))
@@ -43,7 +43,7 @@ def quad_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
 
 
 def transaction_rows(from_epoch: int, to_epoch: int) -> LakeQuery:
-    """The transactions of (from_epoch, to_epoch]; columns of the suite `transactions`."""
+    """The transactions of (from_epoch, to_epoch], with the columns of the suite `transactions`."""
     log = quads_log(from_epoch, to_epoch)
     stored = ("epoch", "source", "position", "inserted", "deleted", "rejected", "quads_version")
     position = ("source", "position")

@@ -1,0 +1,20 @@
+"""Which queries have a published answer."""
+
+from __future__ import annotations
+
+from weir.catalog.names import declared_names, folders_of
+from weir.lake.delta.commit_files import LOG
+from weir.lake.lake import Lake, local_folder
+from weir.settings import Settings
+
+
+def published_queries(settings: Settings, lake: Lake) -> list[str]:
+    """The queries that have an answer table, by name.
+
+    Removed queries are among them only if the lake is a folder: an object store is not listed.
+    """
+    folder = local_folder(lake.root)
+    if folder is not None:
+        return sorted(log.parent.name for log in folder.glob(f"answers/*/{LOG}"))
+    registered = declared_names(folders_of(settings))
+    return sorted(name for name in registered if lake.exists(f"answers/{name}"))
