@@ -65,7 +65,7 @@ class WeirError(Exception):
 
 
 def listed(reasons: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The parts of an error about names and reasons; names with the same reason share a line."""
+    """Lines `names: reason` from (name, reason); names with the same reason share a line."""
     names: defaultdict[str, list[str]] = defaultdict(list)
     for name, reason in reasons:
         names[reason].append(name)

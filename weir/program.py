@@ -27,7 +27,7 @@ def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
 
 
 def named(text: str) -> Name:
-    """The name that an option gives.
+    """Parse the value of an option as a name.
 
     Raises:
         argparse.ArgumentTypeError: it cannot be one.
@@ -39,7 +39,7 @@ def named(text: str) -> Name:
 
 
 def named_list(text: str) -> tuple[Name, ...]:
-    """The names that an option gives, separated by commas; none in an empty text."""
+    """Parse the value of an option as names separated by commas; it may be empty."""
     return tuple(named(part.strip()) for part in text.split(",") if part.strip())
 
 
@@ -74,10 +74,10 @@ def run_stage(
 
 
 def exit_code_of(work: Callable[[], int | None]) -> int:
-    """Do some work; an error that a user can act on is printed, not raised.
+    """Call `work`; an error that a user can act on is printed, not raised.
 
     Returns:
-        What the work returns, 0 for None; or the exit code of the error.
+        What `work` returns, 0 for None; or the exit code of the error.
 
     Raises:
         Exception: any other error.

@@ -53,7 +53,7 @@ class RebuiltSource:
 
     Attributes:
         name: its name.
-        held: the number of its quads by `transactions`.
+        held: the number of its quads before, by the counts in `transactions`.
         read: the number of its quads in the rebuilt log.
         why: what could not be read again; empty if all could.
     """

@@ -70,7 +70,7 @@ class Options:
 
 
 def named(text: str) -> Name:
-    """A name on the command line.
+    """Parse a name on the command line.
 
     Raises:
         ConfigurationError: it cannot be a name.

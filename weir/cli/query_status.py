@@ -59,7 +59,7 @@ class QueryStatus:
 
 
 def query_statuses(project: Project) -> list[QueryStatus]:
-    """Every registered query, and every removed one that still has answers, by name."""
+    """The status of each query that is registered, or removed and still has answers, by name."""
     pending = Pending(project)
     completion, members = pending.completion, {q.name: q for q in pending.catalog.members}
     states = {**pending.definitions}

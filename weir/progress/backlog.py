@@ -34,7 +34,7 @@ class LaterStart:
     """The instants that an answer over streams lacks because events had been deleted before.
 
     Attributes:
-        begins: the first instant that its embeddings are about.
+        begins: the first instant at which the embeddings have the answer.
         unknown_from: the answer at the instants from this one up to `begins` is unknown; equal to
             `begins` if all earlier instants had been published.
     """
@@ -137,7 +137,7 @@ class Backlog:
 
     @property
     def is_first_of_text(self) -> bool:
-        """Whether nothing of this text of the query was published before."""
+        """Whether no answer of the present text of the query is published yet."""
         return self.mode in ("initial", "edited")
 
     @property
