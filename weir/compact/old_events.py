@@ -42,7 +42,7 @@ from weir.streams.windows import windows_of
 class StreamRule:
     """The declaration of a stream; durations in microseconds.
 
-    keep: how long events are needed; None for ever. lateness: how late events may arrive.
+    keep: how long events are needed; None: without end. lateness: how late events may arrive.
     """
 
     keep: int | None

@@ -140,7 +140,7 @@ def needed_after(settings: Settings, lake: Lake) -> int:
         # Beside windows, the graph is read as of instants: the changes of all epochs are needed.
         return 0
     if any(stored_over_streams_without_file(completion, catalog)):
-        # Such a query may read the graph; only its file would tell.
+        # Such a query may read the graph; only its file says whether.
         return 0
     wants_all = {query.name: query.history == "full" for query in members}
     for name in {*wants_all, *completion.last_maintenance}:

@@ -19,7 +19,7 @@ class Verdict:
 
     Attributes:
         version: the version of the embedding table whose rows were checked, a commit of maintain.
-        run_id: the run of that commit; it tells tables apart that were dropped and made again.
+        run_id: the run of that commit; versions start again if a table is dropped.
         from_epoch: the rows after this epoch were checked, up to the watermark of that commit.
         success: whether all checks passed.
         reason: which checks failed.
