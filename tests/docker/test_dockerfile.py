@@ -8,6 +8,7 @@ import tomllib
 import pytest
 
 from setup import java
+from setup.lock import COMPILE
 from tests.docker.files import DOCKER, ROOT, Stage, stages
 
 BEFORE, STAGES = stages()
@@ -102,13 +103,14 @@ def test_every_path_sent_to_the_builder_exists() -> None:
     assert [line for line in sent if line.startswith("!") and not (ROOT / line[1:]).exists()] == []
 
 
-def test_python_is_the_version_of_the_project() -> None:
+def test_python_is_the_version_that_packages_are_locked_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     (argument,) = [each.argument for each in BEFORE if each.keyword == "ARG"]
     found = re.fullmatch(r"PYTHON_IMAGE=python:(\d+)\.(\d+)-slim-\w+", argument)
     assert found
-    major, minor = map(int, found.groups())
-    assert project["requires-python"] == f">={major}.{minor},<{major}.{minor + 1}"
+    python = ".".join(found.groups())
+    assert project["requires-python"].startswith(f">={python},")
+    assert COMPILE[-2:] == ("--python-version", python)
     assert BY_NAME["base"].base == "${PYTHON_IMAGE}"
 
 

@@ -18,7 +18,7 @@ LOCK = """\
 tool==1.0 \\
     --hash=sha256:aa \\
     --hash=sha256:bb
-    # via -r requirements/weir.in
+    # via weir (pyproject.toml)
 tool-box==2.0 \\
     --hash=sha256:cc
 """

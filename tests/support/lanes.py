@@ -59,7 +59,7 @@ ONCE = {
 """What is started once in a run, by fixture: its tests are in one process of pytest, and first."""
 DEAR_FIXTURES = frozenset({*ONCE, "processes"})
 SAMPLED_FIXTURES = frozenset({"sampled"})
-DEAR_FOLDERS = ("tests/torture/", "tests/demo/", "tests/bench/")
+DEAR_FOLDERS = ("tests/torture/", "tests/demo/", "tests/bench/", "tests/wheel/")
 END_TO_END = "tests/dags/test_execution.py"
 """The DAGs on Airflow, from a change set to the published answer: in `make test`, too."""
 

@@ -1,0 +1,48 @@
+"""The example of the README: its commands are run, and what they print is what it shows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from setup.steps import ROOT
+
+_MARK = "--- command"
+
+
+def check_example(folder: Path, environment: Mapping[str, str], before_second: str = ":") -> None:
+    """Run the commands of the example and compare what they print.
+
+    Args:
+        folder: where they are run; the first makes the project's folder in it.
+        environment: its `PATH` has the command `weir`.
+        before_second: a command that is run in the project's folder after the first of them.
+    """
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    example = page.partition("```console\n")[2].partition("```")[0]
+    commands = [part.partition("\n") for part in re.split(r"^\$ ", example, flags=re.MULTILINE)[1:]]
+    first, *others = (f"{command}\necho '{_MARK}'" for command, _, _ in commands)
+    done = subprocess.run(
+        ["bash", "-euc", "\n".join([first, before_second, *others])],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for (command, _, shown), printed in zip(commands, done.stdout.split(_MARK), strict=False):
+        rest = iter(_lines(printed))
+        # What is left out of the README are whole lines.
+        missing = [line for line in _lines(shown) if line not in rest]
+        assert not missing, f"{command}: {missing} not in\n{printed}"
+
+
+def _lines(text: str) -> list[str]:
+    """The lines that are not empty, without what differs between runs: seconds, times, widths."""
+    words = (" ".join(line.split()) for line in text.splitlines())
+    same = (re.sub(r"\b\d+\.\d\b", "0.0", line) for line in words if line.strip(" ─"))
+    return [re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b", "TIME", line) for line in same]
