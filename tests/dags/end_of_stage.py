@@ -10,14 +10,17 @@ from typing import Any
 
 from airflow.sdk.exceptions import AirflowException
 
-from dags.common import submit
+from weir.airflow.deployment import Deployment
+from weir.airflow.stage_task import submit
+
+DEPLOYMENT = Deployment.of(Path(os.environ["WEIR_PROJECT"]))
 
 
 def ended(code: str) -> dict[str, Any]:
     """Class and message of the error of a task whose program ends with this code."""
     os.environ["CODE"] = code
     try:
-        submit("publish_answers").execute({})
+        submit("publish_answers", DEPLOYMENT).execute({})
     except AirflowException as error:
         return {"error": type(error).__name__, "message": str(error)}
     return {"error": None, "message": ""}

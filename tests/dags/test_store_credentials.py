@@ -81,7 +81,7 @@ def test_the_settings_of_a_project_are_no_way_to_the_command_line(tmp_path: Path
         f'[spark.conf]\n"spark.hadoop.fs.s3a.secret.key"="{CANARY}"'
     )
     done = subprocess.run(
-        [sys.executable, "-c", "import dags.common"],
+        [sys.executable, CODE / "dags" / "weir_dags.py"],
         env=environment(tmp_path / "home", tmp_path) | {"PYTHONPATH": str(CODE)},
         capture_output=True,
         text=True,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.dags.installation import HERE, describe
+from weir.errors import EXIT_USAGE
 
 REMOTES = """remotes:
   - name: wd
@@ -117,9 +120,24 @@ def test_one_pool_can_take_the_place_of_all(tmp_path: Path) -> None:
 
 
 def test_a_wrong_declaration_is_an_error_of_one_dag_with_its_place(tmp_path: Path) -> None:
-    found = describe(
-        tmp_path / "home", project(tmp_path / "project", REMOTES.replace("PT1H", "soon"))
+    folder = project(tmp_path / "project", REMOTES.replace("PT1H", "soon"))
+    shown = describe(tmp_path / "home", folder)
+    assert shown["import_errors"] == {}
+    assert shown["dags"]["ingest_changes"]["schedule"] == "*/15 * * * *"
+    wrong = shown["dags"]["refresh_remotes"]
+    assert "remotes.yml:8:5: remotes.1.every: it is not a duration" in wrong["doc"]
+    assert {name: task["downstream"] for name, task in wrong["tasks"].items()} == {
+        "check_freshness": ["all_succeeded"],
+        "all_succeeded": [],
+    }
+    # Its only task fails by the same error.
+    done = subprocess.run(
+        ["bash", "-c", " ".join(wrong["tasks"]["check_freshness"]["command"].splitlines())],
+        env={**os.environ, "RUN_ID": "scheduled"},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    (error,) = found["import_errors"].values()
-    assert "remotes.yml:8:5: remotes.1.every: it is not a duration" in error
-    assert found["dags"]["ingest_changes"]["schedule"] == "*/15 * * * *"
+    assert done.returncode == EXIT_USAGE
+    assert "remotes.yml:8:5" in done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from setup.environment import UV
@@ -13,7 +14,8 @@ from setup.steps import ROOT
 
 def built_wheel(folder: Path) -> Path:
     """Build the wheel of this checkout into a folder."""
-    _run([sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder])
+    build = (sys.executable, "-m", "hatchling", "build", "--target", "wheel")
+    run([*build, "--directory", folder], ROOT)
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -26,10 +28,10 @@ def new_environment(folder: Path, wheel: Path, *extras: str) -> Path:
         wheel: the wheel.
         extras: those that are installed with it.
     """
-    _run([UV, "venv", "--python", sys.executable, folder])
+    run([UV, "venv", "--python", sys.executable, folder], ROOT)
     requirement = f"weir[{','.join(extras)}] @ {wheel.as_uri()}" if extras else str(wheel)
     install: list[str | Path] = [UV, "pip", "install", "--python", folder / "bin" / "python"]
-    _run([*install, "--constraint", "requirements/weir.txt", requirement])
+    run([*install, "--constraint", "requirements/weir.txt", requirement], ROOT)
     return folder / "bin"
 
 
@@ -43,6 +45,23 @@ def clean_variables(programs: Path, home: Path) -> dict[str, str]:
     }
 
 
-def _run(command: list[str | Path]) -> None:
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+def run(
+    command: Sequence[str | Path],
+    folder: Path,
+    variables: Mapping[str, str] | None = None,
+    *,
+    expected: int = 0,
+) -> str:
+    """What a program prints, which must end with the expected exit code.
+
+    Args:
+        command: the program and its arguments.
+        folder: where it is run.
+        variables: its environment, if it is not that of the tests.
+        expected: its exit code.
+    """
+    done = subprocess.run(
+        command, cwd=folder, env=variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == expected, done.stdout + done.stderr
+    return done.stdout

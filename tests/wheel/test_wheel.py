@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -12,7 +11,8 @@ import pytest
 
 from setup.steps import ROOT
 from tests.support.readme import check_example
-from tests.wheel.environments import clean_variables
+from tests.wheel.environments import clean_variables, run
+from weir.errors import EXIT_NOTHING_TO_DO
 
 
 @pytest.fixture(scope="session")
@@ -47,30 +47,20 @@ def test_the_example_of_the_readme_works_among_modules_of_the_same_names(
 ) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
-    copy = f"cp -r {traps}/. ."
-    subprocess.run(["sh", "-c", copy], cwd=folder, check=True)
-    check_example(folder, clean_variables(programs, tmp_path), before_second=copy)
+    copy, variables = f"cp -r {traps}/. .", clean_variables(programs, tmp_path)
+    run(["sh", "-c", copy], folder)
+    check_example(folder, variables, before_second=copy)
     # A program of the wheel finds nothing to do after it.
-    program = [programs / "python", "-P", "-m", "weir.jobs.pending_work", "--config", "weir.toml"]
-    done = subprocess.run(
-        program,
-        cwd=folder / "museum",
-        env=clean_variables(programs, tmp_path),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 99, done.stdout + done.stderr
+    program = (programs / "python", "-P", "-m", "weir.jobs.pending_work")
+    run([*program, "--config", "weir.toml"], folder / "museum", variables, expected=EXIT_NOTHING_TO_DO)
 
 
 def test_without_the_extra_there_is_no_spark_and_no_airflow(programs: Path) -> None:
     for package in ("pyspark", "airflow"):
-        imported = [programs / "python", "-c", f"import {package}"]
-        assert subprocess.run(imported, capture_output=True, check=False).returncode == 1
+        run([programs / "python", "-c", f"import {package}"], programs, expected=1)
 
 
 def test_importing_weir_imports_neither_airflow_nor_spark() -> None:
     """Here both are installed."""
     program = "import sys, weir, weir.cli.app; print({'airflow', 'pyspark'} & sys.modules.keys())"
-    done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True)
-    assert done.stdout == "set()\n", done.stderr
+    assert run([sys.executable, "-P", "-c", program], ROOT) == "set()\n"

@@ -10,15 +10,12 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from airflow.providers.standard.operators.bash import BashOperator
-from airflow.sdk import BaseHook, Connection, Context
+from airflow.sdk import BaseHook, Connection
 from airflow.sdk.log import mask_secret
 
 from weir.text.secret_keys import is_secret
 
-CONNECTION = os.environ.get("WEIR_STORAGE_CONNECTION")
 _OPTIONS = "WEIR_STORAGE_OPTIONS"
 _LOGIN = {
     "aws": ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
@@ -29,13 +26,13 @@ _EXTRA = {"endpoint_url": "AWS_ENDPOINT_URL", "region_name": "AWS_REGION"}
 
 
 @contextmanager
-def store_credentials() -> Iterator[None]:
-    """Within the block, processes that are started have the credentials."""
-    if CONNECTION is None:
+def store_credentials(connection: str | None) -> Iterator[None]:
+    """Within the block, processes that are started have the credentials of this connection."""
+    if connection is None:
         yield
         return
     before = os.environ.get(_OPTIONS)
-    options = storage_options(BaseHook.get_connection(CONNECTION))
+    options = storage_options(BaseHook.get_connection(connection))
     for key, value in options.items():
         if is_secret(key):
             mask_secret(value)
@@ -62,12 +59,3 @@ def storage_options(connection: Connection) -> dict[str, str]:
         if option.startswith(("AWS_", "AZURE_", "GOOGLE_")) and isinstance(value, str | bool):
             options[option] = str(value).lower() if isinstance(value, bool) else value
     return options
-
-
-class LakeCommand(BashOperator):
-    """A command that reads the lake."""
-
-    def execute(self, context: Context) -> Any:
-        """Run it with the credentials of the lake's store."""
-        with store_credentials():
-            return super().execute(context)

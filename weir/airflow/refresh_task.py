@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import Any
 
 from airflow.sdk import BaseHook, Context
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
-from dags.common import CODE, CONFIG, asset, child_environment
-from dags.requested_events import ProducesOnRequest
-from dags.store_credentials import store_credentials
+from weir.airflow.deployment import Deployment
+from weir.airflow.programs import child_environment, command
+from weir.airflow.requested_events import ProducesOnRequest
+from weir.airflow.store_credentials import store_credentials
 from weir.errors import EXIT_NOTHING_TO_DO, EXIT_USAGE
-from weir.lake.tables import replica
 from weir.remotes.names import DeclaredRemote
 
 
@@ -27,20 +26,22 @@ class RefreshRemote(ProducesOnRequest):
 
     Args:
         remote: who is asked.
-        wiring: `pool` and other arguments of the task.
+        deployment: of the project.
+        wiring: `retries` and other arguments of the task.
     """
 
-    def __init__(self, *, remote: DeclaredRemote, **wiring: Any) -> None:
-        table = replica(remote.name).name
+    def __init__(self, *, remote: DeclaredRemote, deployment: Deployment, **wiring: Any) -> None:
+        replica = deployment.assets.replica(remote.name)
         super().__init__(
             task_id=f"refresh_{remote.name}",
-            alias=f"changes of {table}",
-            assets=[asset(table)],
+            alias=f"changes of {replica.name}",
+            assets=[replica],
+            pool=deployment.refresh_pool(remote.pool),
             **wiring,
         )
         self.remote = remote.name
         self.connection = remote.connection
-        self._table = table
+        self._deployment = deployment
         self._child: subprocess.Popen[str] | None = None
 
     def execute(self, context: Context) -> None:
@@ -54,7 +55,8 @@ class RefreshRemote(ProducesOnRequest):
         self.emit_on_request()
         code = self._run(str(context["run_id"]))
         if code == 0:
-            context["outlet_events"][self.events].add(asset(self._table))
+            replica = self._deployment.assets.replica(self.remote)
+            context["outlet_events"][self.events].add(replica)
         elif code == EXIT_USAGE:
             raise AirflowFailException(f"{self.remote}: the configuration is wrong, see above.")
         elif code != EXIT_NOTHING_TO_DO:
@@ -67,13 +69,13 @@ class RefreshRemote(ProducesOnRequest):
 
     def _run(self, run_id: str) -> int:
         """The exit code of the child, whose lines are logged."""
-        command = [sys.executable, "-P", "-m", "weir.jobs.refresh_remotes", "--config", str(CONFIG)]
-        command += ["--run-id", run_id, "--remote", self.remote, "--credentials", "--event"]
-        with store_credentials():
+        deployment = self._deployment
+        arguments = ("--run-id", run_id, "--remote", self.remote, "--credentials", "--event")
+        with store_credentials(deployment.storage_connection):
             environment = child_environment()
         with subprocess.Popen(
-            command,
-            cwd=CODE,
+            command(deployment, "refresh_remotes", *arguments),
+            cwd=deployment.folder,
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -97,5 +99,5 @@ class RefreshRemote(ProducesOnRequest):
     def _credentials(self) -> dict[str, dict[str, str]]:
         if self.connection is None:
             return {}
-        found = BaseHook.get_connection(self.connection)
-        return {self.connection: {"login": found.login or "", "password": found.password or ""}}
+        known = BaseHook.get_connection(self.connection)
+        return {self.connection: {"login": known.login or "", "password": known.password or ""}}

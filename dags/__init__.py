@@ -1,1 +1,0 @@
-"""The schedules of the stages: Airflow wiring only."""

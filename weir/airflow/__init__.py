@@ -1,0 +1,51 @@
+"""The DAGs of a project, for Airflow's folder of DAGs.
+
+A file there calls `dags` with the folder of `weir.toml`:
+
+    from weir.airflow import dags
+    globals().update(dags("/path/to/project"))
+
+A module per DAG says when stages run and in which order; `Deployment` is what its tasks have in
+common. Nothing else of Weir imports Airflow, or this package.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from airflow.sdk import DAG
+
+from weir.airflow import (
+    audit_lake,
+    compact_lake,
+    ingest_changes,
+    maintain_queries,
+    refresh_remotes,
+)
+from weir.airflow.deployment import Deployment
+
+__all__ = ["dags"]
+
+
+def dags(project: str | Path) -> dict[str, DAG]:
+    """The DAGs of a project, by their ids.
+
+    Airflow reads the file that calls this twice a minute: it reads `weir.toml`, `remotes.yml` and
+    the heads of the definitions, and imports no engine.
+
+    Args:
+        project: the folder of `weir.toml`. What else can be set, the environment does; see
+            `Deployment`.
+
+    Raises:
+        ConfigurationError: `weir.toml` is wrong. Airflow shows it as an error of the file.
+    """
+    deployment = Deployment.of(Path(project))
+    built = (
+        ingest_changes.dag(deployment),
+        maintain_queries.dag(deployment),
+        refresh_remotes.dag(deployment),
+        compact_lake.dag(deployment),
+        audit_lake.dag(deployment),
+    )
+    return {dag.dag_id: dag for dag in built if dag is not None}

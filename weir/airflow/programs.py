@@ -1,0 +1,91 @@
+"""Programs of `weir.jobs` that a task runs beside it, without Spark."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import Any
+
+from airflow.providers.standard.operators.bash import BashOperator
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import Context
+
+from weir.airflow.deployment import Deployment
+from weir.airflow.store_credentials import store_credentials
+from weir.errors import EXIT_NOTHING_TO_DO
+
+def command(deployment: Deployment, program: str, *arguments: str) -> list[str]:
+    """The command that runs a program for the project.
+
+    With `-P`, since a file of the project's folder must not take the place of a module.
+    """
+    module = f"weir.jobs.{program}"
+    return [sys.executable, "-P", "-m", module, "--config", str(deployment.config), *arguments]
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of a task's child process, without what belongs to Airflow.
+
+    A connection or a key of Airflow in its environment is not passed on.
+    """
+    return {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW")}
+
+
+class LakeCommand(BashOperator):
+    """A command that reads the lake, in the project's folder.
+
+    Args:
+        deployment: of the project.
+        wiring: `task_id`, `bash_command` and other arguments of the task.
+    """
+
+    def __init__(self, *, deployment: Deployment, **wiring: Any) -> None:
+        super().__init__(cwd=str(deployment.folder), **wiring)
+        self._storage_connection = deployment.storage_connection
+
+    def execute(self, context: Context) -> Any:
+        """Run it with the credentials of the lake's store."""
+        with store_credentials(self._storage_connection):
+            return super().execute(context)
+
+
+def announce_changes(deployment: Deployment) -> LakeCommand:
+    """The task that emits the event of `quads` if there is pending work; else it is skipped.
+
+    The tables decide, not the outcome of the tasks before it.
+    """
+    return LakeCommand(
+        deployment=deployment,
+        task_id="announce_changes",
+        bash_command=shlex.join(command(deployment, "pending_work")),
+        skip_on_exit_code=EXIT_NOTHING_TO_DO,
+        trigger_rule="all_done",
+        outlets=[deployment.assets.quads()],
+    )
+
+
+def check_freshness(deployment: Deployment) -> LakeCommand:
+    """The task that fails if a replica is too old, or a check of it does not hold.
+
+    It comes after the refreshes, whether they succeeded or not, and is not retried.
+    """
+    return LakeCommand(
+        deployment=deployment,
+        task_id="check_freshness",
+        # Not as a part of the command: the name of a run may have any character.
+        bash_command=f'{shlex.join(command(deployment, "check_freshness"))} --run-id "$RUN_ID"',
+        env={"RUN_ID": "{{ run_id }}"},
+        append_env=True,
+        retries=0,
+        trigger_rule="all_done",
+    )
+
+
+def all_succeeded() -> EmptyOperator:
+    """The last task, which makes the run fail if any task failed: by default only the last count.
+
+    It succeeds without doing anything if no task before it failed. If one did, it is not run, and
+    its state is `upstream_failed`, which is a failure of the run.
+    """
+    return EmptyOperator(task_id="all_succeeded", trigger_rule="none_failed", retries=0)
