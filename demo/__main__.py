@@ -18,7 +18,8 @@ from rich.text import Text
 from demo.changes import Delta, deltas, versions
 from demo.dags import DagRuns
 from setup import database
-from setup.steps import CACHE, SetupError, run_pending
+from setup.steps import CACHE, run_pending
+from weir.spark_setup.commands import SetupError
 
 PROJECT = Path(__file__).resolve().parent
 LAKE = PROJECT / "lake"

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from demo.changes import stage_seconds
-from setup.steps import SetupError
+from weir.spark_setup.commands import SetupError
 
 # Each task is a JVM that runs for seconds only: the fast compiler is enough.
 QUICK_START = {"spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"}

@@ -100,7 +100,7 @@ def running_fuseki(
         passwords = folder / "passwords"
         passwords.write_text(f"{credentials.user}: {credentials.password}\n")
         options += ["--auth=basic", f"--passwd={passwords}"]
-    java = [str(LAUNCHER), *_JAVA_OPTIONS, "-cp", str(installed()), _MAIN]
+    java = [str(LAUNCHER.file), *_JAVA_OPTIONS, "-cp", str(installed()), _MAIN]
     log = folder / _LOG
     with bounded_process([*java, *options, "/ds"], lifetime, log) as process:
         fuseki = Fuseki(_port(process, log), credentials)

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Sequence
 
 from setup import environment, fuseki, jars, java
-from setup.steps import SetupError, one_at_a_time, run_pending
+from setup.steps import one_at_a_time, run_pending
+from weir.spark_setup.commands import SetupError
 
 USUAL = {step.name: step for step in (*environment.steps(), java.step(), jars.step())}
 STEPS = {**USUAL, "fuseki": fuseki.step()}

@@ -23,7 +23,8 @@ from types import FrameType
 import psutil  # type: ignore[import-untyped]  # comes with Airflow
 
 from setup import database
-from setup.steps import ROOT, SetupError, run_pending
+from setup.steps import ROOT, run_pending
+from weir.spark_setup.commands import SetupError
 
 HOST = "127.0.0.1"
 # All components read the logs from disk, so the scheduler need not serve them.

@@ -7,7 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-from setup.steps import PYTHON, ROOT, STAMPS, VENV, SetupError, Step, call, text_of
+from setup.steps import PYTHON, ROOT, STAMPS, VENV, Step, call, text_of
+from weir.spark_setup.commands import SetupError
 
 INSTALLERS = "requirements/setup.txt"
 LOCKS = ("requirements/weir.txt", INSTALLERS, "requirements/dev.txt", "requirements/demo.txt")

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from setup.maven import Artifact
-from setup.steps import CACHE, Step, one_at_a_time, run_pending, text_of
+from setup.jars import spark_submit
+from setup.steps import CACHE, ROOT, Step, one_at_a_time, run_pending
+from weir.spark_setup.maven import Artifact
 
-FUSEKI = Artifact("org.apache.jena:jena-fuseki-server:5.6.0", "setup/fuseki.lock", CACHE / "fuseki")
+FUSEKI = Artifact(
+    "org.apache.jena:jena-fuseki-server:5.6.0", ROOT / "setup" / "fuseki.lock", CACHE / "fuseki"
+)
 
 
 def step() -> Step:
     """Download the locked jar."""
-    return Step(
-        "fuseki", "Fuseki for tests", lambda: text_of(FUSEKI.lock), _is_installed, FUSEKI.obtain
-    )
+    return Step("fuseki", "Fuseki for tests", FUSEKI.lock.read_text, _is_installed, _install)
 
 
 def installed() -> Path:
@@ -34,11 +35,14 @@ def installed() -> Path:
 
 
 def _is_installed() -> bool:
-    # The size only: this runs at every start, and the content was verified when downloaded.
     (jar,) = FUSEKI.jars()
-    return _file().is_file() and _file().stat().st_size == jar.size
+    return jar.has_size_of(_file())
+
+
+def _install() -> None:
+    FUSEKI.obtain(spark_submit())
 
 
 def _file() -> Path:
-    (jar,) = FUSEKI.jars()
-    return jar.resolved_in(FUSEKI.folder)
+    (file,) = FUSEKI.files()
+    return file

@@ -1,52 +1,50 @@
-"""The seven Delta jars: verified against `jars.lock` and put among Spark's jars.
+"""The Delta jars, verified against their lock file and put among Spark's jars.
 
 Every session and every spark-submit then has them on the class path without resolving anything.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 
-from setup.maven import Artifact
-from setup.steps import CACHE, SITE_PACKAGES, Step, text_of
+from setup.java import LAUNCHER
+from setup.steps import CACHE, PYTHON, SITE_PACKAGES, VENV, Step
+from weir.spark_setup.delta import are_among, delta_jars
+from weir.spark_setup.maven import SparkSubmit
 
-DELTA = Artifact(
-    "io.delta:delta-spark_4.2_2.13:4.4.0",
-    "setup/jars.lock",
-    CACHE / "ivy",
-    # Dependencies of Delta that come with Spark.
-    provided=(
-        "org.apache.hadoop:*",
-        "com.fasterxml.jackson.*:*",
-        "org.apache.logging.log4j:*",
-        "org.slf4j:slf4j-api",
-        "org.apache.parquet:parquet-hadoop",
-        "org.roaringbitmap:RoaringBitmap",
-        "org.locationtech.jts:jts-core",
-        "com.google.code.findbugs:jsr305",
-        "javax.annotation:javax.annotation-api",
-    ),
-)
+DELTA = delta_jars(CACHE / "ivy")
 SPARK_JARS = SITE_PACKAGES / "pyspark" / "jars"
 _OURS = re.compile(r"(delta-|unitycatalog-).*\.jar")
 
 
 def step() -> Step:
     """Copy the locked jars into the folder of Spark's jars."""
-    return Step("jars", "Delta jars", lambda: text_of(DELTA.lock), _are_installed, _install)
+    return Step(
+        "jars", "Delta jars", DELTA.lock.read_text, lambda: are_among(DELTA, SPARK_JARS), _install
+    )
 
 
-def _are_installed() -> bool:
-    # Sizes only: this runs at every start, and the content was verified when copied.
-    return all(
-        (file := SPARK_JARS / jar.name).is_file() and file.stat().st_size == jar.size
-        for jar in DELTA.jars()
+def spark_submit() -> SparkSubmit:
+    """Spark of `.venv`, with the Java of this checkout."""
+    inherited = {name: value for name, value in os.environ.items() if name != "SPARK_HOME"}
+    return SparkSubmit(
+        VENV / "bin" / "spark-submit",
+        {
+            **inherited,
+            "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "JAVA_HOME": str(LAUNCHER.home),
+            "PYSPARK_PYTHON": str(PYTHON),
+            "SPARK_LOCAL_DIRS": str(CACHE / "spark"),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "TMPDIR": str(CACHE / "tmp"),
+        },
     )
 
 
 def _install() -> None:
-    DELTA.obtain()
+    DELTA.obtain(spark_submit())
     jars = DELTA.jars()
     for file in SPARK_JARS.iterdir():
         if _OURS.fullmatch(file.name) and file.name not in {jar.name for jar in jars}:

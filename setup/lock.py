@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from setup.environment import UV
 from setup.fuseki import FUSEKI
-from setup.jars import DELTA
-from setup.steps import call
+from setup.jars import DELTA, spark_submit
+from setup.steps import ROOT, call
 
 COMPILE = ("pip", "compile", "--quiet", "--generate-hashes", "--python-version", "3.11")
 _NO_URLS = ("--no-header", "--no-emit-index-url", "--no-emit-find-links")
@@ -43,8 +43,8 @@ def write_locks(options: Sequence[str]) -> None:
         )
         print(f"lock: {lock}")
     for artifact in (DELTA, FUSEKI):
-        artifact.write_lock()
-        print(f"lock: {artifact.lock}")
+        artifact.write_lock(spark_submit())
+        print(f"lock: {artifact.lock.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

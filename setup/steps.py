@@ -5,13 +5,14 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from weir.spark_setup import commands
+from weir.spark_setup.commands import SetupError
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache"
@@ -19,10 +20,6 @@ STAMPS = CACHE / "setup"
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 SITE_PACKAGES = VENV / "lib" / "python3.11" / "site-packages"
-
-
-class SetupError(Exception):
-    """A step failed; the message says what to do next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,27 +86,15 @@ def run_pending(steps: Iterable[Step]) -> None:
 def call(
     command: Sequence[str | Path], advice: str, environment: Mapping[str, str] | None = None
 ) -> None:
-    """Run a command; show its output only if it fails.
+    """Run a command in the project folder; show its output only if it fails.
 
     Raises:
         SetupError: with `advice`.
     """
     temporary = CACHE / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=ROOT,
-        env={**(environment or os.environ), "TMPDIR": str(temporary)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.stderr.write(done.stdout)
-        shown = " ".join(str(word) for word in command[:4])
-        raise SetupError(f"`{shown} ...` exited with {done.returncode}. {advice}")
+    variables = {**(environment or os.environ), "TMPDIR": str(temporary)}
+    commands.call(command, advice, variables, ROOT)
 
 
 def text_of(*files: str) -> str:

@@ -17,7 +17,8 @@ from rich.console import Console
 from demo.dags import DagRuns
 from demo.fuseki import Fuseki, running_fuseki
 from setup import database
-from setup.steps import CACHE, SetupError, run_pending
+from setup.steps import CACHE, run_pending
+from weir.spark_setup.commands import SetupError
 
 SOURCE = Path(__file__).resolve().parent
 ROOT = SOURCE.parent.parent

@@ -21,9 +21,10 @@ from rich.console import Console
 
 from demo.dags import DagRuns
 from setup import database
-from setup.steps import CACHE, SetupError, run_pending
+from setup.steps import CACHE, run_pending
 from weir.lake.lake import Lake
 from weir.lake.tables import TRANSACTIONS
+from weir.spark_setup.commands import SetupError
 
 SOURCE = Path(__file__).resolve().parent
 ROOT = SOURCE.parent.parent

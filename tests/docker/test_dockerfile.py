@@ -7,9 +7,9 @@ import tomllib
 
 import pytest
 
-from setup import java
 from setup.lock import COMPILE
 from tests.docker.files import DOCKER, ROOT, Stage, stages
+from weir.spark_setup.java import SUPPORTED
 
 BEFORE, STAGES = stages()
 IMAGE = STAGES[-1]
@@ -117,7 +117,7 @@ def test_python_is_the_version_that_packages_are_locked_for() -> None:
 def test_java_is_one_that_spark_supports() -> None:
     found = re.search(r"openjdk-(\d+)-jre-headless", BY_NAME["base"].arguments("RUN")[0])
     assert found
-    assert int(found[1]) in java.SUPPORTED
+    assert int(found[1]) in SUPPORTED
 
 
 def test_the_image_contains_no_secret() -> None:

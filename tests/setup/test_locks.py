@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from setup.environment import LOCKS, locked
 from setup.fuseki import FUSEKI
 from setup.jars import DELTA, SPARK_JARS
-from setup.maven import Artifact, Jar, locked_jars, sha256_of
-from setup.steps import ROOT, SetupError
+from setup.steps import ROOT
+from weir.spark_setup.commands import SetupError
 
 PINS = re.compile(r"^(\S+)==(.*\n(?:[ ].*\n)*)", re.MULTILINE)
 LOCK = """\
@@ -59,47 +58,8 @@ def test_the_lock_of_production_has_no_tool_of_set_up_or_tests() -> None:
     assert tools.isdisjoint(runtime)
 
 
-def test_the_seven_jars_belong_to_the_locked_version_of_delta() -> None:
-    jars = DELTA.jars()
-    assert len(jars) == 7
-    assert {jar.version for jar in jars if jar.group == "io.delta"} == {
-        DELTA.coordinates.rpartition(":")[2]
-    }
-
-
-def test_a_jar_with_one_different_byte_is_not_accepted(tmp_path: Path) -> None:
-    content = b"jar"
-    file = tmp_path / "some.jar"
-    file.write_bytes(content)
-    locked_jar = Jar(sha256_of(file), len(content), "group", "some", "1")
-    file.write_bytes(b"jaR")
-    assert not locked_jar.is_at(file)
-
-
-def test_the_entry_of_a_jar_reads_back_as_the_same_jar() -> None:
-    jar = Jar("0" * 64, 12, "io.delta", "delta-spark_4.2_2.13", "4.4.0")
-    assert locked_jars(f"# comment\n{jar}\n") == (jar,)
-
-
 def test_the_endpoint_for_tests_is_the_locked_one_and_not_among_the_jars_of_spark() -> None:
     (jar,) = FUSEKI.jars()
     assert f"{jar.group}:{jar.artifact}:{jar.version}" == FUSEKI.coordinates
     assert FUSEKI.folder != DELTA.folder
     assert [file.name for file in SPARK_JARS.iterdir() if "jena" in file.name] == []
-
-
-def test_a_download_that_is_not_the_locked_jar_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    jar = Jar("0" * 64, 3, "group", "some", "1")
-    (tmp_path / "some.lock").write_text(f"{jar}\n")
-    artifact = Artifact("group:some:1", str(tmp_path / "some.lock"), tmp_path / "ivy")
-
-    def download(self: Artifact) -> None:
-        file = jar.resolved_in(self.folder)
-        file.parent.mkdir(parents=True)
-        file.write_bytes(b"jaR")
-
-    monkeypatch.setattr(Artifact, "_resolve", download)
-    with pytest.raises(SetupError, match=r"some-1\.jar: missing, or different"):
-        artifact.obtain()

@@ -8,7 +8,8 @@ import pytest
 
 from setup import steps
 from setup.__main__ import main
-from setup.steps import SetupError, Step, call, run_pending
+from setup.steps import Step, call, run_pending
+from weir.spark_setup.commands import SetupError
 
 
 class Counted:

@@ -15,6 +15,7 @@ import weir
 from weir.airflow.deployment import Deployment
 from weir.airflow.store_credentials import store_credentials
 from weir.errors import EXIT_QUALITY, EXIT_USAGE
+from weir.spark_setup.installation import use_java, with_jars
 
 JOBS: Final = (Path(weir.__file__).parent / "jobs").resolve()
 """Where the programs are that are submitted."""
@@ -48,6 +49,7 @@ class SubmitStage(SparkSubmitOperator):
             AirflowException: it failed; a retry continues at the stage's own watermark.
         """
         try:
+            use_java()
             with store_credentials(self._storage_connection):
                 super().execute(context)
         except AirflowException as error:
@@ -85,7 +87,7 @@ def submit(stage: str, deployment: Deployment, *arguments: str, **wiring: Any) -
             "spark.log.level": "WARN",
             # Options of the driver's JVM must be known when it starts. None is a secret: the
             # settings refuse those.
-            **spark.conf,
+            **with_jars(spark.conf),
         },
         py_files=deployment.py_files,
         **{**deployment.retrying, **wiring},

@@ -17,6 +17,7 @@ from weir.cli.project import doctor, drop, init, rename
 from weir.cli.queries import explain, report
 from weir.cli.refresh import refresh
 from weir.cli.remotes import remotes
+from weir.cli.spark_setup import setup_spark
 from weir.cli.stages import ingest, run
 from weir.cli.status import status
 
@@ -31,7 +32,7 @@ app = typer.Typer(
 )
 
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Project": (init, doctor),
+    "Project": (init, doctor, setup_spark),
     "Run": (ingest, run, refresh),
     "Inspect": (status, show, log, sql, explain, freshness, report),
     "Check": (audit, repair),

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -20,26 +17,22 @@ from weir.errors import WeirError
 from weir.lake.counted import counted
 from weir.project import open_lake
 from weir.settings import Settings
+from weir.spark_setup.installation import java_home, missing_jars, spark_home
+from weir.spark_setup.java import SUPPORTED, major_version
 
+PYTHON = ((3, 11), (3, 13))
+"""The first and the last version that Weir runs on."""
 PACKAGES = (
-    "pyspark",
-    "delta-spark",
     "great-expectations",
     "rdflib",
     "pyoxigraph",
     "deltalake",
     "duckdb",
 )
-JARS = (
-    "delta-spark",
-    "delta-storage",
-    "delta-kernel-api",
-    "delta-kernel-defaults",
-    "delta-kernel-unitycatalog",
-    "unitycatalog-client",
-    "unitycatalog-hadoop",
-)
-_SET_UP = "Run `make setup` in Weir's folder."
+SPARK_PACKAGES = ("pyspark", "delta-spark")
+_INSTALL = "Install Weir again: `pip install weir`; in a checkout, `make setup`."
+_INSTALL_SPARK = "`pip install 'weir[spark]'`; in a checkout, `make setup`."
+_SET_UP = "Run `weir setup-spark`; in a checkout, `make setup`."
 _ASK_AGAIN = (
     "Correct `url`, `ports`, `allow` or `connection` in remotes.yml if the reason names them; else"
     ' see that the remote answers. `weir sql "SELECT * FROM requests WHERE reason IS NOT NULL"` has'
@@ -61,7 +54,7 @@ class Finding:
 
 def examine(options: Options) -> list[Finding]:
     """Run all checks; those of the project are left out if its configuration cannot be read."""
-    findings = [_python(), *_packages(), _java(), _jars()]
+    findings = [_python(), *_packages(PACKAGES, _INSTALL), *_spark()]
     try:
         settings = options.settings()
     except WeirError as error:
@@ -81,15 +74,32 @@ def examine(options: Options) -> list[Finding]:
 
 def _python() -> Finding:
     version_ = ".".join(map(str, sys.version_info[:3]))
-    return Finding("Python", sys.version_info[:2] == (3, 11), version_, "Weir runs on Python 3.11.")
+    first, last = (".".join(map(str, release)) for release in PYTHON)
+    fix = f"Weir runs on Python {first} to {last}."
+    return Finding("Python", PYTHON[0] <= sys.version_info[:2] <= PYTHON[1], version_, fix)
 
 
-def _packages() -> Iterator[Finding]:
-    for name in PACKAGES:
+def _packages(names: Sequence[str], fix: str) -> Iterator[Finding]:
+    for name in names:
         try:
             yield Finding(name, True, version(name))
         except PackageNotFoundError:
-            yield Finding(name, False, "not installed", _SET_UP)
+            yield Finding(name, False, "not installed", fix)
+
+
+def _spark() -> Iterator[Finding]:
+    """What Spark needs; without it, DuckDB computes what is within the limits of the driver."""
+    if spark_home() is None:
+        unused = "not installed, and not needed unless a relation is above the limits of the driver"
+        yield Finding("Spark", True, unused)
+        return
+    yield from _packages(SPARK_PACKAGES, _INSTALL_SPARK)
+    yield from _client()
+    yield _java()
+    yield _jars()
+
+
+def _client() -> Iterator[Finding]:
     try:
         client, server = version("pyspark-client"), version("pyspark")
     except PackageNotFoundError:
@@ -103,25 +113,20 @@ def _packages() -> Iterator[Finding]:
 
 
 def _java() -> Finding:
-    home = os.environ.get("JAVA_HOME")
-    program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    home = java_home()
+    program = str(home / "bin" / "java") if home else shutil.which("java")
     fix = f"Spark needs Java 17 or 21. {_SET_UP}"
     if program is None or not Path(program).is_file():
         return Finding("Java", False, f"none at {program}" if program else "none", fix)
-    ran = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
-    release = re.search(r'version "(\d+)', ran.stderr)
+    release = major_version(Path(program))
     if release is None:
         return Finding("Java", False, f"{program} does not report its version", fix)
-    return Finding("Java", int(release[1]) in (17, 21), f"{release[1]} ({program})", fix)
+    return Finding("Java", release in SUPPORTED, f"{release} ({program})", fix)
 
 
 def _jars() -> Finding:
-    spec = find_spec("pyspark")
-    if spec is None or spec.origin is None:
-        return Finding("Delta jars", False, "no pyspark", _SET_UP)
-    folder = Path(spec.origin).parent / "jars"
-    missing = [name for name in JARS if not any(folder.glob(f"{name}[-_]*.jar"))]
-    jars = f"missing: {', '.join(missing)}" if missing else f"{len(JARS)} in {folder}"
+    missing = missing_jars()
+    jars = f"missing: {', '.join(missing)}" if missing else "all are there"
     return Finding("Delta jars", not missing, jars, _SET_UP)
 
 

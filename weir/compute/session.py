@@ -7,6 +7,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from weir.errors import WeirError
+from weir.spark_setup.installation import use_java, with_jars
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -30,14 +33,23 @@ def late_session(settings: Settings, name: str = "weir") -> Session:
 
 def _start(settings: Settings, name: str) -> SparkSession:
     from weir.lake.delta.hadoop_options import hadoop_options
-    from weir.lake.delta.session import start
 
+    try:
+        from weir.lake.delta.session import start
+    except ModuleNotFoundError as error:
+        raise WeirError(
+            "this needs Spark, which is not installed",
+            "",
+            "`pip install 'weir[spark]'`, then `weir setup-spark`. What is computed without it is"
+            " set by `limits.driver_rows` and the like.",
+        ) from error
+    use_java()
     return start(
         name,
         master=settings.spark.master,
         driver_memory=settings.spark.driver_memory,
         shuffle_partitions=settings.spark.shuffle_partitions,
-        conf=settings.spark.conf,
+        conf=with_jars(settings.spark.conf),
         hadoop=hadoop_options(settings.storage_options, os.environ),
     )
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from setup.java import JAVA_HOME
-from setup.steps import CACHE, PYTHON, ROOT, VENV, SetupError, call, text_of
+from weir.spark_setup.commands import SetupError, call
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +35,25 @@ class Jar:
         """Whether `file` is this jar, byte for byte."""
         return file.is_file() and (sha256_of(file), file.stat().st_size) == (self.sha256, self.size)
 
+    def has_size_of(self, file: Path) -> bool:
+        """Whether `file` has its size: quick, for files that were verified when they came."""
+        return file.is_file() and file.stat().st_size == self.size
+
     def __str__(self) -> str:
         return f"{self.sha256}  {self.size:>8}  {self.group}:{self.artifact}:{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class SparkSubmit:
+    """How Spark is started, whose Ivy resolves.
+
+    Attributes:
+        program: `spark-submit`.
+        environment: all its variables.
+    """
+
+    program: Path
+    environment: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,70 +62,70 @@ class Artifact:
 
     Attributes:
         coordinates: group, artifact and version.
-        lock: the lock file of its jars, a path in the project.
+        lock: the lock file of its jars.
         folder: where Ivy keeps what it downloads.
         provided: dependencies that are not needed, as `group:artifact`.
     """
 
     coordinates: str
-    lock: str
+    lock: Path
     folder: Path
     provided: tuple[str, ...] = ()
 
     def jars(self) -> tuple[Jar, ...]:
         """The jars of the lock file."""
-        return locked_jars(text_of(self.lock))
+        return locked_jars(self.lock.read_text())
 
-    def obtain(self) -> None:
-        """Download the locked jars, unless they are there.
+    def files(self) -> tuple[Path, ...]:
+        """Where the jars are, or will be."""
+        return tuple(jar.resolved_in(self.folder) for jar in self.jars())
+
+    def obtain(self, spark: SparkSubmit) -> tuple[Jar, ...]:
+        """Download the locked jars that are not there; returns those.
 
         Raises:
             SetupError: nothing can be downloaded, or something else than what is locked.
         """
-        jars = self.jars()
-        if not all(jar.is_at(jar.resolved_in(self.folder)) for jar in jars):
-            self._resolve()
-        wrong = [jar.name for jar in jars if not jar.is_at(jar.resolved_in(self.folder))]
-        if wrong:
+        missing = self._missing()
+        if missing:
+            self._resolve(spark)
+        if wrong := [jar.name for jar in self._missing()]:
             raise SetupError(
                 f"{', '.join(wrong)}: missing, or different from {self.lock}. "
                 f"Remove {self.folder} and run the same command again."
             )
+        return missing
 
-    def write_lock(self) -> None:
+    def write_lock(self, spark: SparkSubmit) -> None:
         """Resolve the jars from scratch and record them in the lock file."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        self._resolve()
+        self._resolve(spark)
         folder = self.folder / "jars"
-        found = [re.fullmatch(r"(.+?)_(.+)-([^-]+)\.jar", file.name) for file in folder.iterdir()]
+        names = [re.fullmatch(r"(.+?)_(.+)-([^-]+)\.jar", file.name) for file in folder.iterdir()]
         jars = [
             Jar(sha256_of(file), file.stat().st_size, *match.groups())
-            for match in found
+            for match in names
             if match and (file := folder / match.string)
         ]
         header = "# Written by `make lock`: sha256, bytes, Maven coordinates.\n"
-        (ROOT / self.lock).write_text(
-            header + "".join(f"{jar}\n" for jar in sorted(jars, key=lambda j: j.artifact))
+        self.lock.write_text(
+            header + "".join(f"{jar}\n" for jar in sorted(jars, key=lambda jar: jar.artifact))
         )
 
-    def _resolve(self) -> None:
-        empty_program = ROOT / "setup" / "__init__.py"
+    def _missing(self) -> tuple[Jar, ...]:
+        return tuple(jar for jar in self.jars() if not jar.is_at(jar.resolved_in(self.folder)))
+
+    def _resolve(self, spark: SparkSubmit) -> None:
+        empty_program = Path(__file__).with_name("__init__.py")
         call(
             [
-                *(VENV / "bin" / "spark-submit", "--master", "local[1]"),
+                *(spark.program, "--master", "local[1]"),
                 *("--packages", self.coordinates, *_exclusions(self.provided)),
                 *("--conf", f"spark.jars.ivy={self.folder}", empty_program),
             ],
             "Is a Maven repository reachable? Run the same command again; "
             "finished downloads are kept.",
-            {
-                **{name: value for name, value in os.environ.items() if name != "SPARK_HOME"},
-                "PATH": f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}",
-                "JAVA_HOME": str(JAVA_HOME),
-                "PYSPARK_PYTHON": str(PYTHON),
-                "SPARK_LOCAL_DIRS": str(CACHE / "spark"),
-                "SPARK_LOCAL_IP": "127.0.0.1",
-            },
+            spark.environment,
         )
 
 

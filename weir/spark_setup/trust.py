@@ -1,6 +1,6 @@
-"""Convert PEM certificates to a Java trust store: `python -m setup.trust CERTIFICATES STORE`.
+"""Convert PEM certificates to a Java trust store: `python trust.py CERTIFICATES STORE PASSWORD`.
 
-Runs in `.venv`, as it needs `cryptography`.
+A program of its own: `make setup` runs in a Python that lacks `cryptography`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, pkcs12
 from cryptography.x509 import load_pem_x509_certificates
 
-from setup.java import TRUST_PASSWORD
 
-
-def write_trust_store(certificates: Path, store: Path) -> None:
+def write_trust_store(certificates: Path, store: Path, password: str) -> None:
     """Write the certificates of a PEM file as a PKCS12 trust store."""
     loaded = load_pem_x509_certificates(certificates.read_bytes())
     entries = [
@@ -22,9 +20,9 @@ def write_trust_store(certificates: Path, store: Path) -> None:
         for number, certificate in enumerate(loaded)
     ]
     store.write_bytes(
-        pkcs12.serialize_java_truststore(entries, BestAvailableEncryption(TRUST_PASSWORD.encode()))
+        pkcs12.serialize_java_truststore(entries, BestAvailableEncryption(password.encode()))
     )
 
 
 if __name__ == "__main__":
-    write_trust_store(Path(sys.argv[1]), Path(sys.argv[2]))
+    write_trust_store(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
