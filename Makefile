@@ -9,7 +9,7 @@ WORKERS ?= 2
 PYTEST := $(RUN) pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all deep check lint types contracts airflow bench lock zip clean
+.PHONY: help setup demo test test-all deep check lint types contracts airflow bench lock wheel zip clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,8 +52,12 @@ bench: setup ## measure times and bytes per stage; options in ARGS
 lock: setup ## recreate the lock files; ARGS=--upgrade for the newest versions
 	@$(RUN) python -m setup.lock $(ARGS)
 
-zip: ## write the packages to dist/weir.zip, for the executors of a cluster (dags/common.py)
-	@$(PYTHON) -m setup.zip
+wheel: setup ## build the package to install elsewhere, dist/weir-*.whl
+	@rm -f dist/weir-*.whl
+	@$(RUN) hatchling build --target wheel
+
+zip: wheel ## copy it to dist/weir.zip, for the executors of a cluster (docs/operations.md)
+	@cp dist/weir-*.whl dist/weir.zip
 
 clean: ## remove all generated files, the environment included
 	rm -rf .venv .cache .pytest_cache demo/lake dist

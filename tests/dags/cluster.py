@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docker.first_start import spark_secrets, write_missing
-from setup.zip import write_archive
 from tests.dags.spark import QUICK_JVM, succeeded_tasks
 from tests.docker.files import ROOT, services
+from tests.wheel.environments import built_wheel
 
 PATIENCE = 180
 """Seconds until a process must be healthy."""
@@ -84,7 +84,7 @@ def running_cluster(folder: Path) -> Iterator[Cluster]:
         page=f"http://{HOST}:{page}",
         configuration=_configuration(folder),
         python=_python_without_weir(folder / "python"),
-        archive=write_archive(folder / "weir.zip"),
+        archive=built_wheel(folder / "wheel").rename(folder / "weir.zip"),
         events=folder / "events",
     )
     variables = {

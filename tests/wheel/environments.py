@@ -11,6 +11,8 @@ from pathlib import Path
 from setup.environment import UV
 from setup.steps import ROOT
 
+_LOCKED = ("--constraint", "requirements/weir.txt", "--constraint", "requirements/setup.txt")
+
 
 def built_wheel(folder: Path) -> Path:
     """Build the wheel of this checkout into a folder."""
@@ -31,7 +33,7 @@ def new_environment(folder: Path, wheel: Path, *extras: str) -> Path:
     run([UV, "venv", "--python", sys.executable, folder], ROOT)
     requirement = f"weir[{','.join(extras)}] @ {wheel.as_uri()}" if extras else str(wheel)
     install: list[str | Path] = [UV, "pip", "install", "--python", folder / "bin" / "python"]
-    run([*install, "--constraint", "requirements/weir.txt", requirement], ROOT)
+    run([*install, *_LOCKED, requirement], ROOT)
     return folder / "bin"
 
 

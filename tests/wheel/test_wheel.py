@@ -52,7 +52,12 @@ def test_the_example_of_the_readme_works_among_modules_of_the_same_names(
     check_example(folder, variables, before_second=copy)
     # A program of the wheel finds nothing to do after it.
     program = (programs / "python", "-P", "-m", "weir.jobs.pending_work")
-    run([*program, "--config", "weir.toml"], folder / "museum", variables, expected=EXIT_NOTHING_TO_DO)
+    run(
+        [*program, "--config", "weir.toml"],
+        folder / "museum",
+        variables,
+        expected=EXIT_NOTHING_TO_DO,
+    )
 
 
 def test_without_the_extra_there_is_no_spark_and_no_airflow(programs: Path) -> None:

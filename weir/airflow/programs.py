@@ -15,6 +15,7 @@ from weir.airflow.deployment import Deployment
 from weir.airflow.store_credentials import store_credentials
 from weir.errors import EXIT_NOTHING_TO_DO
 
+
 def command(deployment: Deployment, program: str, *arguments: str) -> list[str]:
     """The command that runs a program for the project.
 
