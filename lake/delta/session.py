@@ -30,6 +30,11 @@ _DELTA = {
     # What Spark masks in its pages, event logs and plans; its default knows no account keys.
     "spark.redaction.regex": "(?i)secret|password|token|(access|account|private)[.]?key",
 }
+_SAFE = {
+    # Python of the executors starts in the folder of whoever started Spark: a file `json.py` there
+    # must not take the place of the module.
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
+}
 _QUICK = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -68,6 +73,7 @@ def start(
     """
     settings = {
         **_DELTA,
+        **_SAFE,
         **_QUICK,
         "spark.sql.shuffle.partitions": str(shuffle_partitions),
         "spark.sql.warehouse.dir": str(scratch_folder() / "warehouse"),

@@ -30,10 +30,12 @@ def new_environment(folder: Path, wheel: Path, *extras: str) -> Path:
         wheel: the wheel.
         extras: those that are installed with it.
     """
-    run([UV, "venv", "--python", sys.executable, folder], ROOT)
+    # In the cache of `make setup`, which has the packages, and not in that of `setup/run`.
+    variables = {name: value for name, value in os.environ.items() if name != "XDG_CACHE_HOME"}
+    run([UV, "venv", "--python", sys.executable, folder], ROOT, variables)
     requirement = f"weir[{','.join(extras)}] @ {wheel.as_uri()}" if extras else str(wheel)
     install: list[str | Path] = [UV, "pip", "install", "--python", folder / "bin" / "python"]
-    run([*install, *_LOCKED, requirement], ROOT)
+    run([*install, *_LOCKED, requirement], ROOT, variables)
     return folder / "bin"
 
 

@@ -123,4 +123,4 @@ def test_the_dags_run_on_spark(user: User) -> None:
     output = user.python("-P", HERE / "run_dags.py", "ingest_changes")
     assert json.loads(output.splitlines()[-1]) == [0], output[-8000:]
     rows = Lake(str(user.project / "lake_data")).rows("transactions", ["epoch"])
-    assert sorted(rows["epoch"].to_pylist()) == [1, 2, 3]
+    assert set(rows["epoch"].to_pylist()) == {1, 2, 3}
