@@ -9,7 +9,7 @@ FIRST = (datetime(1, 1, 1, tzinfo=UTC) - INSTANT_0) // timedelta(microseconds=1)
 LAST = (datetime(9999, 12, 31, tzinfo=UTC) - INSTANT_0) // timedelta(microseconds=1) + (
     24 * 3_600_000_000 - 1
 )
-"""The first and the last instant of the years 1 to 9999, in which all times are."""
+"""The first and the last instant of the years 1 to 9999; Python has no other times."""
 
 
 def microseconds(time: datetime) -> int:
@@ -18,23 +18,23 @@ def microseconds(time: datetime) -> int:
 
 
 def time_at(instant: int) -> datetime:
-    """The time of an instant; of one outside of `FIRST` and `LAST`, the nearer of them.
+    """The time of an instant, clipped to the range from `FIRST` to `LAST`.
 
-    No event happens there, but a frontier may lie before its stream.
+    No event is outside of it, but the frontier of a stream may be.
     """
     return INSTANT_0 + timedelta(microseconds=min(max(instant, FIRST), LAST))
 
 
 def seconds_since_1970(time: datetime) -> float:
-    """The instant of a time, in seconds; one without a zone, as Spark gives them, is local."""
+    """The instant of a time in seconds; a time without a zone, as Spark returns it, is local."""
     return time.astimezone(UTC).timestamp()
 
 
 def time_text(time: datetime) -> str:
-    """A time with a zone as people write it, in UTC: 2026-01-01T00:00:00Z."""
+    """A time with a zone as ISO 8601 text in UTC: 2026-01-01T00:00:00Z."""
     return time.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def instant_text(instant: int) -> str:
-    """The time of an instant as people write it."""
+    """The time of an instant as ISO 8601 text in UTC."""
     return time_text(time_at(instant))

@@ -1,8 +1,8 @@
-"""A request of the user to end this process, which every checkpoint of a commit heeds.
+"""The user's request to end this process, which is checked before and after every commit.
 
-Python raises KeyboardInterrupt once, wherever the main thread is. Within DuckDB, Arrow or delta-rs
-it becomes an error of theirs, which a stage takes for that of one query; other threads never see
-it. So it is also noted here, and nothing is committed after it.
+Python raises KeyboardInterrupt once, in the main thread only. Raised within DuckDB, Arrow or
+delta-rs it becomes an error of theirs, which a stage takes for the failure of one query. So the
+request is also noted here, and nothing is committed after it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def request() -> None:
 
 
 def withdraw() -> None:
-    """Let work go on; for tests."""
+    """Cancel the request; for tests."""
     _requested.clear()
 
 
@@ -31,10 +31,10 @@ def is_requested() -> bool:
 
 
 def heed() -> None:
-    """End here if it was asked for.
+    """Raise an error if the process is to end.
 
     Raises:
-        KeyboardInterrupt: it was.
+        KeyboardInterrupt: it is to end.
     """
     if _requested.is_set() and not getattr(_finishing, "is_so", False):
         raise KeyboardInterrupt
@@ -42,7 +42,7 @@ def heed() -> None:
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """Within the block this thread commits what has to be said at the end."""
+    """In this block, `heed` lets this thread commit its last records."""
     _finishing.is_so = True
     try:
         yield

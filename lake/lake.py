@@ -40,17 +40,17 @@ from weir.lake.names import InvalidNameError, is_table_name
 
 _LINE_END = re.compile(r"\\n|\n")
 _KEPT_COMMITS = 50
-"""A table that had more commits since it was opened is opened again: delta-rs takes longer for each
-commit that it was not opened with."""
+"""A table with more commits than this since it was opened is opened again: each of them makes
+delta-rs slower."""
 
 
 class Lake:
-    """Where the tables are, and those that were opened.
+    """The tables below one folder or URI, each opened once.
 
-    A table stays as it was when it was first opened, until something is written to it through this
-    value; tables that are opened at different times may be of different states. Readers select rows
-    by epoch, so that rows which others have committed since do no harm. `refresh` starts again from
-    the newest state of all tables; so does `catch_up`, which keeps what has not changed.
+    A table keeps the state in which it was first opened, until it is written through this value.
+    Tables opened at different times may therefore differ in state. Readers select rows by epoch, so
+    that rows committed by others since do no harm. `refresh` goes to the newest state of all
+    tables; `catch_up` does too, and keeps open those that have not changed.
 
     Args:
         root: folder or URI of the tables.
@@ -112,27 +112,27 @@ class Lake:
             return table
 
     def hold(self, fence: Fence) -> None:
-        """Have all commits pass a fence from now on, until `release`."""
+        """Make all commits pass a fence, until `release`."""
         with self._lock:
             for (name, version), table in self._tables.items():
-                # One that is unchecked is looked at when it is compared with its log.
+                # `_check` does this for an unchecked table, once it has compared it with its log.
                 if version is None and name not in self._unchecked:
                     fence.looked_at.setdefault(name, table.version())
             self._fences[fence.name] = fence
 
     def release(self, fence: Fence) -> None:
-        """End what `hold` began."""
+        """Commits need not pass the fence any more."""
         with self._lock:
             self._fences.pop(fence.name, None)
 
     def look(self, table_name: str, version: int) -> None:
-        """Note that a version of a table is what a run under a claim goes on from."""
+        """Note the first version of a table that a run under a claim reads."""
         with self._lock:
             for fence in self._fences.values():
                 fence.looked_at.setdefault(table_name, version)
 
     def guard(self, table_name: str) -> Guard:
-        """What a commit to a table has to pass."""
+        """The fences that a commit to a table has to pass."""
         with self._lock:
             return Guard([*self._fences.values()], self.files(table_name), table_name)
 
@@ -141,7 +141,7 @@ class Lake:
         return files_below(self.location(table_name), self.storage_options)
 
     def existing(self, table_name: str) -> DeltaTable:
-        """`open` of a table that must be there.
+        """The table, like `open`; it must exist.
 
         Raises:
             FileNotFoundError: there is no such table.
@@ -159,7 +159,7 @@ class Lake:
             return True
 
     def is_open(self, table_name: str) -> bool:
-        """Whether a state of the table was opened, which this value then keeps to."""
+        """Whether this value has a state of the table open."""
         with self._lock:
             self._check(table_name)
             return (table_name, None) in self._tables
@@ -171,10 +171,10 @@ class Lake:
 
     @contextmanager
     def using(self, table_name: str) -> Iterator[None]:
-        """Within the block a table is read or written: errors of files name it, and the file.
+        """A context for reading or writing a table: errors of files name the table and the file.
 
         Raises:
-            StorageError: files or the file system fail; any other error as it was raised.
+            StorageError: files or the file system fail. Other errors pass unchanged.
         """
         address = self.location(table_name)
         with storage_errors(address), damage_is_named(local_folder(address)):
@@ -186,7 +186,7 @@ class Lake:
         columns: Sequence[str] | None = None,
         filters: Sequence[tuple[str, str, Any]] | None = None,
     ) -> pa.Table:
-        """The rows of a small table, those that meet all `filters`.
+        """The rows of a small table that meet all `filters`.
 
         Raises:
             FileNotFoundError: there is no such table.
@@ -200,9 +200,14 @@ class Lake:
     def last_metadata(
         self, table_name: str, *, job: str | None = None
     ) -> tuple[int, Metadata] | None:
-        """The newest commit that carries our metadata (of `job`, if given), with its version.
+        """The newest commit with metadata of Weir, and its version.
 
-        None when there is no table, or no such commit in its history.
+        Args:
+            table_name: of the table.
+            job: only commits of this job count; by default those of all jobs.
+
+        Returns:
+            None if there is no table, or no such commit in its history.
 
         Raises:
             DamagedTable: an earlier commit of the job is complete up to a later epoch.
@@ -216,7 +221,7 @@ class Lake:
     def commits(self, table_name: str) -> Iterator[dict[str, Any]]:
         """The commits that the log still has, newest first, each with its `version`.
 
-        Read once, and no further than is iterated; none when there is no table.
+        They are read once, as far as they are iterated. Empty if there is no table.
         """
         with self._lock:
             self._check(table_name)
@@ -224,14 +229,14 @@ class Lake:
             if known is None:
                 table = self.open(table_name)
                 if table is None:
-                    # It may be there at the next look.
+                    # It may exist at the next call.
                     return iter(())
                 commits = history(table, self.files(table_name))
                 known = self._histories[table_name] = _Recorded(commits)
         return iter(known)
 
     def committed(self, table_name: str) -> None:
-        """See a commit that this process made."""
+        """Move an open table to its newest version, after a commit of this process."""
         with self._lock:
             self._histories.pop(table_name, None)
             table = self._tables.get((table_name, None))
@@ -241,13 +246,13 @@ class Lake:
                 self._note_commit(table_name, table)
 
     def derived(self, table_name: str) -> Any:
-        """What `derive` was given last for a table that is still the same one, or None."""
+        """The value that `derive` kept for a table; None if there is none, or it was replaced."""
         with self._lock:
             self._check(table_name)
             return self._derived.get(table_name)
 
     def derive(self, table_name: str, value: Any) -> None:
-        """Keep a value that was computed from a state of a table, one per table."""
+        """Keep one value per table that was computed from a state of it."""
         with self._lock:
             if (table_name, None) in self._tables:
                 self._derived[table_name] = value
@@ -271,10 +276,10 @@ class Lake:
             self._unchecked.clear()
 
     def catch_up(self) -> None:
-        """Start from the newest state of all tables, of which those that are the same stay open.
+        """Start from the newest state of all tables; those that have not changed stay open.
 
-        A table is compared with its log when it is next used: a look at two files. One in an object
-        store is opened again.
+        A table is compared with its log when it is next used, by looking at two files. A table in
+        an object store is opened again.
         """
         with self._lock:
             for key in [key for key in self._tables if key[1] is not None]:
@@ -285,9 +290,9 @@ class Lake:
             self._unchecked = {name for name, _ in self._tables}
 
     def newest_commit(self, table_name: str) -> object:
-        """A value that every commit to the table changes; None if there is none to be had.
+        """A value that every commit to the table changes, without reading a file.
 
-        That is if there is no table, and for one in an object store. Nothing is read.
+        None if there is no table, or if it is in an object store.
         """
         with self._lock:
             table = self._tables.get((table_name, None))
@@ -298,7 +303,7 @@ class Lake:
             return newest
 
     def _check(self, table_name: str) -> None:
-        """See what was committed before `catch_up`."""
+        """Bring a table up to the commits before `catch_up`."""
         if table_name not in self._unchecked:
             return
         table, loaded = self._tables[table_name, None], self._loaded.get(table_name)
@@ -312,7 +317,7 @@ class Lake:
             self.look(table_name, self._tables[table_name, None].version())
 
     def _note_commit(self, table_name: str, table: DeltaTable) -> None:
-        """Note by which file to recognise the state that is loaded."""
+        """Note the commit file by which the loaded state is recognised."""
         loaded = self._commit_file(table_name, table.version())
         if loaded is None:
             self._loaded.pop(table_name, None)
@@ -334,7 +339,7 @@ class Lake:
                 return None
             except DeltaError as error:
                 _name_damaged_commit(address, error)
-                # What follows is where in the code of the library.
+                # The lines after the first name places in the code of the library.
                 why = _LINE_END.split(str(error))[0]
                 raise DamagedTable(
                     f"its log cannot be read: {why} (table {table_of(address)})",
@@ -350,13 +355,13 @@ def history(
 ) -> Iterator[dict[str, Any]]:
     """The commits that the log of a table still has, newest first, each with its `version`.
 
-    Each is read when it is wanted: mostly the newest one is. delta-rs numbers the commits that it
-    lists from the version that is open, also those that others have made since.
+    A commit is read when it is reached, which mostly is the newest only. (delta-rs cannot list
+    them: it numbers them from the open version, even if others have committed since.)
 
     Args:
         table: as it is open.
         files: below its folder.
-        is_ours: whether what is known of its commits is noted below it.
+        is_ours: whether digests of its commits are noted below it.
 
     Raises:
         DamagedTable: a commit cannot be read, or is not what was written.
@@ -368,7 +373,7 @@ def history(
                 verify_commit(folder, version)
             with files.open_input_stream(commit_file(version)) as stream:
                 lines = bytes(stream.read()).splitlines()
-            said: dict[str, Any] = next(
+            info: dict[str, Any] = next(
                 (value for kind, value in actions(lines) if kind == "commitInfo"), {}
             )
         except FileNotFoundError:
@@ -377,12 +382,12 @@ def history(
             what = f"this commit cannot be read (table {table_of(table.table_uri)})"
             where = f"{table.table_uri.rstrip('/')}/{commit_file(version)}"
             raise DamagedTable(what, where, RESTORE) from None
-        yield {**said, "version": version}
+        yield {**info, "version": version}
 
 
 @dataclass(frozen=True, slots=True)
 class _CommitFile:
-    """The file of a commit; another table in the same place has another one."""
+    """What identifies the file of a commit: it differs if another table took the folder."""
 
     version: int
     inode: int
@@ -400,7 +405,7 @@ class _CommitFile:
 
 
 class _Recorded:
-    """The items of an iterator, which can be iterated several times and is advanced on demand."""
+    """The items of an iterator: can be iterated several times, reads the source on demand."""
 
     def __init__(self, source: Iterator[dict[str, Any]]) -> None:
         self._source, self._seen, self._lock = source, list[dict[str, Any]](), threading.Lock()
@@ -417,21 +422,21 @@ class _Recorded:
 
 
 class _Table(DeltaTable):
-    """A table whose files, if they are local, Arrow reads without calling Python.
+    """A table whose local files Arrow reads without calling Python.
 
-    delta-rs gives Arrow a file system in Python. Its threads read ahead; one that needs the
-    interpreter while that ends makes the process abort, crash or wait forever. That was seen in
+    delta-rs gives Arrow a file system in Python. Arrow's threads read ahead; if one of them needs
+    the interpreter while that shuts down, the process aborts, crashes or hangs. This happened in
     half of the programs that end right after a small read.
 
-    What a version consists of is asked for several times in a run; it is made once.
+    The list of the files of a version is needed several times in a run, and computed once.
     """
 
     _actions: tuple[int, dict[bool, Any]] = (-1, {})
 
     def update_incremental(self) -> None:
         folder = local_folder(unquote(self.table_uri))
-        # Mostly there is nothing new, as one look shows; delta-rs takes some milliseconds. If the
-        # log no longer has this version, it may have lost the next one too.
+        # Mostly nothing is new, which shows at once; delta-rs takes some milliseconds. If the log
+        # no longer has this version, it may have lost the next one too.
         if (
             folder is None
             or (folder / commit_file(self.version() + 1)).exists()
@@ -477,10 +482,10 @@ class _Table(DeltaTable):
 
 
 def files_below(address: str, storage_options: Mapping[str, str] | None) -> fs.FileSystem:
-    """The files below the folder or URI of a table, which need not be one of ours."""
+    """The files below the folder or URI of a table, of Weir or foreign."""
     folder = local_folder(address)
     if folder is not None:
-        # See `_Table` for why not delta-rs.
+        # Why not by delta-rs: see `_Table`.
         return fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
     return fs.PyFileSystem(DeltaStorageHandler(address, dict(storage_options or {}) or None))
 
@@ -498,7 +503,7 @@ def local_folder(address: str) -> Path | None:
 
 
 def _name_damaged_commit(address: str, error: DeltaError) -> None:
-    """Name the file for which a table cannot be opened; delta-rs does not.
+    """Raise an error that names the damaged commit of a table; delta-rs does not name it.
 
     Raises:
         DamagedTable: a commit is garbled or missing.
@@ -513,20 +518,19 @@ def _name_damaged_commit(address: str, error: DeltaError) -> None:
 
 
 def _describing(address: str) -> str:
-    """The file by which a table cannot be opened whose commits are all JSON; else its log."""
+    """The file to name if a table cannot be opened though all of its commits are JSON."""
     folder = local_folder(address)
     commit = None if folder is None else describing_commit(folder)
     return f"{address}/{LOG}" if commit is None else str(commit)
 
 
 def _verify_log(address: str, version: int | None = None) -> None:
-    """Refuse files of the log of a local table that are not what was written.
+    """Refuse a damaged log of a local table.
 
-    delta-rs takes an empty commit file for a version and numbers the history wrongly.
-
-    Only a local file system leaves one (a machine that lost power); object stores write all or
-    nothing. Those before the last checkpoint are not read when a table is opened: when it was
-    written, they were whole.
+    An empty commit file is checked for here: delta-rs takes it for a version and numbers the
+    history wrongly. Only a local file system leaves one, after a power failure; object stores write
+    all or nothing. Commits before the last checkpoint are not read when a table is opened; they
+    were whole when the checkpoint was written.
     """
     folder = local_folder(address)
     if folder is None:

@@ -1,7 +1,7 @@
 """Names that users give to queries, programs, sources, streams and remotes: one form for all.
 
-A name becomes a part of a path, of a view and of a task. Only what has this form does: `Lake` has
-no table of another name, and each place where a name comes in makes a `Name` of it.
+A name becomes part of a path, of a view and of a task. So `Lake` refuses names of another form, and
+every place that reads a name converts it to a `Name`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from typing import Self
 
 FORM = "a lower-case letter, then up to 62 lower-case letters, digits and _"
-"""What a name is, in words."""
+"""The form of a name, in words."""
 
 _NAME = "[a-z][a-z0-9_]{0,62}"
 _PART = re.compile(_NAME)
@@ -28,7 +28,7 @@ class Name(str):
     """A text that has the form of a name.
 
     Raises:
-        InvalidNameError: it has not.
+        InvalidNameError: it has another form.
     """
 
     __slots__ = ()
@@ -45,5 +45,5 @@ def is_name(text: str) -> bool:
 
 
 def is_table_name(text: str) -> bool:
-    """Whether a text is a name, or two with `/` between them; `_` may begin that of a folder."""
+    """Whether a text can name a table: one or two names joined by `/`, maybe after `_`."""
     return _TABLE.fullmatch(text) is not None

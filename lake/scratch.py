@@ -1,6 +1,6 @@
-"""A folder of this process, for files that are of no use after its end.
+"""A folder for temporary files of this process.
 
-A process that is killed cannot remove its folder; the next one on the same machine does.
+A killed process cannot remove its folder; the next process on the same machine does.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _FOLDER = re.compile(r"[^~]+~(?P<pid>\d{1,9})~(?P<known_as>[^~]*)")
 
 
 def scratch_folder(parent: Path | None = None) -> Path:
-    """The folder of this process, which is removed when it ends.
+    """The folder of this process, which is removed when the process ends.
 
-    The first call removes those that processes of this machine have left.
+    The first call also removes the folders that killed processes left on this machine.
 
     Args:
-        parent: where it is; by default in the folder of temporary files, for this user alone.
+        parent: of the folder; by default a folder of this user in the system's temporary folder.
 
     Raises:
-        StorageError: in its place is what others could read or change.
+        StorageError: others could read or change what is at its path.
     """
-    return _made(parent, os.getpid())
+    return _create(parent, os.getpid())
 
 
 @cache
-def _made(parent: Path | None, pid: int) -> Path:
+def _create(parent: Path | None, pid: int) -> Path:
     if parent is None:
         parent = private_folder(Path(tempfile.gettempdir()) / f"weir-{os.getuid()}")
     else:
@@ -51,41 +51,41 @@ def _made(parent: Path | None, pid: int) -> Path:
 
 
 def private_folder(folder: Path) -> Path:
-    """Make a folder that is this user's alone; one that is there already has to be so.
+    """Create a folder that only this user can use, or check that an existing one is such.
 
-    Everybody can write into the folder of temporary files: a link that another user put there
-    would have this process write, and read, where that user wants.
+    Everybody can write into the system's temporary folder: by a link in it, another user could
+    choose where this process writes and reads.
 
     Raises:
-        StorageError: it is a link or a file, is another user's, or others may use it.
+        StorageError: the path is a link or a file, belongs to another user, or others may use it.
     """
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
         what = "it is a link or a file, where a folder of this user has to be"
-    elif found.st_uid != os.getuid():
-        what = f"it belongs to another user ({found.st_uid})"
-    elif stat.S_IMODE(found.st_mode) & 0o077:
-        what = f"others may use it (mode {stat.S_IMODE(found.st_mode):o})"
+    elif status.st_uid != os.getuid():
+        what = f"it belongs to another user ({status.st_uid})"
+    elif stat.S_IMODE(status.st_mode) & 0o077:
+        what = f"others may use it (mode {stat.S_IMODE(status.st_mode):o})"
     else:
         return folder
     raise StorageError(what, str(folder), "Remove it, or name another folder by TMPDIR.")
 
 
 def sweep(parent: Path) -> None:
-    """Remove the folders of this user's processes on this machine that have ended."""
+    """Remove the folders that ended processes of this user left on this machine."""
     for folder in parent.glob(f"{glob.escape(socket.gethostname())}~*~*"):
         named = _FOLDER.fullmatch(folder.name)
         try:
-            found = folder.lstat()
+            status = folder.lstat()
         except FileNotFoundError:
-            # Another process removes it, too.
+            # Another process removed it.
             continue
-        if named is None or found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode):
+        if named is None or status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
             continue
-        made_at = datetime.fromtimestamp(found.st_mtime, UTC)
-        if not lives(int(named["pid"]), made_at, named["known_as"].replace("_", "/") or None):
+        created_at = datetime.fromtimestamp(status.st_mtime, UTC)
+        if not lives(int(named["pid"]), created_at, named["known_as"].replace("_", "/") or None):
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -95,6 +95,6 @@ def _name(pid: int) -> str:
 
 
 def _remove(folder: Path, pid: int) -> None:
-    # A fork of the process ends, too.
+    # A fork of the process also runs this when it ends.
     if os.getpid() == pid:
         shutil.rmtree(folder, ignore_errors=True)

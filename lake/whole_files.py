@@ -1,4 +1,4 @@
-"""Files outside of Delta tables that are replaced as a whole: no reader finds a part of one."""
+"""Files outside of Delta tables that are replaced atomically: no reader sees half of one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
-    """Write a file, in the place of an earlier one; creates missing folders.
+    """Replace or create a file atomically, and create missing folders.
 
-    Killed at any point, or without room on the disk, the earlier file is left as it is. What is
-    there and is no file, a pipe or a terminal, is written to.
+    If the process is killed or the disk is full, the earlier file stays. A pipe or a terminal is
+    written to directly.
     """
     data = content.encode() if isinstance(content, str) else content
     target = file.resolve()

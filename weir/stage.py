@@ -21,7 +21,7 @@ from weir.lake.ledger.fences import Fence, Superseded
 from weir.lake.ledger.leases import renewing
 from weir.lake.ledger.runs import FAILED, SKIPPED, SUCCEEDED, UNTOUCHED, LedgerRow
 from weir.lake.ledger.summary import read_ledger
-from weir.lake.ledger.untouched import Range, entries, standing_of
+from weir.lake.ledger.untouched import Range, entries, watermarks_of
 from weir.lake.tables import RUNS
 from weir.text.secret_values import without_secrets
 
@@ -106,9 +106,9 @@ class Claim:
         yield from self.rows
         if not self._untouched:
             return
-        standing = standing_of(read_ledger(lake).rows, self.job)
+        watermarks = watermarks_of(read_ledger(lake).rows, self.job)
         reported = {row.query for row in self.rows if row.query is not None}
-        for entry in entries(standing, self._untouched, reported):
+        for entry in entries(watermarks, self._untouched, reported):
             from_epoch, to_epoch = entry.epochs
             yield LedgerRow(
                 self.run_id,

@@ -1,4 +1,4 @@
-"""Which data files of a local table are damaged, and errors of libraries that do not say it."""
+"""Which data files of a local table are damaged; also for errors that do not name the file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from weir.lake.delta.checksums import damaged, is_intact
 _THREADS = 4
 """Files that are read at once; checksums are computed without Python's lock."""
 _OF_DUCKDB = ("InvalidInputException", "IOException")
-"""The errors of DuckDB by which a file that Arrow or DuckDB reads is reported."""
+"""DuckDB's errors about a file that it cannot read, or that Arrow cannot read for it."""
 
 
 def damaged_files(folder: Path, table: DeltaTable) -> list[Path]:
@@ -28,26 +28,27 @@ def damaged_files(folder: Path, table: DeltaTable) -> list[Path]:
         folder: of the table.
         table: as it is now.
     """
-    missing = [each.file for each in missing_files(folder, table)]
+    missing = [damage.file for damage in missing_files(folder, table)]
     paths = pa.table(table.get_add_actions())["path"].to_pylist()
     files = [folder / unquote(str(path)) for path in paths]
-    there = [file for file in files if file not in missing]
+    present = [file for file in files if file not in missing]
     with ThreadPoolExecutor(_THREADS) as threads:
-        intact = threads.map(_is_intact, there)
-        return [*missing, *(file for file, good in zip(there, intact, strict=True) if not good)]
+        intact = threads.map(_is_intact, present)
+        return [*missing, *(file for file, good in zip(present, intact, strict=True) if not good)]
 
 
 @contextmanager
 def damage_is_named(*folders: Path | None) -> Iterator[None]:
-    """Within the block rows of local tables are read, which may be found damaged midway.
+    """A context for reading rows of local tables: an error about a damaged file names the file.
 
-    Arrow and DuckDB say what they cannot decode, not in which file: all files are verified then.
+    Arrow and DuckDB report what they cannot decode, but not in which file. So after an error all
+    files are verified.
 
     Args:
-        folders: of the tables; None of one that is not local.
+        folders: of the tables; None for a table that is not local.
 
     Raises:
-        DamagedTable: reading failed, and this file is damaged; any other error as it was raised.
+        DamagedTable: reading failed, and this file is damaged. Other errors pass unchanged.
     """
     try:
         yield
@@ -61,18 +62,18 @@ def damage_is_named(*folders: Path | None) -> Iterator[None]:
 
 def _may_be_damage(error: Exception) -> bool:
     if isinstance(error, OSError):
-        # With a number it is the system's, which says what is wrong.
+        # An error with a number comes from the system, and says what is wrong.
         return error.errno is None
     return isinstance(error, pa.ArrowException) or type(error).__name__ in _OF_DUCKDB
 
 
 def _damaged_in(folder: Path) -> list[Path]:
     try:
-        found = damaged_files(folder, DeltaTable(str(folder)))
+        files = damaged_files(folder, DeltaTable(str(folder)))
     except (DeltaError, OSError):
-        # Its log has another damage.
+        # The log is damaged instead.
         return []
-    return [file for file in found if file.exists()]
+    return [file for file in files if file.exists()]
 
 
 def _is_intact(file: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Whether the log of a local table is whole, and the data files that it names are there."""
+"""Whether the log of a local table is complete and readable, and its data files exist."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ class Damage:
 
 
 def tables_in(lake: Path) -> tuple[str, ...]:
-    """The names of the tables in a folder, by their logs."""
+    """The names of the tables in a folder: those of folders with a log."""
     logs = [*lake.glob(f"*/{LOG}"), *lake.glob(f"*/*/{LOG}")]
     return tuple(sorted(log.parent.relative_to(lake).as_posix() for log in logs))
 
 
 def damaged_commits(table: Path) -> Iterator[Damage]:
-    """The commit files that a reader needs and that are empty, garbled or missing.
+    """The files of a table's log that are empty, garbled, changed or missing.
 
-    Those are the files after the last checkpoint. What is before it is history only, but must be
-    readable where it is there.
+    Only the commits after the last checkpoint must exist. Earlier ones are history, but if they
+    exist they must be readable.
     """
     commits = {
         int(file.stem): file
@@ -69,7 +69,7 @@ def damaged_commits(table: Path) -> Iterator[Damage]:
 
 
 def missing_files(folder: Path, table: DeltaTable) -> Iterator[Damage]:
-    """The data files of the newest version that are not there, or not as long as they were."""
+    """The data files of the newest version that are missing, or have another length."""
     files = pa.table(table.get_add_actions()).select(["path", "size_bytes"])
     for row in files.to_pylist():
         file = folder / unquote(row["path"])

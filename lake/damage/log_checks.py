@@ -1,9 +1,9 @@
-"""The log of a local table is verified before it is used: its numbers decide what is read.
+"""Checks of the log of a local table before it is used: the log decides what is read.
 
-A commit or checkpoint has no checksum of its own, and one flipped bit in it is another epoch,
-another file, or none. So the digest of each is noted below the table, by the process that wrote it
-or by the first that reads it, and compared whenever a process reads the file for the first time. A
-commit that is not noted yet, because its writer was killed, must not be a copy of another one.
+A commit or checkpoint has no checksum of its own, and one flipped bit in it may change an epoch or
+the name of a file. So the digest of each is noted below the table, by the process that wrote it or
+the first that reads it. Each process compares it when it first reads the file. A commit without a
+note, because its writer was killed, must not be a copy of another one.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def verify_log(folder: Path, version: int | None = None) -> None:
 
     Args:
         folder: of the table.
-        version: the one that is read; by default the newest.
+        version: of the table that is read; by default the newest.
 
     Raises:
-        DamagedTable: one is not what was written, is missing, or is a copy of another.
+        DamagedTable: a file is not what was written, is missing, or is a copy of another.
     """
     checkpoint = _last_checkpoint(folder)
     if version is not None and checkpoint is not None and checkpoint > version:
@@ -59,7 +59,7 @@ def verify_log(folder: Path, version: int | None = None) -> None:
 
 
 def verify_commit(folder: Path, version: int) -> None:
-    """Check one commit of a local table; one that the log no longer has is left to its reader.
+    """Check one commit of a local table, if the log still has it.
 
     Raises:
         DamagedTable: it is not what was written, or is a copy of another.
@@ -68,10 +68,10 @@ def verify_commit(folder: Path, version: int) -> None:
 
 
 def verify_commits(folder: Path, after: int, version: int) -> None:
-    """Check the commits after a version of a local table, and a checkpoint that came with them.
+    """Check the commits of a local table after `after`, up to `version`, and a later checkpoint.
 
     Raises:
-        DamagedTable: one is not what was written, or is a copy of another.
+        DamagedTable: a file is not what was written, or is a copy of another.
     """
     files = [folder / commit_file(later) for later in range(after + 1, version + 1)]
     checkpoint = last_checkpoint(folder)
@@ -81,7 +81,7 @@ def verify_commits(folder: Path, after: int, version: int) -> None:
 
 
 def unlike_notes(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
-    """Those of some files of the log of a local table that are not as they are noted."""
+    """The files, out of some of a local table's log, whose digest differs from the noted one."""
     digests = _notes(folder).digests
     for file in files:
         with suppress(OSError):
@@ -90,9 +90,9 @@ def unlike_notes(folder: Path, files: Iterable[Path]) -> Iterator[Path]:
 
 
 def forget_commits(folder: Path, before: int) -> None:
-    """Forget what was noted of the commits and checkpoints before a version."""
-    # Names of commits and checkpoints begin with their version; a checkpoint's comes before the
-    # commit's of the same version.
+    """Remove the notes about commits and checkpoints before a version."""
+    # Names of commits and checkpoints begin with their version. Of one version, the name of the
+    # checkpoint sorts first.
     first = Path(commit_file(before)).name.partition(".")[0]
     digests = _notes(folder).digests
     with _noting, suppress(OSError):
@@ -101,19 +101,19 @@ def forget_commits(folder: Path, before: int) -> None:
 
 
 def _verify(folder: Path, files: Iterable[Path]) -> None:
-    there = [file for file in files if file.exists()]
-    for file in there:
+    present = [file for file in files if file.exists()]
+    for file in present:
         if not file.is_file():
             raise DamagedTable(
                 f"{NO_FILE} (log of the table {table_of(str(folder))})", str(file), RESTORE
             )
     try:
-        unverified = [*_verified.unverified(there)]
+        unverified = [*_verified.unverified(present)]
         if not unverified:
             return
         digests = {file: _digest(file) for file, _ in unverified}
     except FileNotFoundError:
-        # Another process is just deleting old commits.
+        # Another process is deleting old commits.
         return
     notes = _notes(folder)
     newest = folder / LOG / max(notes.digests, default=LAST_CHECKPOINT)
@@ -125,7 +125,7 @@ def _verify(folder: Path, files: Iterable[Path]) -> None:
         other = notes.commits.get(digest, file.name)
         if other != file.name:
             raise _copied(folder, file, other)
-    # What cannot be read is damaged, and will be replaced by what is right, or removed.
+    # A file that cannot be read is damaged, and will be replaced or removed.
     new = [
         (file.name, digest)
         for file, digest in digests.items()
@@ -148,10 +148,10 @@ def _new_digest() -> hashlib.blake2b:
 
 
 def _last_checkpoint(folder: Path) -> int | None:
-    """The version of the last checkpoint, as it is recorded, or else by the files that are there.
+    """The version of the last checkpoint, as recorded; without a record, by the files.
 
     Raises:
-        DamagedTable: what records it cannot be read.
+        DamagedTable: the record cannot be read.
     """
     version = last_checkpoint(folder)
     if version is not None:
@@ -171,12 +171,12 @@ def _newest_checkpoint(folder: Path, version: int | None = None) -> int | None:
 
 @dataclass(slots=True)
 class _Notes:
-    """What is noted of the log of a table, as far as the file was read.
+    """The notes about the log of a table, as far as the file of notes was read.
 
     Attributes:
-        inode: of the file.
-        read: how many bytes of it were.
-        last: the last line of these: another one there is that of another file.
+        inode: of the file of notes.
+        read: how many bytes of it were read.
+        last: the last line that was read; it differs if the file was replaced.
         digests: by the name of a file of the log.
         commits: the names of commits by their digests.
     """
@@ -188,20 +188,20 @@ class _Notes:
     commits: dict[str, str] = field(default_factory=dict)
 
     def are_of(self, stream: BinaryIO) -> bool:
-        """Whether a file begins with what was read: it may have been restored, even in place."""
+        """Whether these notes were read from this file, which a restore may have replaced."""
         if os.fstat(stream.fileno()).st_ino != self.inode:
             return False
         stream.seek(self.read - len(self.last))
         return stream.read(len(self.last)) == self.last
 
     def add(self, lines: bytes) -> None:
-        """Add what was written since; a line that is not whole yet is read at the next look."""
+        """Add lines that were written since; an unfinished last line is left for the next time."""
         whole, end, _ = lines.rpartition(b"\n")
         if whole:
             self.last = whole.rpartition(b"\n")[2] + end
         self.read += len(whole) + len(end)
         for line in whole.decode("ascii", errors="replace").split("\n"):
-            # What is no note (the disk was full) leaves its file without one.
+            # A full disk may have cut a note off; its file then has none.
             if _NOTE.fullmatch(line):
                 digest, _, name = line.partition(" ")
                 self.digests[name] = digest
@@ -211,11 +211,11 @@ class _Notes:
 
 _known: dict[Path, _Notes] = {}
 _MOST_KNOWN = 64
-"""Tables whose notes are remembered: those of others are read again."""
+"""The notes of so many tables are remembered; those of others are read again."""
 
 
 def _notes(folder: Path) -> _Notes:
-    """What is noted of the files of a log; only what is new is read."""
+    """The notes about a log; only new lines are read."""
     with _noting:
         try:
             with (folder / NOTES / LOG_NOTES).open("rb") as stream:
@@ -233,10 +233,10 @@ def _notes(folder: Path) -> _Notes:
 
 
 def _note(folder: Path, notes: Iterable[tuple[str, str]]) -> None:
-    # A reader that may not write notes nothing.
+    # A reader without permission to write adds no note.
     with _noting, suppress(OSError):
         (folder / NOTES).mkdir(exist_ok=True)
-        # Added at once: other processes add lines of their own.
+        # By one write: other processes append lines too.
         target = os.open(folder / NOTES / LOG_NOTES, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(target, _lines(notes).encode())

@@ -1,4 +1,4 @@
-"""What an error says, with its causes in the JVM if it is one of Spark (imports no Spark)."""
+"""The messages of an error and, if it is Spark's, of its causes in the JVM (imports no Spark)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _STACK = "\n\nJVM stacktrace:\n"
 def messages_of(error: BaseException) -> tuple[str, ...]:
     """The message of an error, then those of its causes in the JVM, without stacks.
 
-    Of what failed in another thread or on an executor, Spark's own message is often no more than
-    `Exception thrown in awaitResult:`. An error of py4j has the causes in its message, one of
-    pyspark beside it.
+    If another thread or an executor failed, Spark's own message is often only
+    `Exception thrown in awaitResult:`. An error of py4j has the causes in its message, an error of
+    pyspark in an attribute.
     """
     message = str(error).partition(_STACK)[0]
     own, *causes = _without_frames(message).split(_CAUSE)

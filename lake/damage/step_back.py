@@ -1,8 +1,8 @@
-"""Commits that go back: of two of a job, the later one is complete up to an earlier epoch.
+"""Commits that go back: complete up to an earlier epoch than a commit of the same job before them.
 
-No run makes such a commit. It is a copy of an earlier one, or two are in each other's place: a
-backup that was restored, or a synchronisation that failed. Going on from it would do twice what the
-commits between have done.
+No run makes such a commit. It is a copy of an earlier commit, or two commits were swapped, by a
+restored backup or a failed synchronisation. Going on from it would repeat the work of the commits
+between.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from weir.lake.damage.storage_errors import DamagedTable, table_of
 from weir.lake.delta.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
 
 _COMPARED = 8
-"""Commits behind the newest one of a job among which the one before it is looked for."""
+"""The commit before the newest of a job is looked for among so many commits."""
 
 
 def steps_back(newer: Metadata, older: Metadata) -> bool:
-    """Whether a commit of the same job and remote goes back behind one before it."""
+    """Whether a commit goes back behind an older one of the same job and remote."""
     if newer.job != older.job or newer.extra.get("remote") != older.extra.get("remote"):
         return False
     begins = newer.job == "maintain" and newer.mode in WHOLE_STATE
@@ -27,18 +27,18 @@ def steps_back(newer: Metadata, older: Metadata) -> bool:
 
 
 def _is_of_a_later_log(newer: Metadata, older: Metadata) -> bool:
-    """Whether a log that several commits begin again has begun after an older commit."""
+    """Whether a log was begun again, by several commits, after an older commit."""
     is_another = newer.extra.get(LOG_ID) != older.extra.get(LOG_ID)
     return is_another and older.watermark <= int(newer.extra.get(BEGUN_TO, -1))
 
 
 def step_back_text(newer: tuple[int, Metadata], version: int, older: Metadata) -> str | None:
-    """How a commit goes back behind another one; None if it does not.
+    """How a commit goes back behind an older one, in words; None if it does not.
 
     Args:
-        newer: the commit, with its version.
-        version: of the other one.
-        older: what it says.
+        newer: version and metadata of the newer commit.
+        version: of the older commit.
+        older: metadata of the older commit.
     """
     if not steps_back(newer[1], older):
         return None
@@ -51,13 +51,13 @@ def step_back_text(newer: tuple[int, Metadata], version: int, older: Metadata) -
 def refuse_step_back(
     address: str, newer: tuple[int, Metadata], version: int, older: Metadata
 ) -> None:
-    """Refuse to go on from a commit that goes back behind another one.
+    """Refuse a commit that goes back behind an older one.
 
     Args:
         address: of the table.
-        newer: the commit, with its version.
-        version: of the other one.
-        older: what it says.
+        newer: version and metadata of the newer commit.
+        version: of the older commit.
+        older: metadata of the older commit.
 
     Raises:
         DamagedTable: it goes back.
@@ -75,15 +75,15 @@ def refuse_step_back(
 def newest_commit_of(
     address: str, commits: Iterable[tuple[int, Metadata | None]], job: str | None
 ) -> tuple[int, Metadata] | None:
-    """The newest commit that carries our metadata (of `job`, if given), with its version.
+    """The newest commit with metadata of Weir, and its version; None if there is none.
 
     Args:
         address: of the table.
-        commits: its commits, newest first, each with its version; read no further than needed.
-        job: whose commit.
+        commits: versions and metadata, newest first; read no further than needed.
+        job: only commits of this job count; None for all jobs.
 
     Raises:
-        DamagedTable: it goes back behind the one of its job before it.
+        DamagedTable: it goes back behind the commit of its job before it.
     """
     left = iter(commits)
     of_job = (

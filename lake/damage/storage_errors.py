@@ -1,7 +1,7 @@
-"""What files and file systems do to a table, in words: what is wrong, at which file, what to do.
+"""Failures of files and file systems as errors that say what is wrong, where, and what to do.
 
-Python, Arrow, DuckDB, delta-rs and the JVM report the same failure in their own ways, and mostly as
-an error number of the system within a text. Errors of other kinds are bugs, and stay as they are.
+Python, Arrow, DuckDB, delta-rs and the JVM report the same failure in different ways, mostly with
+an error number of the system in a text. Errors of other kinds are bugs, and stay as they are.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ _TEXTS: tuple[tuple[re.Pattern[str], tuple[str, str]], ...] = (
 _GROUPS = frozenset(
     ("answers", "embeddings", "output_streams", "streams", "replicas", "replica_summaries")
 )
-"""The folders of tables that there is one of per query, stream or remote."""
+"""The folders that hold one table per query, stream or remote."""
 _INNER_FOLDERS = ("_delta_log", "_checksums")
 """The folders within a table."""
 _DATA_FILES = (".parquet", ".unfinished")
-"""The endings of data files: of whole ones, and while they are written."""
+"""The endings of data files: finished, and while they are written."""
 _LIBRARIES = ("deltalake", "_internal", "pyarrow", "_duckdb", "py4j", "pyspark", "builtins")
 """The modules of errors that may be about files."""
 
@@ -85,7 +85,7 @@ class StorageError(Exception):
     """A table cannot be read or written, for a reason outside of Weir.
 
     Attributes:
-        what: is wrong, with the table, if it is known.
+        what: what is wrong, and in which table, if that is known.
         where: the file, or the folder of the table.
         hint: what to do.
     """
@@ -96,32 +96,32 @@ class StorageError(Exception):
 
 
 class DamagedTable(StorageError):  # noqa: N818  (named after what is wrong)
-    """A file of a table is gone, or is not what was written."""
+    """A file of a table is missing, or is not what was written."""
 
 
 @contextmanager
 def storage_errors(address: str) -> Iterator[None]:
-    """Within the block a table is read or written.
+    """A context for reading or writing a table: failures of files become `StorageError`.
 
     Args:
         address: folder or URI of the table.
 
     Raises:
-        StorageError: files or the file system fail; any other error as it was raised.
+        StorageError: files or the file system fail. Other errors pass unchanged.
     """
     try:
         yield
     except StorageError:
         raise
     except Exception as error:
-        found = storage_error(error, address)
-        if found is None:
+        failure = storage_error(error, address)
+        if failure is None:
             raise
-        raise found from error
+        raise failure from error
 
 
 def storage_error(error: BaseException, address: str = "") -> StorageError | None:
-    """What an error says of files; None if it is about something else.
+    """An error of a library as a `StorageError`; None if it is not about files.
 
     Args:
         error: of any library.
@@ -133,8 +133,8 @@ def storage_error(error: BaseException, address: str = "") -> StorageError | Non
     reason = _reason(error, text)
     if reason is None:
         return None
-    found = _PATH.search(text)
-    path = "" if found is None else (found[1] or found[2]).removeprefix("file:")
+    match = _PATH.search(text)
+    path = "" if match is None else (match[1] or match[2]).removeprefix("file:")
     named = getattr(error, "filename", None)
     file = path or (str(named) if named else "") or address
     what, hint = reason
@@ -154,7 +154,7 @@ def _reason(error: BaseException, text: str) -> tuple[str, str] | None:
     if number is not None and number in _REASONS:
         return _REASONS[number]
     if type(error).__module__ == "builtins" and not isinstance(error, OSError):
-        # Arrow raises some of Python's own; they have the number.
+        # Arrow raises some errors of Python; those about files have the number.
         return None
     if isinstance(error, OSError) and not _is_of_a_table(text):
         return None
@@ -166,13 +166,13 @@ def _is_of_a_table(text: str) -> bool:
 
 
 def _file_among_folders(path: str) -> str:
-    """The file at the place of a folder above a path, or of the folder itself; empty if none is."""
+    """The first part of a path, from the root, that is a file instead of a folder; or empty."""
     own = Path(path)
-    return next((str(each) for each in (*reversed(own.parents), own) if each.is_file()), "")
+    return next((str(part) for part in (*reversed(own.parents), own) if part.is_file()), "")
 
 
 def table_of(file: str) -> str:
-    """The name of the table that a file or folder belongs to, empty if it is not known."""
+    """The name of the table that a file or folder belongs to; empty if it is not known."""
     parts = PurePosixPath(file).parts
     inner = [parts.index(name) for name in _INNER_FOLDERS if name in parts]
     if inner:

@@ -1,6 +1,6 @@
-"""What commits did to the rows of a table, read commit by commit (no Spark).
+"""The rows that commits added and removed, read commit by commit (no Spark).
 
-How many there are is the cost: the table may be of any size, and its files may have been merged.
+The cost grows with the commits that are read, not with the size of the table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class NotAppended(Exception):  # noqa: N818  (named after what is wrong)
 
 
 def commit_digest(lake: Lake, table_name: str, version: int) -> str:
-    """SHA-256 of a commit: another table in the same place has another commit of this version.
+    """SHA-256 of a commit, which differs if another table took the folder.
 
     Raises:
         NotAppended: the log no longer holds the commit.
@@ -40,7 +40,7 @@ def appended_rows(
     Commits that rearrange files are skipped. Columns that a file lacks are null.
 
     Raises:
-        NotAppended: the log no longer holds one of the commits, a commit did more than append, or a
+        NotAppended: the log no longer has one of the commits, a commit did more than append, or a
             file was deleted since.
     """
     names: list[str] = []
@@ -60,29 +60,29 @@ def appended_rows(
 
 @dataclass(frozen=True, slots=True)
 class ChangedFiles:
-    """The files, below the folder of the table, whose rows a commit added and removed."""
+    """The files whose rows a commit added and removed, by paths below the table's folder."""
 
     added: Sequence[str]
     removed: Sequence[str]
 
 
 def changed_files(lake: Lake, table_name: str, version: int) -> ChangedFiles:
-    """What a commit did to the rows of a table; nothing if it rearranged files.
+    """The files whose rows a commit added and removed; none if it only rearranged files.
 
     Raises:
-        NotAppended: the log no longer holds the commit, or it does not say so by files alone.
+        NotAppended: the log no longer has the commit, or whole files do not tell what it changed.
     """
-    found: dict[str, list[str]] = {"add": [], "remove": []}
+    changed: dict[str, list[str]] = {"add": [], "remove": []}
     for kind, action in actions(_commit(lake, table_name, version).splitlines()):
         if kind == "cdc":
             raise NotAppended(
                 f"version {version} did not only append: it has files of a change feed"
             )
-        if kind in found and action["dataChange"]:
+        if kind in changed and action["dataChange"]:
             if action.get("deletionVector") is not None:
                 raise NotAppended(f"version {version} did not only append: it has deletion vectors")
-            found[kind].append(_path(action))
-    return ChangedFiles(found["add"], found["remove"])
+            changed[kind].append(_path(action))
+    return ChangedFiles(changed["add"], changed["remove"])
 
 
 def _path(add: dict[str, Any]) -> str:

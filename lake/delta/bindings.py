@@ -1,9 +1,9 @@
-"""The names of relations in a DuckDB connection: each stands for one relation until it is released.
+"""The names of relations in a DuckDB connection: each means one relation until it is released.
 
-DuckDB has a table, a view and a temporary view of one name at the same time, and the temporary one
-hides the others for as long as the connection lives; rows of Python that are registered are such a
-view. So a name that is bound twice may mean what it meant before. All names of a connection are
-bound here, and none twice.
+DuckDB allows a table, a view and a temporary view of the same name, of which the temporary one
+hides the others as long as the connection lives. Registered Python rows are such a view. So a name
+that is bound twice could still mean its first relation. All names of a connection are bound by
+`Bindings`, which refuses this.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import duckdb
 
 
 class NameIsBound(ValueError):  # noqa: N818  (named after what is wrong)
-    """A name that stands for a relation was to be given to another one."""
+    """A name of one relation was to be bound to another."""
 
 
 class Bindings:
-    """The names that are bound in a connection; capitals and small letters make no difference.
+    """The names that are bound in a connection, regardless of case.
 
-    A name that has `#` after that of a relation is bound for it, and released with it.
+    A name `a#b` belongs to the name `a`, and is released with it.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
@@ -33,31 +33,31 @@ class Bindings:
         return name.lower() in self._bound
 
     def rows(self, name: str, rows: Any) -> None:
-        """Name rows of Python: a table or a dataset of Arrow."""
+        """Bind a name to Python rows: an Arrow table or dataset."""
         self._check(name)
         self.connection.register(name, rows)
         self._bound[name.lower()] = "rows"
 
     def view(self, name: str, query: str) -> None:
-        """Name a query, which is computed wherever it is read."""
+        """Bind a name to a query, which is computed each time it is read."""
         self._check(name)
         self.connection.execute(f"CREATE VIEW {quoted(name)} AS {query}")
         self._bound[name.lower()] = "view"
 
     def table(self, name: str, query: str, parameters: Mapping[str, Any] | None = None) -> None:
-        """Name the result of a query."""
+        """Bind a name to the stored result of a query."""
         self._check(name)
         self.connection.execute(f"CREATE TABLE {quoted(name)} AS {query}", parameters)
         self._bound[name.lower()] = "table"
 
     def relation(self, name: str, relation: duckdb.DuckDBPyRelation) -> None:
-        """Name a relation of the connection."""
+        """Bind a name to a relation of the connection."""
         self._check(name)
         relation.create_view(name, replace=False)
         self._bound[name.lower()] = "view"
 
     def release(self, name: str) -> None:
-        """Free a name, and those that are bound for it; nothing happens if it is free."""
+        """Release a name and those that belong to it; nothing happens if it is not bound."""
         low = name.lower()
         for bound in [key for key in self._bound if key == low or key.startswith(f"{low}#")]:
             match self._bound.pop(bound):
@@ -68,7 +68,7 @@ class Bindings:
 
     @contextmanager
     def whole(self, name: str) -> Iterator[None]:
-        """In this block a name is bound; if that fails, what was bound for it is released."""
+        """A context for binding a name in several steps: if one fails, all of them are undone."""
         self._check(name)
         try:
             yield
@@ -78,7 +78,7 @@ class Bindings:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
-        """Names that are bound in this block, by one thread, are released at its end."""
+        """A context that releases, at its end, the names that one thread bound in it."""
         before = {*self._bound}
         try:
             yield
@@ -92,5 +92,5 @@ class Bindings:
 
 
 def quoted(name: str) -> str:
-    """A name as an identifier of SQL."""
+    """A name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'

@@ -26,23 +26,23 @@ _LOST = re.compile(
     r"|Object at location .* not found"
     r"|DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_|DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA"
 )
-"""Messages of Spark, Delta and delta-rs about missing files of a table or of its log, and about
-commits whose changes Delta cannot give: under another schema, or without what it needs to know."""
+"""Messages of Spark, Delta and delta-rs about missing files of a table or its log, and about
+commits whose changes Delta cannot compute: the schema differs, or metadata is missing."""
 
 
 class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
-    """Versions of the feed cannot be had: the changes between two states cannot be computed."""
+    """The changes between two versions cannot be computed: the feed lacks some of them."""
 
 
 @contextmanager
 def lost_files_are_a_gap(address: str) -> Iterator[None]:
     """A context for reading the result of `changes`, or an old version of the table.
 
-    The log may still name files that were vacuumed, which shows only when they are read; so does
-    that Delta cannot give the changes of a commit.
+    The log may still name files that were vacuumed. This shows only when rows are read; so does a
+    commit whose changes Delta cannot compute.
 
     Raises:
-        ChangeFeedGap: files of the table at `address` are no longer there, or are of no use.
+        ChangeFeedGap: files of the table at `address` are missing, or hold no change feed.
     """
     try:
         yield
@@ -63,8 +63,8 @@ def changes(
     `_commit_version` and `_commit_timestamp`.
 
     Raises:
-        ChangeFeedGap: a commit of the range is no longer in the log. Delta itself would leave it
-            out in silence. Lost files show when the rows are read (`lost_files_are_a_gap`).
+        ChangeFeedGap: a commit of the range is no longer in the log. Delta itself would silently
+            leave it out. Missing files show when the rows are read (`lost_files_are_a_gap`).
     """
     return changes_of(spark, lake.location(table_name), first_version, last_version)
 
@@ -72,7 +72,7 @@ def changes(
 def changes_of(
     spark: SparkSession, address: str, first_version: int, last_version: int
 ) -> DataFrame:
-    """`changes` of the table at a folder or URI, which need not be one of ours."""
+    """`changes` of the table at a folder or URI, of Weir or foreign."""
     missing = missing_versions(spark, address, first_version, last_version)
     if missing:
         raise _gap(address, missing, first_version, last_version)
@@ -86,12 +86,12 @@ def changes_of(
         )
 
 
-def changes_here(lake: Lake, table_name: str, first_version: int, last_version: int) -> pa.Table:
-    """`changes` without Spark, for few rows, and without the times of the commits.
+def local_changes(lake: Lake, table_name: str, first_version: int, last_version: int) -> pa.Table:
+    """`changes` read by this process without Spark, for few rows; without `_commit_timestamp`.
 
     Raises:
-        ChangeFeedGap: as `changes` does, and where files are lost.
-        DamagedTable: a file that was to be read is damaged.
+        ChangeFeedGap: as `changes` does, and if a file is missing.
+        DamagedTable: a file is damaged.
     """
     schema, address = columns_of(lake.existing(table_name)), lake.location(table_name)
     parts = []
@@ -129,7 +129,7 @@ def _gap(address: str, missing: list[int], first: int, last: int) -> ChangeFeedG
 def missing_versions(
     spark: SparkSession, address: str, first_version: int, last_version: int
 ) -> list[int]:
-    """The versions of the range that have no commit file, in any storage that Hadoop knows."""
+    """The versions of the range without a commit file, in any storage that Hadoop can read."""
     jvm = spark._jvm
     assert jvm is not None, "no session"
     folder = address.rstrip("/")

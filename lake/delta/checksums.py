@@ -1,16 +1,16 @@
-"""Data files are verified before a row of them is used: one flipped bit would be a wrong row.
+"""Checksums of data files, verified before a row is used: one flipped bit would be a wrong row.
 
-A file that this process writes is named by the CRC-32 of its content and of its footer, and its
-pages have checksums of their own. So does each reader check what it uses:
+The name of a file that this process writes has the CRC-32 of its content and of its footer, and its
+pages have checksums of their own. What is verified depends on the reader:
 
 * DuckDB, which verifies no page: the whole file (`verify_files`), 2 GB a second.
 * Arrow: the footer (`verify_footers`), by which row groups are skipped, and the pages that it
   reads.
 * Spark: the pages that it reads.
 
-A file that Spark wrote has checksums of its pages, but another name. When DuckDB is to read it for
+A file that Spark wrote has checksums of its pages, but none in its name. Before DuckDB reads it for
 the first time all of its pages are verified, and its CRC-32 is noted beside it. Files of earlier
-versions of Weir have no checksum of any kind until then.
+versions of Weir have no checksum at all until then.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from weir.lake.damage.storage_errors import RESTORE, DamagedTable, table_of
 from weir.lake.whole_files import write_whole
 
 NOTES = "_checksums"
-"""The folder below a table with the checksums of files that are not named by theirs."""
+"""The folder below a table with the checksums of files that have none in their names."""
 _NAMED = re.compile(r"\.([0-9a-f]{8})-([0-9a-f]{8})\.parquet\Z")
 _CHUNK = 1 << 20
 _TAIL = 8
@@ -51,16 +51,16 @@ PAGES_ARE_VERIFIED = ds.ParquetFileFormat(
 
 @dataclass(frozen=True, slots=True)
 class Checksums:
-    """CRC-32 of a whole data file, and of its footer with the last eight bytes."""
+    """The CRC-32 of a whole data file, and of its footer with the last eight bytes."""
 
     file: int
     footer: int
 
     @classmethod
     def of_name(cls, name: str) -> Self | None:
-        """The checksums that a file is named by; None if another program wrote it."""
-        found = _NAMED.search(name)
-        return None if found is None else cls(int(found[1], 16), int(found[2], 16))
+        """The checksums in the name of a file; None if another program wrote it."""
+        match = _NAMED.search(name)
+        return None if match is None else cls(int(match[1], 16), int(match[2], 16))
 
     def name(self) -> str:
         """A new name for a file with this content."""
@@ -68,7 +68,7 @@ class Checksums:
 
 
 def verify_files(files: Iterable[Path]) -> None:
-    """Check the whole content of data files, once in the life of this process.
+    """Check the whole content of data files, each once per process.
 
     Raises:
         DamagedTable: the content of a file is not what was written.
@@ -81,7 +81,7 @@ def verify_files(files: Iterable[Path]) -> None:
 
 
 def verify_footers(files: Iterable[Path]) -> None:
-    """Check the footers of data files, by which readers skip rows; once, as `verify_files`.
+    """Check the footers of data files, by which readers skip rows; each once per process.
 
     Raises:
         DamagedTable: the footer of a file is not what was written.
@@ -95,7 +95,7 @@ def verify_footers(files: Iterable[Path]) -> None:
 
 
 def is_intact(file: Path) -> bool:
-    """Whether the content of a data file is what was written, by all of its bytes as they are now.
+    """Whether the whole content of a data file is what was written; always reads the file.
 
     A file without a checksum is intact if it can be read.
 
@@ -109,22 +109,22 @@ def is_intact(file: Path) -> bool:
 
 
 def damaged(file: Path) -> DamagedTable:
-    """The error that says that a data file is damaged."""
+    """The error about a damaged data file."""
     what = f"the content of this data file is not what was written (table {table_of(str(file))})"
     return DamagedTable(what, str(file), RESTORE)
 
 
 def file_checksum(file: Path) -> int:
     """The CRC-32 of the content of a file."""
-    found = 0
+    checksum = 0
     with file.open("rb", buffering=0) as stream:
         while chunk := stream.read(_CHUNK):
-            found = zlib.crc32(chunk, found)
-    return found
+            checksum = zlib.crc32(chunk, checksum)
+    return checksum
 
 
 def footer_checksum(file: Path) -> int:
-    """The CRC-32 of a file's footer with its tail; of all bytes if the tail gives no length."""
+    """The CRC-32 of a file's footer and tail; of the whole file if the tail has a wrong length."""
     with file.open("rb", buffering=0) as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - _TAIL))
@@ -135,27 +135,27 @@ def footer_checksum(file: Path) -> int:
 
 
 _State = tuple[int, int, int]
-"""Inode, size and time of a file: another content mostly has another one."""
+"""Inode, size and time of a file; another content mostly has another state."""
 
 
 class Verified:
-    """Files that were verified, by their folders; of each as many as are in use."""
+    """The files that this process has verified, by folder; forgets files that are not in use."""
 
     def __init__(self) -> None:
         self._folders: dict[Path, dict[str, _State]] = {}
         self._lock = threading.Lock()
 
     def unverified(self, files: Iterable[Path]) -> Iterator[tuple[Path, _State]]:
-        """The files that were not verified as they are now."""
-        found = [*files]
+        """The files that were not verified in their present state."""
+        files = [*files]
         with self._lock:
-            for folder in {file.parent for file in found}:
-                names = {file.name for file in found if file.parent == folder}
+            for folder in {file.parent for file in files}:
+                names = {file.name for file in files if file.parent == folder}
                 known = self._folders.setdefault(folder, {})
-                # Merged files are gone; calls may be about a few of the files.
+                # Forgets merged files, but not at once: a call may name only some of the files.
                 if len(known) > 2 * len(names) + _LEAST:
                     self._folders[folder] = {n: s for n, s in known.items() if n in names}
-        for file in found:
+        for file in files:
             status = file.stat()
             state = status.st_ino, status.st_size, status.st_mtime_ns
             with self._lock:
@@ -189,13 +189,13 @@ def _whole_checksum(file: Path) -> int:
     except ValueError as error:
         what, hint = "this is no checksum", "Remove the file, and run again."
         raise DamagedTable(what, str(note), hint) from error
-    # Before its pages are verified: a bit that flips between the two is noticed.
-    found = file_checksum(file)
+    # Computed before the pages are verified, so that a bit that flips in between is noticed.
+    checksum = file_checksum(file)
     try:
         for _ in PAGES_ARE_VERIFIED.make_fragment(str(file), fs.LocalFileSystem()).to_batches():
             pass
     except (OSError, pa.ArrowException) as error:
         raise damaged(file) from error
     with _noting:
-        write_whole(note, f"{found:08x}\n")
-    return found
+        write_whole(note, f"{checksum:08x}\n")
+    return checksum

@@ -30,9 +30,9 @@ if TYPE_CHECKING:  # the ledger and the command line commit without Spark
 KILL_AT = "WEIR_KILL_AT"
 """Environment variable: the checkpoint at which the process kills itself; for tests only."""
 
-RowsHere: TypeAlias = "pa.Table | pa.RecordBatchReader | Sequence[Mapping[str, Any]]"
-"""Rows of this process; mappings may leave columns out, which become null."""
-Rows: TypeAlias = "RowsHere | DataFrame"
+LocalRows: TypeAlias = "pa.Table | pa.RecordBatchReader | Sequence[Mapping[str, Any]]"
+"""Rows of this process; columns that a mapping lacks become null."""
+Rows: TypeAlias = "LocalRows | DataFrame"
 """Rows of this process, or rows that Spark computes."""
 SaveMode = Literal["append", "overwrite"]
 
@@ -55,10 +55,10 @@ _ARROW_TYPES: Mapping[ColumnType, pa.DataType] = {
 
 
 def checkpoint(name: str) -> None:
-    """The point `name` before or after a commit, where a process that is to end ends.
+    """A point before or after a commit, at which a process that is to end stops.
 
-    It dies by SIGKILL here if `WEIR_KILL_AT` names the point. Every commit passes
-    `<job>:before:<table>` and `<job>:after:<table>`, so that a test can show that a run that died
+    If `WEIR_KILL_AT` is the point's name, the process kills itself. Every commit passes
+    `<job>:before:<table>` and `<job>:after:<table>`, so that tests can show that a run that dies
     there loses nothing and does nothing twice.
 
     Raises:
@@ -75,7 +75,7 @@ def arrow_schema(table: Table) -> pa.Schema:
 
 
 def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
-    """The table; created as defined (columns, comments, properties), empty, if it is missing."""
+    """The table; if it is missing, it is created empty, with columns, comments and properties."""
     stored = lake.open(table.name)
     if stored is not None:
         return stored
@@ -95,7 +95,7 @@ def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
 
 
 def add_missing_columns(lake: Lake, table: Table) -> None:
-    """Give a table of an earlier version the columns of its definition that it lacks."""
+    """Add to a table of an earlier version the columns of its definition that it lacks."""
     stored = lake.existing(table.name)
     known = {field.name for field in stored.schema().fields}
     missing = [column for column in table.columns if column.name not in known]
@@ -124,20 +124,20 @@ def write(
 ) -> int:
     """Write rows in one commit and return its version; creates a missing table.
 
-    A Spark frame is written by Spark, everything else in this process, which takes 5 ms
-    instead of 150 for a few rows. Columns are taken by name and cast to the table's definition.
-    If the table then has many small files, these are merged in a second commit, and if its log has
-    more commits than it keeps, old ones are deleted.
+    A Spark frame is written by Spark, everything else by this process, which takes 5 ms instead of
+    150 for a few rows. Columns are taken by name and cast to the table's definition. If the table
+    then has many small files, a second commit merges them; if its log has more commits than it
+    keeps, old ones are deleted.
 
     Args:
-        lake: which holds the table.
+        lake: has the table.
         table: its definition.
         rows: the rows; a reader is streamed.
         metadata: of the commit.
-        mode: `append`, or `overwrite` all rows, and the columns too.
-        files: how many files Spark writes; more than one are cut by ranges of `cluster_by`, which
-            computes the frame twice. By default as many as the frame has partitions.
-        merge_schema: whether columns that the stored table does not have are added to it.
+        mode: `append`, or `overwrite` to replace all rows, and the columns too.
+        files: how many files Spark writes, by default one per partition of the frame. Several are
+            cut by ranges of `cluster_by`, which computes the frame twice.
+        merge_schema: whether columns that the stored table lacks are added to it.
 
     Raises:
         pyspark.errors.AnalysisException, KeyError: the rows lack a column of the table.
@@ -175,7 +175,7 @@ def write(
 def append_rows(
     lake: Lake,
     table: Table,
-    rows: RowsHere,
+    rows: LocalRows,
     *,
     metadata: Metadata | None = None,
     transaction: Transaction | None = None,
@@ -184,17 +184,17 @@ def append_rows(
     """Append rows of this process to a table that exists, in one commit.
 
     Args:
-        lake: which holds the table.
+        lake: has the table.
         table: its definition.
         rows: columns are taken by name and cast.
         metadata: of the commit.
         transaction: the commit fails if another one with the same identifier came since the version
             of the table that is open.
-        guard: what the commit has to pass.
+        guard: the fences that the commit has to pass.
 
     Raises:
-        CommitFailedError: one did.
-        Superseded: it does not pass.
+        CommitFailedError: another commit with the identifier came.
+        Superseded: the commit does not pass the fences.
         KeyError: the rows lack a column of the table.
     """
     written = write_files(lake, table.name, arrow_schema(table), _batches(table, rows))
@@ -204,7 +204,7 @@ def append_rows(
     lake.committed(table.name)
 
 
-def _overwrite_rows(lake: Lake, table: Table, rows: RowsHere, metadata: Metadata) -> None:
+def _overwrite_rows(lake: Lake, table: Table, rows: LocalRows, metadata: Metadata) -> None:
     written = write_files(lake, table.name, arrow_schema(table), _batches(table, rows))
     stored = lake.existing(table.name)
     names = [field.name for field in stored.schema().fields]
@@ -223,8 +223,8 @@ def rows_written(lake: Lake, table_name: str, version: int) -> int:
     )
 
 
-def _batches(table: Table, rows: RowsHere) -> Iterator[pa.RecordBatch]:
-    """Rows with the columns of a table."""
+def _batches(table: Table, rows: LocalRows) -> Iterator[pa.RecordBatch]:
+    """Rows with the columns of a table, in batches."""
     schema = arrow_schema(table)
     parts: Iterable[pa.Table]
     match rows:
@@ -263,11 +263,11 @@ def _spark_writer(
 
 
 def _save(lake: Lake, stored: DeltaTable, table: Table, writer: DataFrameWriter) -> None:
-    """Have Spark commit.
+    """Let Spark commit, and check that it did.
 
-    It takes its transaction identifier for one of a commit that is repeated: it leaves out a commit
-    with a number that is not greater than the last one, in silence, and fails if another with the
-    identifier is made meanwhile. What came before is looked at by a commit without rows.
+    Spark uses a transaction identifier to skip repeated commits: it silently leaves out a commit
+    whose number is not greater than the last one, and fails if another commit with the identifier
+    comes meanwhile. Earlier commits are checked by an append without rows.
 
     Raises:
         Superseded: the commit does not pass the fences of the lake.
@@ -279,7 +279,7 @@ def _save(lake: Lake, stored: DeltaTable, table: Table, writer: DataFrameWriter)
     from delta.exceptions.captured import ConcurrentTransactionException
 
     append(stored, (), guard=guard)
-    # Spark takes one identifier; the stage that writes so much holds one claim.
+    # Spark takes one identifier, and a stage that writes by Spark holds one claim.
     fence, (transaction, *_) = guard.fences[0], guard.transactions()
     writer = writer.option("txnAppId", fence.application).option("txnVersion", transaction.version)
     try:
@@ -292,7 +292,7 @@ def _save(lake: Lake, stored: DeltaTable, table: Table, writer: DataFrameWriter)
 
 
 def _version_of(lake: Lake, table: Table, metadata: Metadata) -> int:
-    """The version of the newest commit with this metadata: others may have committed since."""
+    """The version of the newest commit with this metadata; others may have committed since."""
     text = metadata.to_json()
     for commit in lake.commits(table.name):
         if commit.get("userMetadata") == text:

@@ -1,4 +1,4 @@
-"""The commit files of a Delta table's log: their names, their actions, and those that are read."""
+"""The commit files of a Delta table's log: their names, order, actions and errors."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def commit_file(version: int) -> str:
 
 
 def actions(lines: Iterable[bytes]) -> Iterator[tuple[str, Any]]:
-    """The actions of a commit file, each with its kind, read as far as they are iterated.
+    """The kind and content of each action of a commit file, read as far as they are iterated.
 
     Raises:
-        ValueError, AttributeError: a line is no action.
+        ValueError, AttributeError: a line is not an action.
     """
     for line in lines:
         yield from json.loads(line).items()
@@ -50,7 +50,7 @@ def checkpoint_files(table: Path, version: int | None = None) -> list[Path]:
 
 
 def commits_after(table: Path, version: int) -> Iterator[Path]:
-    """The commit files of a local table after `version`; versions have no gaps."""
+    """The commit files of a local table after `version`, up to the first gap."""
     return takewhile(Path.exists, (table / commit_file(later) for later in count(version + 1)))
 
 

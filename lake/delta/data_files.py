@@ -1,4 +1,4 @@
-"""What the log of a table says about its data files, without opening them."""
+"""Facts about the data files of a table from its log, without opening the files."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ _WILDCARDS = frozenset("*?[]{}")
 
 
 def are_the_rows(table: DeltaTable) -> bool:
-    """Whether the files alone determine the rows.
+    """Whether the files of a table alone determine its rows.
 
-    A file lacks its deletion vector and the mapping of its column names, which both need a newer
-    reader, and the values of partition columns.
+    Deletion vectors and mappings of column names, which both need a newer reader, and the values of
+    partition columns are not in the files.
     """
     return table.protocol().min_reader_version == 1 and not table.metadata().partition_columns
 
 
 def is_pattern(path: str) -> bool:
-    """Whether DuckDB and Spark take a path for a pattern of paths."""
+    """Whether DuckDB and Spark would read a path as a pattern of paths."""
     return not _WILDCARDS.isdisjoint(path)
 
 
 def files_after(
     table: DeltaTable, epoch: int | None = None, *, instant: int | None = None
 ) -> pa.Table:
-    """The files that may have a row of a later epoch and instant, by their statistics.
+    """The files that, by their statistics, may have rows after an epoch and after an instant.
 
     Args:
         table: of the files.
-        epoch: None if all epochs are meant.
-        instant: None if all instants are meant.
+        epoch: None for all epochs.
+        instant: None for all instants.
 
     Returns:
-        path, size_bytes, num_records (null where the log does not say), ...: a row per file.
+        A row per file: path, size_bytes, num_records (null where the log lacks it), ...
     """
     bounds = {"max.epoch": epoch, "max.instant": instant}
     if not any(bound is not None for bound in bounds.values()):
@@ -51,5 +51,5 @@ def files_after(
 
 
 def file_names(files: pa.Table) -> set[str]:
-    """The names of files as they are in the folder: the log has them percent-encoded."""
+    """The names of files in their folder; the log has them percent-encoded."""
     return {PurePosixPath(unquote(str(path))).name for path in files["path"].to_pylist()}

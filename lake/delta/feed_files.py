@@ -1,7 +1,7 @@
-"""The files with the changes of one commit of a table that need not be ours (no Spark).
+"""The files with the changes of one commit of a table, of Weir or foreign (no Spark).
 
-A commit with files of a change feed has its changes in them; of another one, the rows of the files
-that it adds are inserted and those of the files that it removes deleted.
+If a commit has change-feed files, these have its changes. Otherwise all rows of the files that it
+adds are inserted, and all rows of the files that it removes are deleted.
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md#add-cdc-file
 """
 
@@ -17,20 +17,19 @@ from weir.lake.delta.commit_files import actions, commit_file
 
 
 class NotByFiles(Exception):  # noqa: N818  (named after what is wrong)
-    """The rows of whole files are not the changes of a commit."""
+    """The changes of a commit are not the rows of whole files."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedFiles:
-    """The files of one commit, below the folder of the table.
+    """The files with the changes of one commit, by paths below the table's folder.
 
     Attributes:
-        inserted: all of their rows are inserted.
-        deleted: all of their rows are deleted.
-        of_feed: their column `_change_type` says what happened to a row.
+        inserted: files all of whose rows were inserted.
+        deleted: files all of whose rows were deleted.
+        of_feed: change-feed files; their column `_change_type` says what happened to a row.
         bytes: the size of all of them.
-        changes_table: whether the commit has another schema, properties or protocol of the table,
-            or says them again.
+        changes_table: whether the commit sets the schema, properties or protocol of the table.
     """
 
     inserted: tuple[str, ...]
@@ -48,8 +47,7 @@ def feed_files(files: fs.FileSystem, version: int) -> FeedFiles:
         version: of the commit.
 
     Raises:
-        FileNotFoundError: the log no longer holds the commit, or a file is gone whose size it does
-            not say.
+        FileNotFoundError: the log no longer has the commit, or lacks the size of a missing file.
         NotByFiles: a file has a deletion vector, or is outside of the folder.
     """
     with files.open_input_stream(commit_file(version)) as stream:
@@ -73,7 +71,7 @@ def feed_files(files: fs.FileSystem, version: int) -> FeedFiles:
 def _size(files: fs.FileSystem, action: dict[str, Any]) -> int:
     size = action.get("size")
     if size is None:
-        # A `remove` need not say it.
+        # A `remove` may lack it.
         path = file_path(action["path"])
         size = files.get_file_info(path).size
         if size is None:
@@ -82,16 +80,16 @@ def _size(files: fs.FileSystem, action: dict[str, Any]) -> int:
 
 
 def _paths(changed: list[dict[str, Any]]) -> tuple[str, ...]:
-    return tuple(file_path(each["path"]) for each in changed)
+    return tuple(file_path(action["path"]) for action in changed)
 
 
 def file_path(path: str) -> str:
-    """The path of a file below the folder of its table, by how the log writes it.
+    """The path of a file below the folder of its table, from its path in the log.
 
     Raises:
-        NotByFiles: it is elsewhere, as those of a shallow clone are.
+        NotByFiles: it is in another folder, as files of a shallow clone are.
     """
-    found = unquote(path)
-    if "://" in found or found.startswith("/"):
-        raise NotByFiles(f"{found} is a file of another table")
-    return found
+    plain = unquote(path)
+    if "://" in plain or plain.startswith("/"):
+        raise NotByFiles(f"{plain} is a file of another table")
+    return plain

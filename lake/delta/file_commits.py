@@ -1,10 +1,10 @@
-"""Commits of data files: rows are appended, or files replaced if nobody else committed meanwhile.
+"""Commits of data files: append them, or replace files if nobody else committed meanwhile.
 
 A replacement is computed from the files of one version, and is right for that version only.
-delta-rs checks whether a later commit conflicts, but takes commits that rearrange files for
-harmless: two processes that merge the same files at once would both succeed, and each row would be
-there twice. So a replacement is committed as the very next version or not at all (no retries by
-delta-rs), and is computed again from the newest version if another commit came first.
+delta-rs checks for conflicts with later commits, but considers commits that rearrange files
+harmless: two processes that merge the same files at once would both succeed, and double each row.
+So a replacement is committed as the very next version or not at all (no retries by delta-rs). If
+another commit came first, it is computed again from the newest version.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from weir.lake.ledger.fences import Guard
 _ATTEMPTS = 100
 """Others commit a few times a second at most."""
 _NO_VERSION = "Invalid table version"
-"""What delta-rs says if the commit of the version that is open is not there."""
+"""The message of delta-rs if the log lacks the commit of the open version."""
 
 
 class Overtaken(Exception):  # noqa: N818  (named after what happened)
@@ -37,8 +37,8 @@ class Replacement:
     """Files that take the place of others.
 
     Attributes:
-        removed: paths of files of the table, as its log has them, with their sizes.
-        added: new ones.
+        removed: paths (as in the log) and sizes of files of the table.
+        added: new files.
         changes_data: whether the rows change; false if they only move.
     """
 
@@ -47,10 +47,10 @@ class Replacement:
     changes_data: bool
 
     def actions(self) -> list[AddAction | RemoveAction]:
-        """What a commit of it consists of."""
+        """The actions of its commit."""
         now = time.time_ns() // 1_000_000
         return [
-            *(each.added(changes_data=self.changes_data) for each in self.added),
+            *(file.added(changes_data=self.changes_data) for file in self.added),
             *(RemoveAction(path, self.changes_data, now, size, {}) for path, size in self.removed),
         ]
 
@@ -66,18 +66,18 @@ def append(
     """Append files to a table in one commit; others may append at the same time.
 
     Args:
-        table: afterwards as it is then.
-        files: of its rows.
+        table: is moved to the new version.
+        files: with the rows.
         metadata: the `userMetadata` of the commit.
         transaction: the commit fails if another one with the same identifier came first.
-        guard: what the commit has to pass.
+        guard: the fences that the commit has to pass.
 
     Raises:
-        CommitFailedError: one did.
-        Superseded: it does not pass.
-        Overtaken: others committed all the time; nothing was done.
+        CommitFailedError: another commit with the identifier came first.
+        Superseded: the commit does not pass the fences.
+        Overtaken: others committed first at every attempt; nothing was done.
     """
-    actions: list[AddAction | RemoveAction] = [each.added() for each in files]
+    actions: list[AddAction | RemoveAction] = [file.added() for file in files]
     for _ in range(_ATTEMPTS):
         transactions = [] if transaction is None else [transaction]
         if guard is not None and guard.fences:
@@ -91,8 +91,8 @@ def append(
         except CommitFailedError:
             if transaction is not None:
                 raise
-            # Another run with the claim committed, or rows were deleted, with which an append is in
-            # conflict to delta-rs, though it reads nothing.
+            # Another run with the claim committed, or rows were deleted; delta-rs considers this a
+            # conflict although an append reads nothing.
             table.update_incremental()
             if table.version() == before:
                 raise
@@ -112,26 +112,26 @@ def replace(
     """Replace files in one commit.
 
     Args:
-        table: afterwards as it is then.
-        replacement: computes it from the newest version of the table; None if there is nothing to
-            do. It is called again if another process committed meanwhile, and may keep the files
-            that it wrote as far as what they replace is still there.
+        table: is moved to the new version.
+        replacement: computes the replacement from the newest version of the table; None if there is
+            nothing to do. It is called again if another process committed meanwhile. It may then
+            use the files that it wrote, if those that they replace still exist.
         metadata: the `userMetadata` of the commit.
-        guard: what the commit has to pass.
+        guard: the fences that the commit has to pass.
 
     Returns:
-        What was committed.
+        The replacement that was committed.
 
     Raises:
-        Overtaken: others committed all the time; nothing was done.
+        Overtaken: others committed first at every attempt; nothing was done.
     """
     for _ in range(_ATTEMPTS):
         table.update_incremental()
-        found = replacement(table)
-        if found is None:
+        replaced = replacement(table)
+        if replaced is None:
             return None
-        if _committed(table, found.actions(), "append", table.schema(), metadata, guard):
-            return found
+        if _committed(table, replaced.actions(), "append", table.schema(), metadata, guard):
+            return replaced
     raise _overtaken(table)
 
 
@@ -146,9 +146,9 @@ def overwrite(
     """Replace all rows of a table, and its columns, in one commit.
 
     Raises:
-        Overtaken: others committed all the time; nothing was done.
+        Overtaken: others committed first at every attempt; nothing was done.
     """
-    actions: list[AddAction | RemoveAction] = [each.added() for each in files]
+    actions: list[AddAction | RemoveAction] = [file.added() for file in files]
     for _ in range(_ATTEMPTS):
         table.update_incremental()
         if _committed(table, actions, "overwrite", schema, metadata, guard):
@@ -157,7 +157,7 @@ def overwrite(
 
 
 def files_of(table: DeltaTable) -> list[tuple[str, int]]:
-    """The paths of a table's files, as its log has them, with their sizes; the oldest first."""
+    """The paths (as in the log) and sizes of a table's files, oldest first."""
     files = pa.table(table.get_add_actions()).select(["modification_time", "path", "size_bytes"])
     ordered = files.sort_by([("modification_time", "ascending"), ("path", "ascending")])
     paths, sizes = ordered["path"].to_pylist(), ordered["size_bytes"].to_pylist()
@@ -172,7 +172,7 @@ def _committed(
     metadata: str | None,
     guard: Guard | None,
 ) -> bool:
-    """Whether actions became the version after that of the table; it is then at the new one.
+    """Whether actions were committed as the very next version, to which the table then moves.
 
     Raises:
         Superseded: the commit does not pass the guard.
@@ -201,10 +201,10 @@ def _write_commit(
     schema: Schema,
     properties: CommitProperties,
 ) -> None:
-    """Write a commit after the version that is open, which others may have done first.
+    """Write a commit after the open version.
 
     Raises:
-        CommitFailedError: they did, and the library does not write it after theirs.
+        CommitFailedError: others committed first, and the library does not retry.
         DamagedTable: the log lacks commits.
     """
     try:

@@ -22,14 +22,14 @@ def rows_of_files(
     """The rows of files in their order; columns that a file lacks are null.
 
     Args:
-        lake: which holds the table.
+        lake: has the table.
         table_name: of the table.
         names: of the files, below its folder.
         schema: the columns that are read.
 
     Raises:
-        FileNotFoundError: a file is missing; also when rows are read.
-        DamagedTable: the footer of a file is damaged. A damaged page is an OSError or an
+        FileNotFoundError: a file is missing; this may show only when rows are read.
+        DamagedTable: the footer of a file is damaged. A damaged page raises an OSError or an
             ArrowException when it is read.
     """
     names = [*names]
@@ -40,9 +40,9 @@ def rows_of_files(
 
 
 def greatest(lake: Lake, table_name: str, column: str) -> int | None:
-    """The greatest number of a column, by the data files alone; None without any.
+    """The greatest number in a column, from the data files; None if there is no number.
 
-    The log has it, too, but a file's footer has a checksum in its name.
+    The log has it too, but footers are verified by checksums.
 
     Raises:
         FileNotFoundError: there is no such table, or a file of it is missing.
@@ -71,18 +71,18 @@ def dataset_of(
     """The rows of Parquet files in their order, each page verified if its file has checksums.
 
     Args:
-        files: below the folder of a table, which need not be one of ours.
+        files: below the folder of a table, of Weir or foreign.
         names: of the files.
         schema: the columns that are read; those that a file lacks are null.
 
     Raises:
-        FileNotFoundError: a file is missing; also when rows are read.
+        FileNotFoundError: a file is missing; this may show only when rows are read.
     """
     fragments = [PAGES_ARE_VERIFIED.make_fragment(name, files) for name in names]
     return ds.FileSystemDataset(fragments, schema, PAGES_ARE_VERIFIED, files)
 
 
 def columns_of(table: DeltaTable) -> pa.Schema:
-    """The columns of a table as Arrow's."""
+    """The columns of a table as an Arrow schema."""
     fields: Any = table.schema().to_arrow()
     return pa.schema(fields)

@@ -1,8 +1,8 @@
-"""Storage options of delta-rs as the options of Hadoop, by which Spark reads the same store.
+"""Storage options of delta-rs as the options of Hadoop, so that Spark reads the same store.
 
-Names of delta-rs: https://docs.rs/object_store (`AmazonS3ConfigKey`, `AzureConfigKey`,
-`GoogleConfigKey`), in any case. Names of Hadoop: the pages of `hadoop-aws` and `hadoop-azure`, and
-of Google's connector.
+Names of delta-rs, regardless of case: https://docs.rs/object_store (`AmazonS3ConfigKey`,
+`AzureConfigKey`, `GoogleConfigKey`). Names of Hadoop: the pages of `hadoop-aws`, of `hadoop-azure`
+and of Google's connector.
 """
 
 from __future__ import annotations
@@ -45,75 +45,75 @@ _SERVICE_ACCOUNT = (
     "service_account_path",
 )
 _OF_ENVIRONMENT = ("aws_", "azure_", "google_")
-_Given: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
-"""The options and the variables, by names in small letters."""
+_Sources: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
+"""The storage options and the environment variables, by names in lower case."""
 
 
 def hadoop_options(
     storage_options: Mapping[str, str], environment: Mapping[str, str]
 ) -> dict[str, str]:
-    """The options of Hadoop for a store that delta-rs opens by these.
+    """The options of Hadoop for the store that delta-rs opens by some storage options.
 
-    A service account of Google is taken as a file; its key as text is not passed on.
+    Of a Google service account only the key file is passed on, not a key as text.
 
     Args:
         storage_options: of delta-rs.
-        environment: variables that delta-rs reads, too; the options precede.
+        environment: variables that delta-rs reads too; storage options win over them.
     """
     variables = {
         name.lower(): value
         for name, value in environment.items()
         if name.lower().startswith(_OF_ENVIRONMENT)
     }
-    given = ({name.lower(): value for name, value in storage_options.items()}, variables)
-    return {**_of_s3(given), **_of_azure(given), **_of_google(given)}
+    sources = ({name.lower(): value for name, value in storage_options.items()}, variables)
+    return {**_of_s3(sources), **_of_azure(sources), **_of_google(sources)}
 
 
-def _of_s3(given: _Given) -> dict[str, str]:
-    options = {key: value for key, names in _S3.items() if (value := _first(given, names))}
+def _of_s3(sources: _Sources) -> dict[str, str]:
+    options = {key: value for key, names in _S3.items() if (value := _first(sources, names))}
     endpoint = options.get("fs.s3a.endpoint", "")
     if endpoint:
-        # The address of a store of one's own has its buckets in paths, as delta-rs assumes.
-        in_host = _first(given, ("aws_virtual_hosted_style_request",)).lower() == "true"
+        # Like delta-rs: a store with its own endpoint has bucket names in paths.
+        in_host = _first(sources, ("aws_virtual_hosted_style_request",)).lower() == "true"
         options["fs.s3a.path.style.access"] = str(not in_host).lower()
         is_plain = endpoint.startswith("http://")
         options["fs.s3a.connection.ssl.enabled"] = str(not is_plain).lower()
-    if _first(given, ("aws_skip_signature", "skip_signature")).lower() == "true":
+    if _first(sources, ("aws_skip_signature", "skip_signature")).lower() == "true":
         anonymous = "org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider"
         options["fs.s3a.aws.credentials.provider"] = anonymous
     return options
 
 
-def _of_azure(given: _Given) -> dict[str, str]:
-    account = _first(given, _ACCOUNT)
+def _of_azure(sources: _Sources) -> dict[str, str]:
+    account = _first(sources, _ACCOUNT)
     if not account:
         return {}
     host = f"{account}.dfs.core.windows.net"
-    if key := _first(given, _ACCOUNT_KEY):
-        found = {"fs.azure.account.auth.type": "SharedKey", "fs.azure.account.key": key}
-    elif sas := _first(given, _SAS):
-        found = {
+    if key := _first(sources, _ACCOUNT_KEY):
+        options = {"fs.azure.account.auth.type": "SharedKey", "fs.azure.account.key": key}
+    elif sas := _first(sources, _SAS):
+        options = {
             "fs.azure.account.auth.type": "SAS",
             "fs.azure.sas.fixed.token": sas.removeprefix("?"),
         }
-    elif (client := _first(given, _CLIENT)) and (tenant := _first(given, _TENANT)):
+    elif (client := _first(sources, _CLIENT)) and (tenant := _first(sources, _TENANT)):
         provider = "org.apache.hadoop.fs.azurebfs.oauth2.ClientCredsTokenProvider"
-        found = {
+        options = {
             "fs.azure.account.auth.type": "OAuth",
             "fs.azure.account.oauth.provider.type": provider,
             "fs.azure.account.oauth2.client.id": client,
-            "fs.azure.account.oauth2.client.secret": _first(given, _CLIENT_SECRET),
+            "fs.azure.account.oauth2.client.secret": _first(sources, _CLIENT_SECRET),
             "fs.azure.account.oauth2.client.endpoint": (
                 f"https://login.microsoftonline.com/{tenant}/oauth2/token"
             ),
         }
     else:
         return {}
-    return {f"{key}.{host}": value for key, value in found.items()}
+    return {f"{key}.{host}": value for key, value in options.items()}
 
 
-def _of_google(given: _Given) -> dict[str, str]:
-    file = _first(given, _SERVICE_ACCOUNT)
+def _of_google(sources: _Sources) -> dict[str, str]:
+    file = _first(sources, _SERVICE_ACCOUNT)
     if not file:
         return {}
     return {
@@ -122,6 +122,6 @@ def _of_google(given: _Given) -> dict[str, str]:
     }
 
 
-def _first(given: _Given, names: tuple[str, ...]) -> str:
-    """The value of the first of `names` that is given; empty without one."""
-    return next((each[name] for each in given for name in names if each.get(name)), "")
+def _first(sources: _Sources, names: tuple[str, ...]) -> str:
+    """The value of the first of `names` that has one; empty if none has."""
+    return next((source[name] for source in sources for name in names if source.get(name)), "")

@@ -1,4 +1,4 @@
-"""What every commit of ours says about itself, in the `userMetadata` of the Delta commit."""
+"""The metadata that Weir writes with a commit of rows, in Delta's `userMetadata`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _FORMAT = 1
 
 
 LOG_ID = "began"
-"""In `extra`, of a log that may begin again: another value each time."""
+"""A key in `extra` for a log that may be begun again: its value differs each time."""
 BEGUN_TO = "begun_to"
-"""In `extra`, of a log that begins again in several commits: the epoch that the last one reaches.
+"""A key in `extra` for a log that is begun again by several commits: the epoch of the last one.
 
-What the ledger says of epochs up to it is about the log before.
+Rows of the ledger about epochs up to it are about the log before.
 """
 WHOLE_STATE = ("initial", "edited", "rebased", "migrated")
-"""Modes of the commits that replace all rows of an embedding table by the state at the base; up to
+"""The modes of commits that replace all rows of an embedding table by the state at the base; up to
 0.1.0 `edited` was called `migrated`."""
 DISCARDS = "discards"
-"""The mode of a commit that deletes rows of epochs that were not committed."""
+"""The mode of a commit that deletes rows of epochs that were never committed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """Who made the commit, and up to which epoch the table is complete by it.
+    """Which run made a commit, and up to which epoch the table is complete after it.
 
     Attributes:
         run_id: the run that committed.
@@ -36,7 +36,7 @@ class Metadata:
         base: the epoch at which the table's rows are the whole state; later rows are deltas.
         fingerprint: of the query that the table belongs to, or empty.
         mode: `initial`, `incremental`, ... or empty.
-        extra: what else the job wants to find again; JSON values.
+        extra: further JSON values of the job.
     """
 
     run_id: str
@@ -53,7 +53,7 @@ class Metadata:
 
     @classmethod
     def from_json(cls, text: str | None) -> Self | None:
-        """The metadata in a commit's `userMetadata`, or None when the commit is not ours."""
+        """The metadata in a commit's `userMetadata`; None if it has none of Weir."""
         try:
             value = json.loads(text or "null")
         except json.JSONDecodeError:

@@ -1,7 +1,7 @@
 """The metadata of a table's newest commit, read from its log without opening the table.
 
-Opening a table reads the last checkpoint and all commits after it. Where there are many tables and
-all that is wanted of each is who committed last, that is most of what a run costs.
+Opening a table reads the last checkpoint and all commits after it. With many tables, of which only
+the newest commits are needed, this would be most of the cost of a run.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from weir.lake.lake import Lake, local_folder
 
 
 def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadata] | None:
-    """The newest commit, if it carries metadata of `job`, with its version.
+    """The version and metadata of the newest commit, if it is one of `job`.
 
-    None if the lake has the table open, whose state then counts; if the table is in an object
-    store; and if anything but metadata of `job` is found: `Lake.last_metadata` handles these.
+    None if the commit has other metadata or none, if the lake has the table open (its state then
+    counts), and if the table is in an object store: `Lake.last_metadata` handles these cases.
 
     Raises:
         DamagedTable: the commit is not what was written, or goes back behind the one before it.
@@ -39,17 +39,17 @@ def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadat
         commits = chain([(version, metadata)], _commits_before(folder, version))
         newest = newest_commit_of(lake.location(table_name), commits, job)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        # Not written by Delta, or not whole.
+        # The file is incomplete, or Delta did not write it.
         return None
     lake.look(table_name, version)
     return newest
 
 
 def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bool:
-    """Whether a version was committed before a time and is the newest, as far as two files say.
+    """Whether a version is the newest and was committed before a time; looks at two files only.
 
-    A table that was removed and created again may have another commit of this version, a later one.
-    False if the lake has the table open, and if it is in an object store.
+    The time excludes a later commit of the same version, by a table that was created anew. False if
+    the lake has the table open, and if it is in an object store.
     """
     folder = local_folder(lake.location(table_name))
     if folder is None or lake.is_open(table_name):
@@ -71,7 +71,7 @@ def _newest(table: Path) -> int:
 
 
 def _commits_before(table: Path, version: int) -> Iterator[tuple[int, Metadata | None]]:
-    """The commits before a version that are there, newest first."""
+    """The commits before a version that the log still has, newest first."""
     for earlier in range(version - 1, -1, -1):
         if not (table / commit_file(earlier)).exists():
             return

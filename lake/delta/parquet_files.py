@@ -1,4 +1,4 @@
-"""Writing data files: Parquet with checksums of its pages, named by the checksum of its content."""
+"""Writing data files: Parquet with checksums of its pages, and of its content in its name."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from weir.lake.delta.checksums import Checksums, file_checksum, footer_checksum
 from weir.lake.lake import Lake, local_folder
 
 ROW_GROUP = 100_000
-"""Rows; statistics of small groups let readers skip more of a sorted file."""
+"""Rows of a row group; statistics of small groups let readers skip more of a sorted file."""
 FILE_BYTES = 128 << 20
 """A larger result is written as several files of about this size."""
 _STATISTICS = 32
-"""Columns with statistics in the log, as Delta has it by default."""
+"""The first columns have statistics in the log, as many as by Delta's default."""
 _PREFIX = 256
-"""Characters of the least and the greatest text that the log keeps; IRIs share long beginnings."""
+"""Characters of the least and greatest text in the log; IRIs share long prefixes."""
 _GREATEST = "\U0010ffff"
 
 
@@ -49,7 +49,7 @@ class DataFile:
     statistics: str
 
     def added(self, *, changes_data: bool = True) -> AddAction:
-        """The action by which a commit adds it; `changes_data` is false if rows only move."""
+        """The action of a commit that adds the file; `changes_data` is false if rows only move."""
         now = time.time_ns() // 1_000_000
         return AddAction(self.name, self.size, {}, now, changes_data, self.statistics)
 
@@ -63,18 +63,18 @@ def write_files(
 ) -> list[DataFile]:
     """Write rows, in their order, to files of a table; none if there are no rows.
 
-    A process that dies leaves files that no commit names, which a vacuum deletes.
+    If the process dies, it leaves files that no commit names; a vacuum deletes them.
     """
     folder = local_folder(lake.location(table_name))
     groups = _groups(schema, rows)
-    found = []
+    files = []
     for first in groups:
         with tempfile.TemporaryDirectory() as spool:
-            # A rename within a file system replaces the copy.
-            place = Path(spool) if folder is None else folder
-            written = _write(place, schema, first, groups, file_bytes)
-            found.append(_placed(written, lake.files(table_name) if folder is None else None))
-    return found
+            # In a local lake the file is written to its folder, and later only renamed.
+            parent = Path(spool) if folder is None else folder
+            written = _write(parent, schema, first, groups, file_bytes)
+            files.append(_placed(written, lake.files(table_name) if folder is None else None))
+    return files
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,10 @@ class _Written:
 
 
 class _Statistics:
-    """What the log says about a file, summed up over its row groups.
+    """The statistics of a file for the log, summed up over its row groups.
 
-    delta-rs takes a column whose least and greatest value are missing for one without values, and
-    skips the file: every column has both.
+    Every column with a value has a least and a greatest value: without them, delta-rs would assume
+    that it has no values, and skip the file.
     """
 
     def __init__(self, schema: pa.Schema) -> None:
@@ -100,19 +100,19 @@ class _Statistics:
         self._least, self._greatest = dict[str, Any](), dict[str, Any]()
 
     def add(self, group: pa.Table) -> None:
-        """Count the rows of a group in."""
+        """Add the rows of a group."""
         self.rows += group.num_rows
         for name in self._schema:
             column = group[name]
             self._nulls[name] += column.null_count
-            found: Any = pc.min_max(column).as_py()
-            least, greatest = found["min"], found["max"]
+            bounds: Any = pc.min_max(column).as_py()
+            least, greatest = bounds["min"], bounds["max"]
             if least is not None:
                 self._least[name] = min(self._least.get(name, least), least)
                 self._greatest[name] = max(self._greatest.get(name, greatest), greatest)
 
     def to_json(self) -> str:
-        """As Delta's log has them."""
+        """The statistics as JSON, in the form of Delta's log."""
         return json.dumps(
             {
                 "numRecords": self.rows,
@@ -131,7 +131,7 @@ def _write(
     later: Iterator[pa.Table],
     file_bytes: int,
 ) -> _Written:
-    """Write row groups to a file until it is as large as wanted."""
+    """Write row groups to a file until it has about `file_bytes`, or there are no more."""
     path, statistics = folder / f"part-{uuid.uuid4().hex}.unfinished", _Statistics(schema)
     try:
         with pq.ParquetWriter(
@@ -162,7 +162,7 @@ def _placed(written: _Written, store: fs.FileSystem | None) -> DataFile:
 
 
 def _groups(schema: pa.Schema, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """The rows in tables of `ROW_GROUP` rows, the last of which has fewer."""
+    """The rows in tables of `ROW_GROUP` rows; the last may have fewer."""
     gathered, count = list[pa.RecordBatch](), 0
     for batch in rows:
         while batch.num_rows:
@@ -177,7 +177,7 @@ def _groups(schema: pa.Schema, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.Ta
 
 
 def _lower(value: Any) -> Any:
-    """A value that is not greater."""
+    """A shorter text or time that is not greater than a value."""
     match value:
         case str():
             return value[:_PREFIX]
@@ -188,7 +188,7 @@ def _lower(value: Any) -> Any:
 
 
 def _upper(value: Any) -> Any:
-    """A value that is not less."""
+    """A shorter text or time that is not less than a value."""
     match value:
         case str():
             return value if len(value) <= _PREFIX else value[:_PREFIX] + _GREATEST
@@ -199,6 +199,6 @@ def _upper(value: Any) -> Any:
 
 
 def _milliseconds(instant: datetime) -> str:
-    """An instant as Delta's log has it, rounded down."""
+    """A time in the form of Delta's log, rounded down to milliseconds."""
     utc = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
     return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03}Z"

@@ -1,4 +1,4 @@
-"""Delta tables as DuckDB relations: by its Parquet reader where possible, else through Arrow."""
+"""Delta tables as DuckDB relations: by DuckDB's Parquet reader where possible, else by Arrow."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def attach(
     table: DeltaTable,
     after_epoch: int | None = None,
 ) -> None:
-    """Name a table, as it is now; its files are verified, no row is read yet.
+    """Bind a name to the rows of a table; verifies its files, but reads no row yet.
 
-    DuckDB's own reader is some four times as fast as reading through Arrow, and looks into files
-    for what a join can skip.
+    DuckDB's own reader is about four times as fast as reading by Arrow, and skips parts of files
+    that a join does not need.
 
     Args:
-        bindings: get the relation `name`.
+        bindings: the connection's names, to which `name` is added.
         name: of the relation.
-        table: as it is now.
+        table: in the version to be read.
         after_epoch: files without rows of a later epoch may be left out.
 
     Raises:
@@ -47,7 +47,7 @@ def attach(
     if files:
         verify_files(map(Path, files))
         columns = [duckdb.ColumnExpression(field.name) for field in table.schema().fields]
-        # A lake below a folder named epoch=1 has an epoch of its own all the same.
+        # No partitions: a folder above the lake may be named like one, such as epoch=1.
         rows = bindings.connection.read_parquet([*files], hive_partitioning=False)
         bindings.relation(name, rows.select(*columns))
     else:
@@ -56,7 +56,7 @@ def attach(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A table, and the epoch whose rows, and those of earlier epochs, need not be read."""
+    """A table; rows up to `after_epoch` need not be read."""
 
     table: DeltaTable
     after_epoch: int | None = None
@@ -69,13 +69,13 @@ def attach_all(
     columns: Sequence[str],
     parts: Mapping[str, Part],
 ) -> None:
-    """Name the rows of several tables, in one scan; files are verified, no row is read yet.
+    """Bind a name to the rows of several tables, read by one scan; reads no row yet.
 
     Args:
-        bindings: get the relation `name`.
+        bindings: the connection's names, to which `name` is added.
         name: of the relation.
-        key: the column that says which table a row is of.
-        columns: those beside `key`; null where a table lacks one.
+        key: the column that says which table a row belongs to.
+        columns: the other columns; null where a table lacks one.
         parts: the tables, by the value of `key`.
 
     Raises:
@@ -89,7 +89,7 @@ def attach_all(
             later = file_names(files_after(part.table, part.after_epoch))
             owners |= {file: value for file in files if Path(file).name in later}
             continue
-        # DuckDB cannot read its files by itself.
+        # DuckDB cannot read these files by itself.
         whole = f"{name}#{len(rows)}"
         bindings.rows(whole, part.table.to_pyarrow_dataset())
         literal = value.replace("'", "''")
@@ -99,24 +99,26 @@ def attach_all(
         verify_files(map(Path, owners))
         listed = pa.table({"file": [*owners], key: [*owners.values()]})
         bindings.rows(f"{name}#files", listed)
-        found = bindings.connection.read_parquet(
+        scanned = bindings.connection.read_parquet(
             [*owners], hive_partitioning=False, union_by_name=True, filename=True
         )
-        has = {*found.columns}
-        bindings.relation(f"{name}#rows", found)
+        has = {*scanned.columns}
+        bindings.relation(f"{name}#rows", scanned)
         cells = _cells(columns, has, "r.")
         rows.append(
             f'SELECT f."{key}", {cells} FROM "{name}#rows" r'
             f' JOIN "{name}#files" f ON r.filename = f.file'
         )
     if not rows:
-        empty = ", ".join(f'NULL::{_EMPTY.get(each, "VARCHAR")} AS "{each}"' for each in columns)
+        empty = ", ".join(
+            f'NULL::{_EMPTY.get(column, "VARCHAR")} AS "{column}"' for column in columns
+        )
         rows.append(f'SELECT NULL::VARCHAR AS "{key}", {empty} WHERE FALSE')
     bindings.view(name, " UNION ALL ".join(rows))
 
 
 _EMPTY = {"epoch": "BIGINT", "weight": "BIGINT"}
-"""The types of columns that are not text, where no table says so."""
+"""The types of columns that are not text, for a relation without tables."""
 
 
 def _cells(columns: Sequence[str], has: Collection[str], of: str = "") -> str:
@@ -126,20 +128,20 @@ def _cells(columns: Sequence[str], has: Collection[str], of: str = "") -> str:
 
 
 def _readable_files(table: DeltaTable) -> Sequence[str]:
-    """The files of a table if they alone determine its rows and DuckDB can open them.
+    """The files of a table, if they determine its rows and DuckDB can read them; else none.
 
-    DuckDB takes a name with wildcards for a pattern, and has no credentials of an object store. A
-    file alone lacks the time zone of a timestamp that Spark wrote.
+    DuckDB reads a name with wildcards as a pattern, and has no credentials of an object store.
+    Times that Spark wrote have no time zone in the file.
     """
     if not are_the_rows(table):
         return []
     if not all(str(getattr(field.type, "type", "")) in _PLAIN for field in table.schema().fields):
         return []
-    # delta-rs escapes what a URI may not have, also in paths.
-    found = [local_folder(unquote(file)) for file in table.file_uris()]
-    files = [file for file in found if file is not None and file.is_file()]
-    if len(files) < len(found) or any(is_pattern(str(file)) for file in files):
+    # delta-rs percent-encodes paths like URIs.
+    listed = [local_folder(unquote(file)) for file in table.file_uris()]
+    files = [file for file in listed if file is not None and file.is_file()]
+    if len(files) < len(listed) or any(is_pattern(str(file)) for file in files):
         return []
-    # DuckDB takes the first file for a typical one; a small one first made it keep the whole log
-    # in memory to look a few keys up in it, which took six times as long.
+    # The largest first: DuckDB estimates sizes by the first file. With a small one it kept the
+    # whole log in memory to look up a few keys, which took six times as long.
     return [str(file) for file in sorted(files, key=lambda file: -file.stat().st_size)]

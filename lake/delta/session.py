@@ -22,12 +22,12 @@ _DELTA = {
     "spark.databricks.delta.snapshotPartitions": "2",
     # A commit without rows still carries a watermark.
     "spark.databricks.delta.skipRecordingEmptyCommits": "false",
-    # Files of checksums: each takes Spark a reading of the whole log, and nothing reads them here.
+    # Nothing reads Delta's checksum files here, and Spark reads the whole log to write one.
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
     # A flipped bit in a data file must be an error, not a wrong row.
     "spark.hadoop.parquet.page.write-checksum.enabled": "true",
     "spark.hadoop.parquet.page.verify-checksum.enabled": "true",
-    # What Spark masks in its pages, event logs and plans; its default knows no account keys.
+    # What Spark masks in its pages, event logs and plans; its default does not mask account keys.
     "spark.redaction.regex": "(?i)secret|password|token|(access|account|private)[.]?key",
 }
 _SAFE = {
@@ -64,12 +64,12 @@ def start(
 
     Args:
         app_name: name shown by a cluster.
-        master: Spark master of a process that was not submitted by spark-submit.
-        driver_memory: heap of the driver, alike.
-        shuffle_partitions: partitions after a shuffle; the cores of the cluster are a good number.
-        conf: further settings; they win over the ones made here.
-        hadoop: options of Hadoop, credentials among them, without the prefix `spark.hadoop.`;
-            `conf` and the submission win over them.
+        master: Spark master, unless spark-submit started the process.
+        driver_memory: heap of the driver, unless spark-submit started the process.
+        shuffle_partitions: partitions after a shuffle, best as many as the cluster has cores.
+        conf: further settings, which win over those of this function.
+        hadoop: options of Hadoop such as credentials, without the prefix `spark.hadoop.`; `conf`
+            and spark-submit win over them.
     """
     settings = {
         **_DELTA,
@@ -102,20 +102,20 @@ def start(
 def _set_in_hadoop(session: SparkSession, options: Mapping[str, str]) -> None:
     """Set options of Hadoop in the running JVM.
 
-    Settings of a session that is not there yet are arguments of the JVM, which everybody on the
+    Settings of a session before its start become arguments of the JVM, which everybody on the
     machine can list.
     """
     if not options:
         return
     context = session.sparkContext
-    given, hadoop = context.getConf(), context._jsc.hadoopConfiguration()
+    conf, hadoop = context.getConf(), context._jsc.hadoopConfiguration()
     for key, value in options.items():
-        if not given.contains(f"spark.hadoop.{key}"):
+        if not conf.contains(f"spark.hadoop.{key}"):
             hadoop.set(key, value)
 
 
 def read(spark: SparkSession, lake: Lake, table_name: str, version: int | None = None) -> DataFrame:
-    """The rows of a table, at `version` or at its newest."""
+    """The rows of a table, at `version` or at its newest version."""
     reader = spark.read.format("delta")
     if version is not None:
         reader = reader.option("versionAsOf", version)

@@ -1,7 +1,7 @@
-"""Delta tables as Spark frames: by the list of their files where these are few.
+"""Delta tables as Spark frames, read by the list of their files if these are few.
 
-Delta's own reader takes Spark several jobs before it reads a row: it makes the state of the table
-from its log, and then filters the files. For a table of a few files that is most of the time.
+Delta's own reader runs several Spark jobs before it reads a row: it computes the state of the table
+from its log, and then filters the files. For a table of few files this is most of the time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _FEW_FILES = 32
-"""Spark's driver looks at so many files by itself; for more it starts tasks, as Delta does."""
+"""Spark's driver lists so many files by itself; for more it starts tasks, as Delta does."""
 
 
 def scan(
@@ -35,7 +35,7 @@ def scan(
 
     Args:
         spark: the session.
-        lake: which holds the table.
+        lake: has the table.
         table_name: of the table.
         version: of the table; by default the one that the lake has open.
         after_epoch: files without rows of a later epoch may be left out.
@@ -51,12 +51,12 @@ def scan(
 
 
 def _few_files(table: DeltaTable, address: str, after_epoch: int | None) -> list[str] | None:
-    """The addresses of the files; None if they are many, or do not determine the rows."""
+    """The addresses of a table's files; None if they are many, or do not determine its rows."""
     files = files_after(table, after_epoch)
     if not are_the_rows(table) or files.num_rows > _FEW_FILES:
         return None
     paths = [unquote(str(path)) for path in files["path"].to_pylist()]
-    # A table that was cloned names the files of another by their whole address.
+    # A cloned table names files of another table by their whole address.
     if any("://" in path or path.startswith("/") for path in paths) or is_pattern(address):
         return None
     return [f"{address.rstrip('/')}/{path}" for path in paths]

@@ -1,4 +1,4 @@
-"""Where a run keeps what is too much for memory until its commits are done."""
+"""The folder for rows that are too many for memory, until a run has committed them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def staging_folder(root: str, job: str) -> str:
 
 
 def remove(spark: SparkSession, address: str) -> None:
-    """Remove a folder and all in it, if it is there."""
+    """Remove a folder with its content, if it exists."""
     jvm = spark._jvm
     assert jvm is not None, "no session"
     path = jvm.org.apache.hadoop.fs.Path(address)

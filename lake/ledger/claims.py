@@ -23,11 +23,11 @@ from weir.lake.ledger.summary import Ledger, read_ledger, write_summary
 from weir.lake.tables import RUNS
 
 BRIEF: Final = "brief"
-"""The `mode` of a claim that is held for moments, so that others wait for its end."""
+"""The `mode` of a claim that is held for a moment: others wait for its end."""
 _WAIT_FOR_BRIEF = 30.0
-"""Seconds after which a brief claim is taken for one that lasts."""
+"""Seconds that others wait for the end of a brief claim."""
 _LOOK_EVERY = 0.05
-"""Seconds between looks at the claim of another run that is waited for."""
+"""Seconds between two looks whether another run has ended."""
 _held: list[tuple[str, str, int]] = []
 """The claims that runs of this process hold: run, job, number."""
 
@@ -57,20 +57,20 @@ def claim(
 ) -> int:
     """Claim the next number of `job` for this process and return it.
 
-    One append carries the number as a Delta transaction of the job: of two processes that claim at
-    once, Delta lets one commit; the other reads again and finds the winner at work.
+    One append carries the number as a Delta transaction of the job: if two processes claim at once,
+    Delta lets one commit; the other reads again and finds the claim of the winner.
 
-    A claim without an end counts as active while its process lives, one of this process until it is
-    released, and one of another machine for `lease_seconds` after it was made or renewed
-    (`weir.lake.ledger.leases`). A dead one is marked `abandoned`.
+    A claim that was not ended is active for a time: a claim of this process until it is released,
+    of another process of this machine while that lives, and of another machine for `lease_seconds`
+    after it was made or renewed (`weir.lake.ledger.leases`). Later it is marked `abandoned`.
 
     Args:
         lake: has the ledger.
         job: what is claimed.
         run_id: of the run that claims it.
-        lease_seconds: how long a claim of another machine counts.
+        lease_seconds: how long a claim of another machine is active.
         code_version: of Weir.
-        brief: whether the claim is held for moments only, so that others wait for its end.
+        brief: whether the claim is held for a moment only, so that others wait for its end.
         patience: seconds to wait for the end of another run.
 
     Raises:
@@ -84,7 +84,7 @@ def claim(
         runs = _runs_of(ledger, job)
         open_claims = _open_claims(runs)
         other = next(
-            (each for each in open_claims if _is_active(lake, job, each, lease_seconds)), None
+            (run for run in open_claims if _is_active(lake, job, run, lease_seconds)), None
         )
         if other is not None:
             wait = _WAIT_FOR_BRIEF if other["mode"] == BRIEF else patience
@@ -142,12 +142,12 @@ def claim(
 
 
 def release(run_id: str, job: str, number: int) -> None:
-    """Hold a claim no longer; if its end could not be recorded, it is dead from now on."""
+    """Give up a claim, even if its end could not be recorded."""
     _held.remove((run_id, job, number))
 
 
 def end(lake: Lake, fence: Fence, rows: Sequence[LedgerRow]) -> None:
-    """Record the rows of a run that holds a claim, the last of which ends the claim.
+    """Record the rows of a run that holds a claim; the last row ends the claim.
 
     Raises:
         Superseded: another run has taken the claim over; nothing was recorded.
@@ -169,12 +169,12 @@ def end(lake: Lake, fence: Fence, rows: Sequence[LedgerRow]) -> None:
 
 
 def require_held(lake: Lake) -> None:
-    """See that this process still holds the claims under which it changes the lake.
+    """Check that this process still holds its claims, before a change that passes no fence.
 
-    Before what passes no fence, such as a folder that is renamed.
+    Renaming a folder is such a change.
 
     Raises:
-        Superseded: another run has taken one over.
+        Superseded: another run has taken a claim over.
     """
     lake.committed(RUNS.name)
     for fence in lake.guard(RUNS.name).fences:
@@ -192,7 +192,7 @@ def _require(lake: Lake, fence: Fence) -> None:
 
 
 def has_open_claim(lake: Lake) -> bool:
-    """Whether a run of any job has not ended: it goes on, or it is dead and left something."""
+    """Whether a claim of any job was not ended: its run goes on, or it died and left something."""
     rows = read_ledger(lake).rows.filter(pc.field("query").is_null())
     claims = rows.select(["job", "number", "status"]).to_pylist()
     ended = {(row["job"], row["number"]) for row in claims if row["status"] != CLAIMED}
@@ -208,12 +208,12 @@ def _runs_of(ledger: Ledger, job: str) -> list[dict[str, Any]]:
     """The rows about runs of the job as a whole."""
     of_job = (pc.field("job") == job) & pc.field("query").is_null()
     columns = ["run_id", "number", "status", "mode", "host", "pid", "process", "recorded_at"]
-    found: list[dict[str, Any]] = ledger.rows.filter(of_job).select(columns).to_pylist()
-    return found
+    runs: list[dict[str, Any]] = ledger.rows.filter(of_job).select(columns).to_pylist()
+    return runs
 
 
 def _open_claims(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Claims that no other row ended."""
+    """The claims that no other row ends."""
     ended = {run["number"] for run in runs if run["status"] != CLAIMED}
     return [run for run in runs if run["status"] == CLAIMED and run["number"] not in ended]
 

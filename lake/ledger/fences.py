@@ -1,11 +1,10 @@
 """Fences: a run that lost its claim commits nothing that the run after it has not seen.
 
-A run that was paused (its process, or the machine) may go on when another run has taken its claim
-over. Before each commit under a claim, the run looks at the commits to the table since it first
-looked at it, and the commit carries the number of the claim as a Delta transaction identifier, so
-that Delta refuses it if another one with the identifier comes between. If one of the commits
-carries another number of the same claim, two runs believe that they hold it: the one that comes
-second commits nothing and ends.
+A run whose process or machine was paused may resume after another run took over its claim. So
+before each commit, a run checks the commits that the table got since the run first read it. Each
+commit carries the number of the claim as a Delta transaction identifier, so that Delta refuses it
+if another commit with the identifier comes between. If a commit carries another number of the same
+claim, two runs believe that they hold it: the second one commits nothing and ends.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from pyarrow import fs
 from weir.lake.delta.commit_files import actions, commit_file
 
 _COMMITS = 1 << 20
-"""Room for the commits of one run to one table, which Spark wants to have increasing numbers."""
+"""The most commits of one run to one table: Spark needs increasing transaction numbers."""
 
 
 class Superseded(Exception):  # noqa: N818  (named after what happened)
@@ -34,8 +33,8 @@ class Fence:
     Attributes:
         name: of the claim.
         number: of the claim.
-        looked_at: the version of each table up to which this run knows its commits.
-        lost: why the run must not go on.
+        looked_at: the version of each table up to which this run has checked its commits.
+        lost: the error of all further commits, once another run has taken the claim over.
     """
 
     name: str
@@ -56,10 +55,10 @@ class Fence:
         return Transaction(self.application, version)
 
     def check(self, files: fs.FileSystem, table_name: str, version: int) -> None:
-        """Look at the commits of a table up to `version` that this run does not know yet.
+        """Check the commits of a table up to `version` that this run has not checked yet.
 
         Raises:
-            Superseded: another run with the same claim made one, now or earlier.
+            Superseded: another run with the same claim made one of them, or of earlier ones.
         """
         if self.lost is not None:
             raise self.lost
@@ -71,7 +70,7 @@ class Fence:
         self.looked_at[table_name] = max(known, version)
 
     def give_up(self, table_name: str) -> Superseded:
-        """The error of this and every later commit of the run."""
+        """Make this and every later commit of the run fail, with the error that is returned."""
         self.lost = Superseded(
             f"another run of {self.name} committed to {table_name} while this one, number"
             f" {self.number}, was paused or cut off from the lake. What this run had committed"
@@ -80,7 +79,7 @@ class Fence:
         return self.lost
 
     def _number(self, files: fs.FileSystem, version: int) -> int | None:
-        """The number of the claim that a commit was made under, if it is this one's or another."""
+        """The number of the claim in a commit; None if it has none, -1 if the commit is gone."""
         try:
             with files.open_input_stream(commit_file(version)) as stream:
                 lines = bytes(stream.read()).splitlines()
@@ -95,21 +94,21 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The fences that a commit to a table passes; none if its process holds no claim."""
+    """The fences that a commit to a table has to pass; none if its process holds no claim."""
 
     fences: Sequence[Fence]
     files: fs.FileSystem
     table_name: str
 
     def check(self, version: int) -> None:
-        """See that a commit may follow after a version of the table.
+        """Check that a commit may follow a version of the table.
 
         Raises:
-            Superseded: it may not.
+            Superseded: it may not: another run has taken a claim over.
         """
         for fence in self.fences:
             fence.check(self.files, self.table_name, version)
 
     def transactions(self) -> list[Transaction]:
-        """What the commit carries."""
+        """The Delta transactions that the commit carries."""
         return [fence.next(self.table_name) for fence in self.fences]

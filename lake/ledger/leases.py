@@ -1,8 +1,8 @@
 """Leases: how another machine knows that the run that holds a claim is alive.
 
-A claim counts for `limits.lease_seconds`. Its process renews it several times in that time, by a
-file below the folder of the lake whose time of writing is the renewal: a few bytes, no commit. A
-run that ends within the first part of its lease writes nothing.
+A claim is active for `limits.lease_seconds`. Its process renews it several times in that time, by
+writing a small file below the folder of the lake; the file's time is that of the renewal. A run
+that ends before its first renewal writes nothing.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from pyarrow import fs
 from weir.lake.lake import Lake, local_folder
 
 FOLDER = "_claims"
-"""Below the folder of the lake."""
+"""The folder of renewals, below that of the lake."""
 _RENEWALS = 6
-"""In the time of a lease; all but one may fail."""
+"""Renewals during one lease; all but one may fail."""
 _ERRORS = (OSError, pa.ArrowException)
-"""Of a storage that does not answer: the next renewal may succeed."""
+"""The errors of a storage that does not answer: the next renewal may succeed."""
 
 
 def renewed_at(lake: Lake, job: str, number: int) -> datetime | None:
@@ -35,7 +35,7 @@ def renewed_at(lake: Lake, job: str, number: int) -> datetime | None:
 
 
 def renew(lake: Lake, job: str, number: int) -> None:
-    """Renew a claim of this process, from now on for the time of its lease.
+    """Renew a claim of this process for the time of a lease.
 
     Raises:
         OSError: the storage cannot be written.
@@ -49,7 +49,7 @@ def renew(lake: Lake, job: str, number: int) -> None:
     store = DeltaStorageHandler(lake.location(FOLDER), lake.storage_options)
     stream = store._handler.open_output_stream(file, None)
     stream.write(b"renewed")
-    # Only what is closed is stored.
+    # An object store keeps only what is closed.
     stream.close()  # type: ignore[attr-defined]
 
 
@@ -63,7 +63,7 @@ def forget(lake: Lake, job: str, number: int) -> None:
 
 @contextmanager
 def renewing(lake: Lake, job: str, number: int, lease_seconds: float) -> Iterator[None]:
-    """Renew a claim until the end of the block; ends with the process, too."""
+    """Renew a claim, by another thread, until the end of the block or of the process."""
     ended = threading.Event()
 
     def go_on() -> None:

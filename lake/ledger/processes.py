@@ -1,4 +1,4 @@
-"""Whether a recorded process of this machine is still running, and not a later one with its id."""
+"""Whether a recorded process of this machine still runs; a later one with its id does not count."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ _CLOCK_SLACK = timedelta(seconds=2)
 
 
 def identity(pid: int) -> str | None:
-    """Identifies a process among all of its machine, also of other times: the boot, and the clock
-    ticks from it to the start. None where there is no /proc, or no such process.
+    """A text that no other process of the machine ever has: the boot and the time since, in ticks.
+
+    None where there is no /proc, or no such process.
     """
     ticks = _start_ticks(pid)
     try:
@@ -24,9 +25,9 @@ def identity(pid: int) -> str | None:
 
 
 def lives(pid: int, seen_at: datetime, known_as: str | None = None) -> bool:
-    """Whether the process that had `pid` at `seen_at` still runs, and not a later one.
+    """Whether the process that had `pid` at `seen_at` still runs.
 
-    Clocks may be set; where its `identity` is known, that alone decides.
+    If its `identity` is known, this alone decides, because clocks may be set.
     """
     try:
         os.kill(pid, 0)

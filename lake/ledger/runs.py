@@ -30,16 +30,16 @@ CLAIMED, SUCCEEDED, FAILED, ABANDONED = "claimed", "succeeded", "failed", "aband
 UNTOUCHED: Final = "untouched"
 """The `mode` of a row that moves the watermark of a query without a commit of its table."""
 SKIPPED: Final = "skipped"
-"""The `mode` of a row about a query that a run did not examine: it stays where it stands."""
+"""The `mode` of a row about a query that a run did not examine: its watermark stays."""
 DROPPED: Final = "dropped"
-"""The `mode` of a row that says that a query was dropped: nothing before it counts."""
+"""The `mode` of a row about a query that was dropped: earlier rows about it do not count."""
 REMOVED: Final = "removed"
 """The `mode` of a row about the last commit of embeddings that a repair is about to remove."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerRow:
-    """One row of `runs`, but for the columns that the ledger fills in itself."""
+    """One row of `runs`, without the columns that the ledger fills in itself."""
 
     run_id: str
     job: str
@@ -76,7 +76,7 @@ def record(
         checked: is called when the newest state of the ledger is open.
 
     Raises:
-        CommitFailedError: another one came.
+        CommitFailedError: another commit with the identifier came.
     """
     if not rows:
         return
@@ -87,13 +87,13 @@ def record(
         checkpoint(f"{rows[0].job}:before:runs")
         append_to(lake, rows, transaction)
         checkpoint(f"{rows[0].job}:after:runs")
-        # Commits that rearrange files are skipped by those who read the newest rows.
+        # Readers of the newest rows skip commits that rearrange files.
         merge_small_files(lake, RUNS.name)
         delete_old_commits_as_they_arise(lake, RUNS)
 
 
 def ready(lake: Lake) -> DeltaTable:
-    """The ledger; created if it is missing, and one of an earlier version with the new columns."""
+    """The ledger; it is created if missing, and gets columns that an earlier version lacked."""
     table = create_if_missing(lake, RUNS)
     add_missing_columns(lake, RUNS)
     return table
@@ -102,22 +102,23 @@ def ready(lake: Lake) -> DeltaTable:
 def append_to(
     lake: Lake, rows: Sequence[LedgerRow], transaction: Transaction | None = None
 ) -> None:
-    """Append rows in one commit, completed with facts about this process and the time.
+    """Append rows in one commit, with this process and the time.
 
     Args:
-        lake: which holds the ledger; it is `ready`. Of a transaction, commits since the version
-            that is open count as first.
+        lake: has the ledger, which is `ready`.
         rows: what is recorded.
-        transaction: the commit fails if another one with the same identifier came first.
+        transaction: the commit fails if another one with the same identifier came since the version
+            of the ledger that is open.
 
     Raises:
-        CommitFailedError: one did.
+        CommitFailedError: another commit with the identifier came first.
     """
-    here = {
+    process = {
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "process": identity(os.getpid()),
         "recorded_at": datetime.now(UTC),
     }
-    written = pa.Table.from_pylist([asdict(row) | here for row in rows], schema=arrow_schema(RUNS))
+    records = [asdict(row) | process for row in rows]
+    written = pa.Table.from_pylist(records, schema=arrow_schema(RUNS))
     append_rows(lake, RUNS, written, transaction=transaction)

@@ -1,11 +1,11 @@
 """The summary of the ledger: the few rows that readers of `runs` need, for any number of runs.
 
-`runs` alone is authoritative. Few of its rows still matter: the newest about each query, that of
-its newest commit, the claims without an end, the newest range of epochs that did not touch a query.
-The table `ledger_summary` holds those of `runs` up to one version; a reader adds the rows appended
-since. It names that version and the digest of its commit, so that a summary of another ledger, or
-of a history that a restore has undone, is not used. It can be deleted at any time; a reader then
-reads all of `runs`.
+`runs` alone is authoritative. Few of its rows are still needed: the newest about each query, that
+of its newest commit, the claims without an end, the newest range of epochs that did not touch a
+query. The table `ledger_summary` holds these rows up to one version of `runs`; a reader adds the
+rows appended since. The summary names that version and the digest of its commit, so that it is not
+used for another ledger, or after a restore that undid the commit. It can be deleted at any time;
+readers then read all of `runs`.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from weir.lake.ledger.untouched import expanded
 from weir.lake.tables import LEDGER_SUMMARY, RUNS
 
 _FORMAT = 2
-"""Increased when `summed_up` keeps other rows than before: earlier summaries are then unused."""
+"""Increased when `summed_up` keeps other rows than before: earlier summaries are not used then."""
 _COMMITS, _ROWS = 32, 20_000
-"""A new summary is written once more commits of `runs`, or obsolete rows, than this were read."""
+"""A new summary is written after reading so many commits of `runs`, or so many obsolete rows."""
 _POSITION = "position"
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The rows of `runs` that still matter.
+    """The rows of `runs` that are still needed.
 
     Attributes:
-        rows: columns of `RUNS`, ordered by number; none about all queries (`untouched`).
+        rows: columns of `RUNS`, ordered by number; rows about all queries are `expanded`.
         version: of `runs` when it was read; -1 if there is none.
-        commits: how many commits of `runs` are not in the summary.
-        rows_read: how many rows were read for it, of the summary and of `runs`.
+        commits: how many commits of `runs` are newer than the summary.
+        rows_read: how many rows of the summary and of `runs` were read.
     """
 
     rows: pa.Table
@@ -53,8 +53,8 @@ class Ledger:
 
 
 def read_ledger(lake: Lake) -> Ledger:
-    """The rows that still matter of the ledger as it was when the lake opened it."""
-    # First, so that mostly it is not one of a later ledger.
+    """The rows that are still needed of the ledger, as the lake has it open."""
+    # Opened before `runs`, so that mostly it is not newer.
     lake.open(LEDGER_SUMMARY.name)
     table = lake.open(RUNS.name)
     if table is None:
@@ -78,7 +78,7 @@ def _later(lake: Lake, known: Ledger, newest: int) -> Ledger:
     """A ledger that was read before, with the rows appended since.
 
     Raises:
-        NotAppended: the log does not say which they are.
+        NotAppended: the log does not say which rows these are.
     """
     if known.version == newest:
         return known
@@ -97,10 +97,10 @@ def _remembered(lake: Lake, ledger: Ledger) -> Ledger:
 
 
 def write_summary(lake: Lake, ledger: Ledger, job: str, run_id: str) -> None:
-    """Write what was read as the new summary, if it took many commits or rows to read.
+    """Write a ledger as the new summary, if reading it took many commits or rows.
 
-    A run that dies before this leaves an older summary, which is still valid. Of two runs that
-    write at once, either summary is right.
+    A run that dies before this leaves an older summary, which is still valid. If two runs write at
+    once, either summary is right.
     """
     if ledger.commits < _COMMITS and ledger.rows_read - ledger.rows.num_rows < _ROWS:
         return
@@ -113,31 +113,31 @@ def write_summary(lake: Lake, ledger: Ledger, job: str, run_id: str) -> None:
 
 
 def summed_up(rows: pa.Table) -> pa.Table:
-    """The rows of a ledger that say as much as all of `rows`, in the order of their numbers.
+    """The rows of a ledger that later runs need, in the order of their numbers.
 
-    Those are, per job: the newest run, claims that are open, and runs that were given up; for
-    `validate` the run that took the checks of the graph furthest. Per job and query: the newest
-    row, that of the newest commit of its table, and the newest range of epochs that did not touch
-    the query, as one row from its first epoch to its last.
+    These are, per job: the newest run, open claims, and runs that were given up; for `validate`
+    also the run that checked the graph up to the latest epoch. Per job and query: the newest row,
+    that of the newest commit of its table, and the newest range of epochs that did not touch the
+    query, as one row from its first epoch to its last.
 
-    Summing up again, together with later rows, gives what all rows together give.
+    Summing up the result with later rows gives the same as summing up all rows.
     """
     order = ("number", "recorded_at", "job", "query")
     ordered = expanded(rows).sort_by([(name, "ascending") for name in order])
     numbered = ordered.append_column(_POSITION, pa.array(range(ordered.num_rows), pa.int64()))
     starts = _starts_of_untouched(numbered)
-    kept = sorted({*_of_runs(numbered), *_newest(numbered), *_commits(numbered), *starts})
-    found = ordered.take(pa.array(kept, pa.int64()))
+    positions = sorted({*_of_runs(numbered), *_newest(numbered), *_commits(numbered), *starts})
+    kept = ordered.take(pa.array(positions, pa.int64()))
     from_epochs = [
         starts.get(position, start)
-        for position, start in zip(kept, found["from_epoch"].to_pylist(), strict=True)
+        for position, start in zip(positions, kept["from_epoch"].to_pylist(), strict=True)
     ]
-    column = found.schema.get_field_index("from_epoch")
-    return found.set_column(column, found.schema.field(column), pa.array(from_epochs, pa.int64()))
+    column = kept.schema.get_field_index("from_epoch")
+    return kept.set_column(column, kept.schema.field(column), pa.array(from_epochs, pa.int64()))
 
 
 def _summary(lake: Lake) -> tuple[pa.Table, int]:
-    """The rows of the summary, and the version of `runs` that it goes up to.
+    """The rows of the summary, and the version of `runs` that they sum up.
 
     Raises:
         NotAppended: there is none, it is not one of this ledger, or it cannot be read.
@@ -159,7 +159,7 @@ def _whole(lake: Lake) -> pa.Table:
 
 
 def _with_all_columns(rows: pa.Table) -> pa.Table:
-    """`rows` with the columns of `RUNS`; one that an earlier version of Weir lacked is null."""
+    """`rows` with all columns of `RUNS`; those that an earlier version of Weir lacked are null."""
     columns = [
         rows[field.name].cast(field.type)
         if field.name in rows.column_names
@@ -170,7 +170,7 @@ def _with_all_columns(rows: pa.Table) -> pa.Table:
 
 
 def _of_runs(rows: pa.Table) -> Iterator[int]:
-    """The positions of the rows that matter of those about runs as a whole."""
+    """The positions of the rows about runs as a whole that are still needed."""
     about_runs = [*_values(rows, pc.field("query").is_null(), "job", "number", "status")]
     newest: dict[str, int] = {}
     for _, job, number, _ in about_runs:
@@ -193,7 +193,7 @@ def _newest(rows: pa.Table) -> list[int]:
 
 
 def _commits(rows: pa.Table) -> list[int]:
-    """The positions of the newest row about a commit of each query's table, per job."""
+    """The positions of the newest row with a commit of each query's table, per job."""
     return _last_per_query(rows.filter(~pc.field("commit_metadata").is_null()))
 
 
@@ -203,16 +203,16 @@ def _last_per_query(rows: pa.Table) -> list[int]:
 
 
 def _starts_of_untouched(rows: pa.Table) -> dict[int, int]:
-    """Where the newest untouched range of each query starts, by the position of its last row.
+    """The first epoch of each query's newest untouched range, by the position of its last row.
 
-    An older range ends before a commit, whose watermark is later; so only the newest can move it.
+    An older range ends before a commit with a later watermark, so only the newest range counts.
     """
-    says_so = (pc.field("mode") == UNTOUCHED) & (pc.field("status") == SUCCEEDED)
+    is_untouched = (pc.field("mode") == UNTOUCHED) & (pc.field("status") == SUCCEEDED)
     ranges: dict[tuple[str, str], tuple[int, int, int]] = {}
-    found = _values(
-        rows, says_so & ~pc.field("query").is_null(), "from_epoch", "to_epoch", "job", "query"
+    untouched = _values(
+        rows, is_untouched & ~pc.field("query").is_null(), "from_epoch", "to_epoch", "job", "query"
     )
-    for position, start, end, job, query in sorted(found, key=lambda each: each[1:3]):
+    for position, start, end, job, query in sorted(untouched, key=lambda row: row[1:3]):
         first, last, _ = ranges.get((job, query), (start, start, position))
         if start > last:
             ranges[job, query] = start, end, position
@@ -222,6 +222,6 @@ def _starts_of_untouched(rows: pa.Table) -> dict[int, int]:
 
 
 def _values(rows: pa.Table, condition: pc.Expression, *names: str) -> Iterator[tuple[Any, ...]]:
-    """The positions of the rows where `condition` holds, each with the values of some columns."""
-    found = rows.filter(condition).select([_POSITION, *names])
-    return zip(*(column.to_pylist() for column in found.columns), strict=True)
+    """The position and the values of some columns, for each row that meets `condition`."""
+    selected = rows.filter(condition).select([_POSITION, *names])
+    return zip(*(column.to_pylist() for column in selected.columns), strict=True)

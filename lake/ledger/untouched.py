@@ -1,13 +1,13 @@
 """The queries that a run did not touch: one row of the ledger for all of them.
 
-A row about the query `*` says that a run of its job moved every query that stood at `from_epoch` to
-`to_epoch`, but for those that the same run has a row of their own about. Where a query stands is
-what the ledger says: the `to_epoch` of the newest row about it. A query that stood there and was
-not examined (its file is gone or has an error, its rows are held back) gets a row of its own that
-says so; it is needed once, for then it no longer stands where the others do.
+The watermark of a query is, for the ledger, the `to_epoch` of the newest row about it. A row about
+the query `*` moves the watermark of every query of its job from `from_epoch` to `to_epoch`, except
+of queries that have a row of their own from the same run. A query with this watermark that was not
+examined (its file is gone or has an error, its rows are held back) gets a row of its own that says
+so. One such row is enough: after it, its watermark differs from that of the others.
 
-A run that was given up and goes on nevertheless may report late. Nothing is known of the queries of
-its rows, so no row about all moves them until a later run has a row about them.
+A run that was given up may go on nevertheless and report late. The watermarks of the queries of its
+rows are then unknown, and no row about all moves them until a later run has a row about them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pyarrow as pa
 from weir.lake.ledger.runs import ABANDONED, SKIPPED, UNTOUCHED
 
 ALL = "*"
-"""The query of a row about all of them; no query can have this name."""
+"""The query of a row about all queries; no query can have this name."""
 
 Range = tuple[int, int]
 """Two epochs, the first exclusive."""
@@ -38,20 +38,20 @@ class Entry:
 
 
 def entries(
-    standing: Mapping[str, int], untouched: Mapping[str, Range], reported: Collection[str]
+    watermarks: Mapping[str, int], untouched: Mapping[str, Range], reported: Collection[str]
 ) -> Iterator[Entry]:
     """The fewest rows that say which queries a run did not touch.
 
     Args:
-        standing: where the ledger has each query of the job (`standing_of`).
+        watermarks: of each query of the job, by the ledger (`watermarks_of`).
         untouched: from which epoch to which the run moves queries without new rows.
-        reported: queries that the run has a row of their own about.
+        reported: queries that the run has rows of their own about.
     """
-    there: defaultdict[int, set[str]] = defaultdict(set)
-    for query, epoch in standing.items():
+    by_watermark: defaultdict[int, set[str]] = defaultdict(set)
+    for query, epoch in watermarks.items():
         if query not in reported:
-            there[epoch].add(query)
-    for epoch, queries in there.items():
+            by_watermark[epoch].add(query)
+    for epoch, queries in by_watermark.items():
         moved = Counter(
             untouched[query] for query in queries if untouched.get(query, (None,))[0] == epoch
         )
@@ -63,42 +63,42 @@ def entries(
         if 1 + len(unexamined) < count:
             yield Entry(ALL, UNTOUCHED, most)
             yield from (Entry(query, SKIPPED, (epoch, epoch)) for query in sorted(unexamined))
-            there[epoch] = others
-    together = {query for queries in there.values() for query in queries}
+            by_watermark[epoch] = others
+    single = {query for queries in by_watermark.values() for query in queries}
     for query, epochs in untouched.items():
-        if query in together or query not in standing:
+        if query in single or query not in watermarks:
             yield Entry(query, UNTOUCHED, epochs)
 
 
-def standing_of(rows: pa.Table, job: str) -> dict[str, int]:
-    """Where each query stands, by rows of the ledger in their order, `expanded`."""
+def watermarks_of(rows: pa.Table, job: str) -> dict[str, int]:
+    """The watermark of each query of a job, by rows of the ledger in their order, `expanded`."""
     given_up = _given_up(rows)
-    found: dict[str, int] = {}
+    watermarks: dict[str, int] = {}
     names = ("job", "number", "query", "to_epoch")
-    for of, number, query, to_epoch in _values(rows, names):
-        if of != job or query is None or query == ALL:
+    for row_job, number, query, to_epoch in _values(rows, names):
+        if row_job != job or query is None or query == ALL:
             continue
         if to_epoch is None or (job, number) in given_up:
-            found.pop(query, None)
+            watermarks.pop(query, None)
         else:
-            found[query] = to_epoch
-    return found
+            watermarks[query] = to_epoch
+    return watermarks
 
 
 def expanded(rows: pa.Table) -> pa.Table:
-    """`rows` of the ledger with a row for each query instead of those about all.
+    """`rows` of the ledger with a row per query instead of rows about all queries.
 
-    Of consecutive rows about all, a query gets one, from the first epoch to the last.
+    For consecutive rows about all, a query gets one row, from the first epoch to the last.
     """
     queries = rows["query"].to_pylist()
     if ALL not in queries:
         return rows
     given_up = _given_up(rows)
-    standing: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    watermarks: defaultdict[str, dict[str, int]] = defaultdict(dict)
     reported: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
     # By job and query: the first epoch and the position of the newest row about all.
     moved: dict[tuple[str, str], tuple[int, int]] = {}
-    made: list[tuple[int, str, int]] = []
+    copies: list[tuple[int, str, int]] = []
     names = ("job", "number", "query", "from_epoch", "to_epoch")
     values = [*_values(rows, names)]
     for job, number, query, _, _ in values:
@@ -110,26 +110,26 @@ def expanded(rows: pa.Table) -> pa.Table:
         if query != ALL:
             if (job, query) in moved:
                 start, last = moved.pop((job, query))
-                made.append((last, query, start))
+                copies.append((last, query, start))
             if to_epoch is None or (job, number) in given_up:
-                standing[job].pop(query, None)
+                watermarks[job].pop(query, None)
             else:
-                standing[job][query] = to_epoch
+                watermarks[job][query] = to_epoch
             continue
         own = reported[job, number]
-        for other, epoch in standing[job].items():
+        for other, epoch in watermarks[job].items():
             if epoch == from_epoch and other not in own:
                 start, _ = moved.get((job, other), (from_epoch, 0))
                 moved[job, other] = start, position
-                standing[job][other] = to_epoch
-    made += [(position, query, start) for (_, query), (start, position) in moved.items()]
-    return _with(rows, queries, made)
+                watermarks[job][other] = to_epoch
+    copies += [(position, query, start) for (_, query), (start, position) in moved.items()]
+    return _with(rows, queries, copies)
 
 
 def _in_order(values: list[tuple[Any, ...]]) -> list[int]:
-    """The positions of the rows: within a run the row about all comes first.
+    """The positions of the rows in order; within a run the row about all comes first.
 
-    It does not concern the queries that the run has rows about.
+    That row does not concern the queries that the run has rows about.
     """
     jobs: dict[str, int] = {}
     return sorted(
@@ -138,18 +138,20 @@ def _in_order(values: list[tuple[Any, ...]]) -> list[int]:
     )
 
 
-def _with(rows: pa.Table, queries: list[str | None], made: list[tuple[int, str, int]]) -> pa.Table:
+def _with(
+    rows: pa.Table, queries: list[str | None], copies: list[tuple[int, str, int]]
+) -> pa.Table:
     """`rows` without those about all, and copies of these: (position, query, from_epoch)."""
     kept = pa.array([query != ALL for query in queries])
-    copies = rows.take(pa.array([position for position, _, _ in made], pa.int64()))
+    copied = rows.take(pa.array([position for position, _, _ in copies], pa.int64()))
     for name, values in (
-        ("query", [query for _, query, _ in made]),
-        ("from_epoch", [start for _, _, start in made]),
+        ("query", [query for _, query, _ in copies]),
+        ("from_epoch", [start for _, _, start in copies]),
     ):
         column = rows.schema.get_field_index(name)
         field = rows.schema.field(column)
-        copies = copies.set_column(column, field, pa.array(values, field.type))
-    return pa.concat_tables([rows.filter(kept), copies])
+        copied = copied.set_column(column, field, pa.array(values, field.type))
+    return pa.concat_tables([rows.filter(kept), copied])
 
 
 def _given_up(rows: pa.Table) -> set[tuple[str, int]]:

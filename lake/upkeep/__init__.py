@@ -1,4 +1,4 @@
-"""What keeps tables small: merging files, consolidating logs, deleting rows, files and commits.
+"""Keeping tables small: merging files, consolidating logs, deleting rows, files and commits.
 
-None of it changes the state of a table, a change that a query still needs, or a watermark.
+None of this changes the state of a table, a change that a query still needs, or a watermark.
 """

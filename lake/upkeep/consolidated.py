@@ -1,6 +1,6 @@
-"""Up to which epoch a log is a state only, as a property of its table (delta-rs, no Spark).
+"""The epoch up to which a log is consolidated, as a property of its table (delta-rs, no Spark).
 
-A property outlives the commits of the log, which are deleted after a while.
+A property outlives the commits of the table, which are deleted after a while.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ PROPERTY = "weir.consolidatedUntil"
 
 
 def consolidated_until(lake: Lake, table_name: str) -> int:
-    """The epoch up to which a log holds a state only; 0 if all its changes are there."""
+    """The epoch up to which a log is consolidated; 0 if it has all changes."""
     table = lake.open(table_name)
     if table is None:
         return 0
@@ -19,9 +19,9 @@ def consolidated_until(lake: Lake, table_name: str) -> int:
 
 
 def note_consolidation(lake: Lake, table_name: str, until: int) -> None:
-    """Record that the changes up to the epoch `until` are about to be removed; called before."""
+    """Record that the changes up to the epoch `until` are about to be removed."""
     table = lake.existing(table_name)
     latest = max(until, int(table.metadata().configuration.get(PROPERTY, 0)))
-    # The flag is about properties that Delta defines; ours are not among them.
+    # Delta does not define this property, which the flag allows.
     table.alter.set_table_properties({PROPERTY: str(latest)}, raise_if_not_exists=False)
     lake.committed(table_name)

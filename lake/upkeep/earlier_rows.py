@@ -1,6 +1,6 @@
-"""Deleting the rows of a table below a value of one of its columns.
+"""Deleting the rows of a table where a column is below a value.
 
-Which files have such rows is known by the statistics in the log; no other file is read or written.
+The statistics in the log tell which files may have such rows; no other file is read or written.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ class EarlierRows:
 
     @property
     def share(self) -> float:
-        """Of the rows that have to be read to delete them; 0 if there are none."""
+        """The share of rows below the value among the rows of their files; 0 if there are none."""
         return self.rows / self.in_files if self.in_files else 0.0
 
 
 def may_have_earlier_rows(lake: Lake, table_name: str, column: str, before: int) -> bool:
-    """Whether a table has a file that may have rows below a value, by its log alone."""
+    """Whether a table may have rows below a value, by its log alone."""
     return _files(lake, table_name, column, before).num_rows > 0
 
 
 def earlier_rows(lake: Lake, table_name: str, column: str, before: int) -> EarlierRows:
-    """How many rows of a table are below a value; only files that have both kinds are read."""
+    """How many rows of a table are below a value; only files with other rows too are read."""
     files = _files(lake, table_name, column, before)
     counts = files["num_records"].to_pylist()
     if not counts:
         return EarlierRows(0, 0)
     with lake.using(table_name):
-        found = lake.existing(table_name).to_pyarrow_dataset().count_rows(ds.field(column) < before)
-    return EarlierRows(found, sum(each or found for each in counts))
+        rows = lake.existing(table_name).to_pyarrow_dataset().count_rows(ds.field(column) < before)
+    return EarlierRows(rows, sum(count or rows for count in counts))
 
 
 def delete_earlier_rows(
@@ -54,7 +54,7 @@ def delete_earlier_rows(
 
 
 def _files(lake: Lake, table_name: str, column: str, before: int) -> pa.Table:
-    """The files that may have a row below a value; all of those without statistics."""
+    """The files that may have a row below a value: by statistics, or without statistics."""
     table = lake.open(table_name)
     if table is None:
         return pa.table({"num_records": pa.array([], pa.int64())})

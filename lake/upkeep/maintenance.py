@@ -1,9 +1,9 @@
 """Table maintenance: compact small files, consolidate logs, delete files that no version needs.
 
-No commit made here changes what a reader sees, nor what a change feed shows: files are rearranged
-(`dataChange` = false). Nor does it carry metadata of ours, so that a watermark is only ever what
-the job that owns the table wrote; `last_metadata` skips commits without it. Up to which epoch a log
-is a state only is a property of the table (`weir.lake.upkeep.consolidated`).
+These commits only rearrange files (`dataChange` = false): readers and change feeds see no change.
+They carry no metadata of Weir, and `last_metadata` skips them, so that watermarks come only from
+the job that owns the table. The epoch up to which a log is consolidated is a property of its table
+(`weir.lake.upkeep.consolidated`).
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from weir.lake.upkeep.small_files import merge_files
 
 @dataclass(frozen=True, slots=True)
 class Consolidated:
-    """Rows of a log before and after; equal if nothing was done."""
+    """How many rows a log had before and after; equal if nothing was done."""
 
     before: int
     after: int
 
 
 def compact_files(lake: Lake, table_name: str, file_bytes: int) -> int:
-    """Merge files into larger ones of about `file_bytes`; returns how many there are fewer."""
-    # As it is now: it may have been replaced since it was opened.
+    """Merge files into larger ones of about `file_bytes`; returns by how many they decrease."""
+    # The table may have been replaced since it was opened.
     lake.forget(table_name)
     if not lake.exists(table_name):
         return 0
@@ -58,23 +58,23 @@ def consolidate(
     *,
     noting: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> Consolidated:
-    """Collapse the history of a log of a set up to the epoch `until` into its state.
+    """Collapse the changes of a log up to the epoch `until` into the state at `until`.
 
-    Of each row's assertions and retractions up to `until` the last one stays, if it asserts. The
-    state at every epoch from `until` on stays the same, and so does every later change. What is
-    lost is recorded first: `consolidated_until` is never too early.
+    Of the changes of each row up to `until`, only the last stays, and only if it is an assertion.
+    The state at every epoch from `until` on and all later changes stay the same. `until` is
+    recorded first, so that `consolidated_until` is never too early.
 
     Others may append later epochs meanwhile: Spark reads and replaces the files of one version.
 
     Args:
         spark: the session.
-        lake: which holds it.
-        table: a log of a set: its weights are +1 and -1 in turn.
+        lake: has the table.
+        table: a log of a set: the weights of a row are +1 and -1 in turn.
         until: the changes up to this epoch are no longer needed.
-        least_share: share of the rows that must go to be worth the writing.
+        least_share: nothing is done if a smaller share of the rows would go.
         rows_per_file: rows of a written file, about.
-        noting: holds what keeps others from appending, while a property of the table is set: Delta
-            refuses an append during which that happens.
+        noting: a context that keeps others from appending while a property of the table is set:
+            Delta refuses an append meanwhile.
 
     Raises:
         Overtaken: files that were read were merged or rewritten meanwhile; nothing was done.
@@ -85,7 +85,7 @@ def consolidate(
         F.count("*").alias("all"), F.count_if(old & (F.col("weight") < 0)).alias("retractions")
     ).first()
     assert counted is not None, "an aggregate has one row"
-    # Every retraction has its assertion before it, and both go.
+    # Every retraction follows its assertion, and both go.
     before, after = counted["all"], counted["all"] - 2 * counted["retractions"]
     if before == 0 or (before - after) / before < max(least_share, 1 / before):
         return Consolidated(before, before)
@@ -109,7 +109,7 @@ def consolidate(
 
 
 def rearrange(rows: DataFrame, lake: Lake, table: Table, files: int) -> None:
-    """Replace the files of a table by ones with `rows`; no change feed shows it.
+    """Replace the files of a table by files with `rows`, the same ones; no change feed shows it.
 
     Raises:
         Overtaken: files that were read were merged or rewritten meanwhile; nothing was done.
@@ -129,21 +129,21 @@ def rearrange(rows: DataFrame, lake: Lake, table: Table, files: int) -> None:
 
 
 def keeps_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> bool:
-    """Whether a log keeps its commits and removed files so many days; true if there is none."""
+    """Whether a log keeps its commits and removed files so many days, or does not exist."""
     stored = lake.open(table.name)
-    wanted = feed_retention(log_days, file_days)
-    return stored is None or dict(wanted).items() <= stored.metadata().configuration.items()
+    retention = feed_retention(log_days, file_days)
+    return stored is None or dict(retention).items() <= stored.metadata().configuration.items()
 
 
 def keep_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> None:
-    """Have a log keep its commits and removed files so many days; no append may go on."""
-    wanted = dict(feed_retention(log_days, file_days))
-    lake.existing(table.name).alter.set_table_properties(wanted)
+    """Make a log keep its commits and removed files so many days; nobody may append meanwhile."""
+    retention = dict(feed_retention(log_days, file_days))
+    lake.existing(table.name).alter.set_table_properties(retention)
     lake.committed(table.name)
 
 
 def vacuum(lake: Lake, table_name: str) -> int:
-    """Delete files that no version within the table's retention needs; returns how many."""
+    """Delete files that no version within the table's retention needs; returns their number."""
     lake.forget(table_name)
     table = lake.open(table_name)
     return 0 if table is None else len(table.vacuum(dry_run=False))

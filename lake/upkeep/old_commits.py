@@ -1,8 +1,8 @@
-"""Commits that nobody reads any more leave a log, so that a commit costs the same after a year.
+"""Deleting commits that nobody reads any more, so that a commit costs the same after a year.
 
 For each commit a local file system lists the whole folder of the log, 10 µs per file; an object
-store lists only what follows the last checkpoint. So a local log is shortened as commits arise, any
-other one by `compact_lake`.
+store lists only what follows the last checkpoint. So a local log is shortened after commits, a log
+in an object store only by `compact_lake`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from weir.lake.tables import Table
 _AT_ONCE = 100
 """A log is shortened once it has so many commits more than it keeps."""
 _DIGITS = 20
-"""Of the version, at the start of the names of commits and checkpoints."""
+"""Digits of the version, with which names of commits and checkpoints start."""
 
 
 def delete_old_commits_as_they_arise(lake: Lake, table: Table) -> int:
@@ -37,27 +37,27 @@ def delete_old_commits_as_they_arise(lake: Lake, table: Table) -> int:
 
 
 def delete_old_commits(lake: Lake, table_name: str, before: int) -> int:
-    """Delete the commits before the last checkpoint that is not later than the version `before`.
+    """Delete commits before the version `before`, as far as a checkpoint replaces them.
 
-    From that checkpoint on, every version can be read. The oldest go first: a log that was
-    shortened only in part has no gap.
+    From the last checkpoint up to `before` on, every version can still be read. The oldest files go
+    first, so that a log that was shortened only in part has no gap.
 
     Returns:
-        How many files were deleted, with those of earlier checkpoints.
+        How many files were deleted, of commits and of earlier checkpoints.
     """
     if not lake.exists(table_name):
         return 0
     files = lake.files(table_name)
-    found = [
-        (int(each.base_name[:_DIGITS]), each)
-        for each in files.get_file_info(fs.FileSelector(LOG))
-        if each.is_file and each.base_name[:_DIGITS].isdigit()
+    versioned = [
+        (int(file.base_name[:_DIGITS]), file)
+        for file in files.get_file_info(fs.FileSelector(LOG))
+        if file.is_file and file.base_name[:_DIGITS].isdigit()
     ]
-    checkpoints = [number for number, each in found if ".checkpoint" in each.base_name]
-    first = max((number for number in checkpoints if number <= before), default=0)
-    old = sorted((number, each.path) for number, each in found if number < first)
+    checkpoints = [version for version, file in versioned if ".checkpoint" in file.base_name]
+    first = max((version for version in checkpoints if version <= before), default=0)
+    old = sorted((version, file.path) for version, file in versioned if version < first)
     for _, path in old:
-        # Another process may do the same.
+        # Another process may delete it at the same time.
         with suppress(FileNotFoundError):
             files.delete_file(path)
     folder = local_folder(lake.location(table_name))

@@ -12,20 +12,20 @@ from weir.lake.delta.commit_files import LOG
 from weir.lake.lake import local_folder
 
 _REMOVED_LOG = ".removed_log"
-"""The name of a log whose table is being removed."""
+"""The name that a log gets while its table is removed."""
 
 
 def remove_table(address: str) -> None:
     """Delete the folder of a table: its rows, its history, its log.
 
-    The log goes first and at once: killed at any point, either the table is whole or there is none.
-    In an object store the credentials are those of the environment.
+    The log goes first, by one rename: if the process is killed, either the table is whole or there
+    is none. For an object store the credentials are those of the environment.
     """
     folder = local_folder(address)
     if folder is not None:
         log, removed = folder / LOG, folder / _REMOVED_LOG
         if log.exists():
-            # What is noted of this log is not about that of a table which follows it.
+            # The notes about this log do not hold for the log of a later table.
             (folder / NOTES / LOG_NOTES).unlink(missing_ok=True)
             shutil.rmtree(removed, ignore_errors=True)
             log.rename(removed)

@@ -1,4 +1,4 @@
-"""Deleting rows of a table in one commit with metadata: those below or above a value."""
+"""Deleting the rows of a table below or above a value, in one commit with metadata."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from weir.lake.lake import Lake
 
 
 def delete_later_rows(lake: Lake, table_name: str, epoch: int, metadata: Metadata) -> None:
-    """Delete the rows of later epochs than `epoch`, in one commit with `metadata`: it goes back."""
+    """Delete the rows of later epochs than `epoch`, in one commit with `metadata`.
+
+    The mode of the commit is `discards`, with which a watermark may go back.
+    """
     discards = replace_fields(metadata, mode=DISCARDS)
     delete_rows(lake, table_name, "epoch", ">", epoch, discards)
 
@@ -34,7 +37,7 @@ def delete_rows(
 ) -> None:
     """Delete the rows whose `column` is below or above a value, in one commit with `metadata`.
 
-    Files whose statistics say that they have no such row are neither read nor written.
+    Files without such a row, by their statistics, are neither read nor written.
     """
     checkpoint(f"{metadata.job}:before:delete:{table_name}")
     field = ds.field(column)
@@ -69,5 +72,5 @@ def _bounds(table: DeltaTable, statistic: str) -> dict[str, int | None]:
     files = pa.table(table.get_add_actions(flatten=True))
     if statistic not in files.column_names:
         return {}
-    found = zip(files["path"].to_pylist(), files[statistic].to_pylist(), strict=True)
-    return {str(path): bound for path, bound in found}
+    bounds = zip(files["path"].to_pylist(), files[statistic].to_pylist(), strict=True)
+    return {str(path): bound for path, bound in bounds}

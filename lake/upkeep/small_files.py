@@ -1,8 +1,8 @@
-"""Small files are merged as they arise, so that a run costs the same after a thousand runs.
+"""Merging small files after commits, so that a run costs the same after a thousand runs.
 
-Every commit adds a file, and a reader opens all of them. Once a table has many files of one size
-they are merged into larger ones, and these later into larger ones still: each row is written again
-once per size, however long the history. No row changes, nor does a change feed.
+Every commit adds a file, and a reader opens all of them. Once a table has many files of one size,
+they are merged into larger ones, and these later into still larger ones. So each row is rewritten
+once per size, however long the history. Rows and change feeds stay the same.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from weir.lake.delta.parquet_files import DataFile, write_files
 from weir.lake.lake import Lake
 
 MANY = 32
-"""So many small files are merged."""
+"""Small files are merged once a table has so many of them."""
 SIZES = (8 << 20, 128 << 20)
-"""Bytes of a merged file, about; a file of less than an eighth is small."""
+"""Bytes of a merged file, about; a file of less than an eighth of this is small."""
 _AHEAD = 2
 """Batches and files that are read ahead."""
 
@@ -41,15 +41,15 @@ def merge_small_files(lake: Lake, table_name: str) -> Merged:
     table = lake.existing(table_name)
     sizes = [size for _, size in files_of(table)]
     for size in SIZES:
-        if sum(each < size // 8 for each in sizes) >= MANY:
+        if sum(file_size < size // 8 for file_size in sizes) >= MANY:
             return merge_files(lake, table_name, size)
     return Merged()
 
 
 def merge_files(lake: Lake, table_name: str, size: int) -> Merged:
-    """Merge files of a table into ones of about `size` bytes, in the order in which they came.
+    """Merge files of a table into files of about `size` bytes, in the order of their creation.
 
-    Nothing is done, and nothing lost, if another process rearranged the same files meanwhile.
+    If another process rearranged the same files meanwhile, nothing is done.
     """
     table = lake.existing(table_name)
     if not are_the_rows(table):
@@ -77,8 +77,8 @@ def merge_files(lake: Lake, table_name: str, size: int) -> Merged:
 
 
 def _groups(files: Sequence[tuple[str, int]], size: int) -> Iterator[list[tuple[str, int]]]:
-    """Consecutive files that are smaller than `size`, and together about as large."""
-    small = [each for each in files if each[1] < size]
+    """Groups of consecutive files smaller than `size`, each group about as large as `size`."""
+    small = [(path, bytes_) for path, bytes_ in files if bytes_ < size]
     starts, total = [0], 0
     for position, (_, bytes_) in enumerate(small):
         if total and total + bytes_ > size:
@@ -93,9 +93,9 @@ def _groups(files: Sequence[tuple[str, int]], size: int) -> Iterator[list[tuple[
 def _merged(
     lake: Lake, table: DeltaTable, table_name: str, group: list[tuple[str, int]], size: int
 ) -> list[DataFile]:
-    """Files with the rows of a group of files."""
+    """New files with the rows of a group of files."""
     schema = columns_of(table)
     rows = rows_of_files(lake, table_name, [unquote(path) for path, _ in group], schema)
     batches = rows.to_batches(batch_readahead=_AHEAD, fragment_readahead=_AHEAD)
-    # Twice the size: rows that come from many files are never cut into a large and a tiny file.
+    # Twice the size, so that the rows of a group are not cut into a large and a tiny file.
     return write_files(lake, table_name, schema, batches, 2 * size)

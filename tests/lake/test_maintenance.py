@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from weir.lake.delta.change_feed import changes, changes_here
+from weir.lake.delta.change_feed import changes, local_changes
 from weir.lake.delta.commit import write
 from weir.lake.delta.file_commits import Overtaken
 from weir.lake.delta.metadata import Metadata
@@ -79,7 +79,7 @@ def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
     feed = changes(spark, Lake(root), "quads", 1, newest)
     columns = ["object", "epoch", "weight"]
     assert sorted(tuple(row) for row in feed.select(*columns).collect()) == sorted(log)
-    here = changes_here(Lake(root), "quads", 1, newest).select(columns).to_pylist()
+    here = local_changes(Lake(root), "quads", 1, newest).select(columns).to_pylist()
     assert sorted(tuple(row.values()) for row in here) == sorted(log)
     assert Lake(root).last_metadata("quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
     assert (

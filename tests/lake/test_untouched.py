@@ -13,7 +13,7 @@ from tests.support.ledgers import random_ledger, watermark
 from weir.lake.delta.commit import arrow_schema
 from weir.lake.ledger.runs import ABANDONED, SUCCEEDED, UNTOUCHED
 from weir.lake.ledger.summary import summed_up
-from weir.lake.ledger.untouched import ALL, Range, entries, expanded, standing_of
+from weir.lake.ledger.untouched import ALL, Range, entries, expanded, watermarks_of
 from weir.lake.tables import RUNS
 
 SEEDS = range(60)
@@ -35,8 +35,8 @@ def about(number: int, query: str, start: int, end: int, mode: str = UNTOUCHED) 
     return {"number": number, "query": query, "mode": mode, "from_epoch": start, "to_epoch": end}
 
 
-def standing(found: pa.Table) -> dict[str, int]:
-    return standing_of(summed_up(found), "maintain")
+def watermarks(found: pa.Table) -> dict[str, int]:
+    return watermarks_of(summed_up(found), "maintain")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -54,7 +54,7 @@ def test_ledger_rows_move_the_queries_they_are_made_for_and_no_others(seed: int)
     }
     reported = {query for query in before if kinds[query] == "own"}
     made = [*entries(before, moved, reported)]
-    found = standing(
+    found = watermarks(
         rows(
             *(about(1, query, 0, epoch, "initial") for query, epoch in before.items()),
             *(about(2, query, before[query], before[query], "failed") for query in reported),
@@ -99,4 +99,4 @@ def test_a_row_about_all_moves_nothing_that_a_run_reports_which_was_given_up() -
         # Written by the process of run 2 after run 3 had ended.
         about(2, "removed", 2, 3),
     )
-    assert standing(found) == {"q": 4}
+    assert watermarks(found) == {"q": 4}

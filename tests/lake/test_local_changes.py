@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION, ChangeFeedGap, changes_here
+from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION, ChangeFeedGap, local_changes
 from weir.lake.delta.commit import arrow_schema, write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> str:
 
 
 def feed(root: str, first: int, last: int) -> list[tuple[str, str, int]]:
-    rows = changes_here(Lake(root), "triples", first, last).to_pylist()
+    rows = local_changes(Lake(root), "triples", first, last).to_pylist()
     return sorted((r[CHANGE_TYPE], r["subject"], r[COMMIT_VERSION]) for r in rows)
 
 
