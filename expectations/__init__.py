@@ -1,6 +1,6 @@
-"""What must hold: a suite of expectations per kind of table, run by Great Expectations.
+"""Data-quality checks: a suite of expectations per kind of table, run by Great Expectations.
 
-A condition is Spark SQL over a row, which sqlglot translates for DuckDB; all conditions of a suite
-are one statement. `run` imports Great Expectations when the first check runs, `registration` gives
-it the suites. Imports the lake only.
+An expectation is a condition over a row in Spark SQL, which sqlglot translates for DuckDB; all
+conditions of a suite are one statement. `run` imports Great Expectations when the first check runs,
+`registration` registers the suites in it. Imports the lake only.
 """

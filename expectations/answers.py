@@ -5,25 +5,25 @@ from __future__ import annotations
 from weir.expectations.suite import Expectation, QualityResult, Suite
 
 MAX_ROWS = "row_count_is_within_max_rows"
-"""The check of the limit of a query, which says nothing of its stored state."""
+"""The check of a query's `max_rows`; the stored state may be right if it fails."""
 
 MIN_ROWS = "row_count_is_at_least_min_rows"
 MAX_CHANGE = "deleted_share_is_within_max_change"
 GUARDS = frozenset({MIN_ROWS, MAX_CHANGE})
-"""The checks that a user may accept: the answer may be right, and is not what was expected."""
+"""The checks whose failure a user may accept: the answer is unexpected, but may be right."""
 LIMITS = frozenset({MAX_ROWS, *GUARDS})
-"""The checks that say nothing of the stored state."""
+"""The checks whose failure does not mean that the stored state is wrong."""
 SMALL_ANSWER = 100
-"""Of so many published rows, any number may be deleted."""
+"""If at most so many rows are published, any number of them may be deleted."""
 
 MAX_ROWS_SENTENCE = "The answer has at most `max_rows` rows."
-MAX_ROWS_FOUND = "{rows_at} rows, max_rows is {max_rows}"
+MAX_ROWS_DETAIL = "{rows_at} rows, max_rows is {max_rows}"
 
 
 def too_many_rows(query: str, rows: int, max_rows: int) -> QualityResult:
-    """The result of that check for an answer that is published already."""
-    found = MAX_ROWS_FOUND.format(rows_at=rows, max_rows=max_rows)
-    return QualityResult("answers", query, MAX_ROWS, MAX_ROWS_SENTENCE, False, 1, (), found)
+    """The failed check of `max_rows` for an answer that is already published."""
+    detail = MAX_ROWS_DETAIL.format(rows_at=rows, max_rows=max_rows)
+    return QualityResult("answers", query, MAX_ROWS, MAX_ROWS_SENTENCE, False, 1, (), detail)
 
 
 ANSWERS_SUITE = Suite(
@@ -31,7 +31,7 @@ ANSWERS_SUITE = Suite(
     # Besides the changes the frame has one row per query with `is_total`, weight 0 and epoch
     # `to_epoch`. It represents the whole answer, so that an answer without rows is checked too.
     # `rows_at`: rows of the answer after the epoch, for the total and for every change of an ASK.
-    # `rows_deleted`: of the `rows_published` rows that were published, how many are in it no more.
+    # `rows_published`: rows that are published; `rows_deleted`: those that the answer lacks now.
     columns=(
         "terms",
         "epoch",
@@ -81,13 +81,13 @@ ANSWERS_SUITE = Suite(
             MAX_ROWS,
             MAX_ROWS_SENTENCE,
             "NOT is_total OR max_rows IS NULL OR rows_at <= max_rows",
-            found=MAX_ROWS_FOUND,
+            detail=MAX_ROWS_DETAIL,
         ),
         Expectation(
             MIN_ROWS,
             "The answer has at least `min_rows` rows.",
             "NOT is_total OR min_rows IS NULL OR rows_at >= min_rows",
-            found="{rows_at} rows, min_rows is {min_rows}",
+            detail="{rows_at} rows, min_rows is {min_rows}",
         ),
         Expectation(
             MAX_CHANGE,
@@ -95,7 +95,7 @@ ANSWERS_SUITE = Suite(
             " deleted at once.",
             f"NOT is_total OR max_change IS NULL OR rows_published <= {SMALL_ANSWER} OR"
             " rows_deleted <= max_change * rows_published",
-            found="{rows_deleted} of {rows_published} published rows deleted, max_change is"
+            detail="{rows_deleted} of {rows_published} published rows deleted, max_change is"
             " {max_change}",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Expectations of the freshness of replicas: what is reported of evaluations, and how old it is."""
+"""Expectations of the freshness of replicas: reports of evaluations, and ages of answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _UNITS = ("requests", "keys", "bytes", "seconds")
 FRESHNESS_SUITE = Suite(
     name="freshness",
     # One row per remote, pattern and evaluation. `copies`: its rows of `freshness`; `found_*`: keys
-    # of the round with the status; `found_*_used`: what its requests have spent.
+    # of the round with that status; `found_*_used`: what the requests have spent.
     columns=(
         "remote",
         "pattern",
@@ -78,9 +78,9 @@ FRESHNESS_SUITE = Suite(
 
 CURRENT_FRESHNESS_SUITE = Suite(
     name="current_freshness",
-    # One row per pattern of a declared remote, as it is at the time of the check. `oldest_seconds`:
-    # age of the oldest candidate; `waiting_seconds`: since when its keys are known, if none of them
-    # was ever answered; `error_after` and `min_fresh` as declared; any of them may be null.
+    # One row per pattern of a declared remote, at the time of the check. `oldest_seconds`: age of
+    # the oldest candidate; `waiting_seconds`: how long its keys have been known, if none was ever
+    # answered; `error_after` and `min_fresh` as declared. Any of them may be null.
     columns=(
         "remote",
         "pattern",

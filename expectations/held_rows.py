@@ -1,4 +1,4 @@
-"""Rows that DuckDB holds, and that a statement checks where they are."""
+"""Rows in DuckDB, which a statement checks without copying them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from weir.lake.delta.bindings import Bindings
 
 @runtime_checkable
 class HeldRows(Protocol):
-    """Rows in a database."""
+    """Rows in a DuckDB database."""
 
     @property
     def column_names(self) -> Sequence[str]:
         """Their columns."""
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
-        """The result of a statement of DuckDB that reads them as `CHECKED_ROWS`."""
+        """The result of a DuckDB statement that reads the rows as `CHECKED_ROWS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class InMemory:
         return names
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
-        """The result of a statement that reads them as `CHECKED_ROWS`."""
+        """The result of a DuckDB statement that reads the rows as `CHECKED_ROWS`."""
         with duckdb.connect() as connection:
             Bindings(connection).rows(CHECKED_ROWS, self.rows)
             return connection.sql(statement).fetchall()

@@ -20,7 +20,7 @@ pre { margin: .25rem 0; white-space: pre-wrap; overflow-wrap: anywhere; font-siz
 
 
 def quality_page(run_id: str, at: datetime, results: Sequence[QualityResult]) -> str:
-    """One table per suite and scope: what must hold, whether it does, unexpected rows."""
+    """The page: one table per suite and scope with each check, its result and unexpected rows."""
     failed = sum(not result.success for result in results)
     verdict = f"{failed} of {len(results)} failed" if failed else f"all {len(results)} passed"
     groups: dict[tuple[str, str], list[QualityResult]] = {}

@@ -1,8 +1,8 @@
-"""Every expectation of a suite as an expectation of Great Expectations, on Spark and in memory.
+"""The expectations of suites as expectations of Great Expectations, for Spark and for DuckDB.
 
-Each has its own name there, and so its own line in a validation result. All expectations that are
-checked together share one metric, which is computed once per batch: the rows that do not meet them,
-found by one statement. Each expectation picks its own from the metric's value.
+Each is registered under its own name, and so has its own line in a validation result. Expectations
+that are checked together share one metric, computed once per batch by one statement: the rows that
+do not meet them. Each expectation takes its own rows from the metric's value.
 
 Importing this module takes seconds: `weir.expectations.run.library` does it, with warnings off.
 """
@@ -27,9 +27,9 @@ from weir.expectations.statement import CHECKED_ROWS, unexpected_rows
 from weir.expectations.suite import Suite
 
 _SUITES: dict[str, Suite] = {}
-"""The registered suites: Great Expectations passes only plain values, so here the names."""
+"""The registered suites by name: Great Expectations passes only plain values, such as names."""
 _HELD: dict[str, HeldRows] = {}
-"""The rows that placeholders stand for, by the name that a placeholder has as `_NAME`."""
+"""The rows that placeholders stand for, by the placeholder's attribute `_NAME`."""
 _NAME = "weir.rows"
 _NUMBERS = count()
 
@@ -83,10 +83,10 @@ class UnexpectedRows(MetricProvider):
         frame = _batch(execution_engine, metric_domain_kwargs)
         frame.createTempView(CHECKED_ROWS)
         try:
-            found = execution_engine.spark.sql(statement).collect()
+            rows = execution_engine.spark.sql(statement).collect()
         finally:
             execution_engine.spark.catalog.dropTempView(CHECKED_ROWS)
-        return [unexpected.asDict() for row in found for unexpected in row["unexpected"]]
+        return [unexpected.asDict() for row in rows for unexpected in row["unexpected"]]
 
     @metric_value(engine=PandasExecutionEngine)
     def _pandas(
@@ -98,15 +98,15 @@ class UnexpectedRows(MetricProvider):
     ) -> list[dict[str, Any]]:
         statement = unexpected_rows(_suites(metric_value_kwargs), "duckdb")
         frame = _batch(execution_engine, metric_domain_kwargs)
-        found = _HELD[frame.attrs[_NAME]].query(statement)
-        return [unexpected for (row,) in found for unexpected in row]
+        rows = _HELD[frame.attrs[_NAME]].query(statement)
+        return [unexpected for (array,) in rows for unexpected in array]
 
 
 @contextmanager
 def placeholder(rows: HeldRows) -> Iterator[pd.DataFrame]:
-    """A frame without rows that stands for rows in DuckDB, as Great Expectations takes them.
+    """An empty pandas frame that Great Expectations takes in place of rows in DuckDB.
 
-    The rows stay where they are: within the block, checks of the frame are checks of them.
+    In the block, checks of the frame check the rows, which stay in DuckDB.
     """
     frame = pd.DataFrame(columns=[*rows.column_names])
     name = f"rows {next(_NUMBERS)}"
@@ -153,12 +153,12 @@ class SuiteExpectation(BatchExpectation):
         of_this = (self.suite, self.expectation_type)
         scopes = [
             {
-                "scope": found["scope"],
-                "unexpected_rows": found["unexpected_rows"],
-                "examples": list(dict.fromkeys((found["first"], found["last"]))),
+                "scope": unexpected["scope"],
+                "unexpected_rows": unexpected["unexpected_rows"],
+                "examples": list(dict.fromkeys((unexpected["first"], unexpected["last"]))),
             }
-            for found in metrics[UnexpectedRows.metric_name]
-            if (found["suite"], found["expectation"]) == of_this
+            for unexpected in metrics[UnexpectedRows.metric_name]
+            if (unexpected["suite"], unexpected["expectation"]) == of_this
         ]
         examples = [example for scope in scopes for example in scope["examples"]]
         return {

@@ -1,4 +1,4 @@
-"""Expectations of what remotes said of keys, and of the rounds in which they said it."""
+"""Expectations of the answers of remotes about keys, and of the rounds that fetched them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from weir.expectations.suite import Expectation, Suite
 
 REPLICAS_SUITE = Suite(
     name="replicas",
-    # One row per key of a round. `times`: its rows of the part `key`; `found_rows`,
-    # `found_content`: of its mappings in the round, with `least_number` the least number of one,
-    # `repeated` how many have two rows, and `changed_mappings` how many are other than before;
-    # `requests`: of the evaluation, with the id; `patterns`: rows of `services`.
+    # One row per key of a round. `times`: its rows of the part `key`. Of its mappings in the round:
+    # `found_rows`, `found_content`, `least_number` (the least number of one), `repeated` (how many
+    # have two rows) and `changed_mappings` (how many changed). `requests`: requests of the
+    # evaluation with the id; `patterns`: rows of `services`.
     columns=(
         "remote",
         "round",
@@ -52,7 +52,7 @@ REPLICAS_SUITE = Suite(
             "content_agrees_with_mappings",
             "A key has as many mappings as it says, with its content, none a negative number of"
             " times.",
-            # Of a key that did not change, the mappings are in an earlier round.
+            # The mappings of a key that did not change are in an earlier round.
             "times = 0 OR (rows >= 0 AND (CASE WHEN rows_round = round THEN rows = found_rows"
             " AND (content = found_content OR (status = 'dropped' AND content IS NULL"
             " AND rows = 0))"
@@ -86,12 +86,12 @@ REPLICAS_SUITE = Suite(
 
 ROUNDS_SUITE = Suite(
     name="rounds",
-    # One row per round. `commits`: with its number; `round_before`, `evaluation_before`,
-    # `changed_round_before`: of the commit before; `changed_round`: the newest round, up to
-    # this one, that changed a mapping, as the commit says; `changed_keys`, `changed_mappings`: as
-    # its rows say; `transactions`: new epochs that are this round; `ingested_before`, `ingested`:
-    # the newest round that was an epoch before them, and with them. Not new are rounds that were
-    # checked before, and that were not ingested then.
+    # One row per round. `commits`: how many have its number; `round_before`, `evaluation_before`,
+    # `changed_round_before`: of the commit before; `changed_round`: the newest round, up to this
+    # one, that changed a mapping, by the commit; `changed_keys`, `changed_mappings`: by its rows;
+    # `transactions`: new epochs with this round; `ingested_before`, `ingested`: the newest ingested
+    # round without and with these epochs. `is_new` is false if the round was checked earlier, when
+    # it was not ingested yet.
     columns=(
         "remote",
         "round",

@@ -7,10 +7,10 @@ from weir.expectations.suite import Expectation, Suite
 REQUESTS_SUITE = Suite(
     name="requests",
     # One row per request. `reserved`, `settled`: its rows of each phase; `spent_*`: by all requests
-    # of the evaluation, as settled, else as reserved; `*_budget`: what that may spend. `gap`:
-    # seconds since the remote was sent another request; `waited`: seconds since the time until
-    # which it had asked not to be sent any; both null if there is no such time, or it was not sent,
-    # or its URL or connection was edited since it had asked.
+    # of the evaluation, as settled, else as reserved; `*_budget`: what the evaluation may spend.
+    # `gap`: seconds since the previous request to the remote. `waited`: seconds after the time
+    # until which the remote had asked for no request. Both are null if there is no such time, if
+    # the request was not sent, or if the remote's URL or connection was edited meanwhile.
     # `is_over`: whether the evaluation has ended; `is_abandoned`: whether the run that made the
     # request died; `is_declared`: whether it went to the host that is declared for the remote.
     columns=(
@@ -51,14 +51,14 @@ REQUESTS_SUITE = Suite(
         "gap",
         "waited",
     ),
-    # The newest request that was checked before is there for its time only.
+    # The newest request of the earlier check is in the frame for its time only.
     rows="is_new",
     expectations=(
         Expectation(
             "budget_is_kept",
             "An evaluation spends at most its budget of requests, keys, bytes and seconds.",
             "spent_requests <= requests_budget AND spent_keys <= keys_budget"
-            # A sum of seconds that were divided may differ from the whole in its last digits.
+            # Rounding: the sum of parts of seconds may exceed the whole in the last digits.
             " AND spent_bytes <= bytes_budget AND spent_seconds <= seconds_budget + 1e-6",
         ),
         Expectation(
@@ -75,7 +75,7 @@ REQUESTS_SUITE = Suite(
             "politeness_is_kept",
             "Requests to a remote are at least `pause` apart, and none is sent while it has asked"
             " for none.",
-            # Times of a wall clock, which may be corrected meanwhile.
+            # The times are of a wall clock, which may be corrected meanwhile.
             "(gap IS NULL OR gap >= pause - 0.01) AND (waited IS NULL OR waited >= -0.01)",
         ),
         Expectation(

@@ -32,6 +32,7 @@ class Check:
     """Suites and the rows that they check.
 
     Attributes:
+        suites: their expectations are checked together.
         frame: Spark frame, rows in memory, or rows in DuckDB; with the suites' columns and `scope`.
             It is read once.
         scopes: the scopes to report on, also those without a row.
@@ -45,7 +46,7 @@ class Check:
 def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
     """One result per check, scope, suite and expectation, in this order.
 
-    Not from parallel threads: all Spark frames are checked under the same temporary view.
+    Not thread-safe: all Spark frames are checked under the same temporary view.
 
     Raises:
         ValueError: a frame lacks a column of its suite, or has unexpected rows in a scope that
@@ -67,7 +68,7 @@ def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
                         success=rows == 0,
                         unexpected_rows=rows,
                         examples=examples,
-                        found=_found(expectation, examples),
+                        detail=_detail(expectation, examples),
                     )
                 )
         if unexpected:
@@ -75,11 +76,11 @@ def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
     return tuple(results)
 
 
-def _found(expectation: Expectation, examples: Sequence[str]) -> str:
-    """What the first unexpected row says."""
-    if not expectation.found or not examples:
+def _detail(expectation: Expectation, examples: Sequence[str]) -> str:
+    """The detail of the first unexpected row, in words; empty if there is none."""
+    if not expectation.detail or not examples:
         return ""
-    return expectation.found.format_map(json.loads(examples[0]))
+    return expectation.detail.format_map(json.loads(examples[0]))
 
 
 def validations(checks: Sequence[Check]) -> list[ExpectationSuiteValidationResult]:
@@ -90,11 +91,11 @@ def validations(checks: Sequence[Check]) -> list[ExpectationSuiteValidationResul
         RuntimeError: Great Expectations could not compute a suite.
     """
     library()
-    found: list[ExpectationSuiteValidationResult] = []
+    results: list[ExpectationSuiteValidationResult] = []
     for check in checks:
         _must_have_columns(check)
-        with _taken(check.frame) as (frame, is_spark):
-            # A session of Spark may end; what is made for it is not for the next one.
+        with _as_frame(check.frame) as (frame, is_spark):
+            # Not cached for Spark: the session may end, and the next one needs its own.
             prepared = _prepared(check.suites, True) if is_spark else _in_memory(check.suites)
             batch = prepared.batches.get_batch(batch_parameters={"dataframe": frame})
             validation = batch.validate(prepared.suite)
@@ -103,12 +104,12 @@ def validations(checks: Sequence[Check]) -> list[ExpectationSuiteValidationResul
                 names = ", ".join(suite.name for suite in check.suites)
                 what = _message(result.exception_info)
                 raise RuntimeError(f"{names} could not be computed: {what}")
-        found.append(validation)
-    return found
+        results.append(validation)
+    return results
 
 
 def _message(info: Mapping[str, Any]) -> str:
-    """Why a result could not be computed; the library says it once, or per metric."""
+    """Why a result could not be computed; the library reports it once or per metric."""
     parts = [info, *(part for part in info.values() if isinstance(part, Mapping))]
     messages = (part.get("exception_message") for part in parts)
     return "; ".join(dict.fromkeys(str(message) for message in messages if message))
@@ -116,7 +117,7 @@ def _message(info: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """Suites that are checked together, and how a frame becomes a batch, as in the library."""
+    """The library's suite for suites that are checked together, and the batches of their frames."""
 
     suite: Any
     batches: Any
@@ -124,7 +125,7 @@ class _Prepared:
 
 @cache
 def _in_memory(suites: tuple[Suite, ...]) -> _Prepared:
-    """Made once: the library takes ten times as long for it as for the check of a few rows."""
+    """Prepared suites for rows in memory, cached: preparing takes ten times as long as a check."""
     return _prepared(suites, False)
 
 
@@ -147,8 +148,8 @@ def _prepared(suites: tuple[Suite, ...], is_spark: bool) -> _Prepared:
 
 
 @contextmanager
-def _taken(frame: DataFrame | pa.Table | HeldRows) -> Iterator[tuple[Any, bool]]:
-    """The frame as Great Expectations takes it, and whether it is one of Spark."""
+def _as_frame(frame: DataFrame | pa.Table | HeldRows) -> Iterator[tuple[Any, bool]]:
+    """The frame that is passed to Great Expectations, and whether it is a Spark frame."""
     from weir.expectations.registration import placeholder
 
     if isinstance(frame, pa.Table):
@@ -165,14 +166,14 @@ _Unexpected = dict[tuple[str, str, str], tuple[int, tuple[str, ...]]]
 
 def _by_scope(validation: ExpectationSuiteValidationResult) -> _Unexpected:
     """(scope, suite, expectation) -> (number of unexpected rows, examples)."""
-    found: _Unexpected = {}
+    unexpected: _Unexpected = {}
     for result in validation.results:
         expectation = result.expectation_config
         assert expectation is not None, "every result is about an expectation"
         for row in result.result["details"]["scopes"]:
             key = (row["scope"], expectation.kwargs["suite"], expectation.type)
-            found[key] = (row["unexpected_rows"], tuple(row["examples"]))
-    return found
+            unexpected[key] = (row["unexpected_rows"], tuple(row["examples"]))
+    return unexpected
 
 
 def _must_have_columns(check: Check) -> None:
@@ -191,12 +192,12 @@ def import_ahead() -> None:
     with suppress(ModuleNotFoundError):
         import pyspark.sql  # noqa: F401
 
-    # Not a daemon: one that is killed within an extension module can abort the process.
+    # Not a daemon: killed within an extension module, it could abort the process.
     Thread(target=_import_if_possible).start()
 
 
 def _import_if_possible() -> None:
-    # What fails here fails again, and is reported, where it is needed.
+    # An error occurs again, and is reported, where the library is needed.
     with suppress(Exception):
         library()
 
@@ -207,7 +208,7 @@ def library() -> Any:
     The first call takes seconds to import it; `import_ahead` hides them behind other work.
     """
     os.environ["GX_ANALYTICS_ENABLED"] = "false"
-    # Under Airflow's logging it would print hundreds of lines when it is imported.
+    # With Airflow's logging, the import would print hundreds of lines.
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
     # One thread at a time: warning filters are global to the process.
     with _IMPORTING, warnings.catch_warnings():

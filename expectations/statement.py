@@ -19,7 +19,7 @@ _EXAMPLE_CHARACTERS = 2000
 
 @cache
 def unexpected_rows(suites: tuple[Suite, ...], dialect: Dialect) -> str:
-    """A SELECT of one row if expectations fail, and of no row if all hold.
+    """A SELECT with one row if expectations fail, and without rows if all hold.
 
     Its column `unexpected` is an array of structs, one per scope, suite and expectation that fails:
     `scope`, `suite`, `expectation`, `unexpected_rows` (how many rows do not meet it), `first` and
@@ -42,9 +42,9 @@ def unexpected_rows(suites: tuple[Suite, ...], dialect: Dialect) -> str:
         .from_(marked.subquery("marked"))
         .group_by("scope", suite, name)
     )
-    found = _columns("scope", "suite", "expectation", "unexpected_rows", "first", "last")
+    unexpected = _columns("scope", "suite", "expectation", "unexpected_rows", "first", "last")
     return (
-        select(exp.ArrayAgg(this=found).as_("unexpected"))
+        select(exp.ArrayAgg(this=unexpected).as_("unexpected"))
         .from_(counted.subquery("counted"))
         .having(exp.Count(this=exp.Star()) > 0)
         .sql(dialect)
@@ -52,7 +52,7 @@ def unexpected_rows(suites: tuple[Suite, ...], dialect: Dialect) -> str:
 
 
 def _mark(suite: Suite, expectation: Expectation, dialect: Dialect) -> exp.Expr:
-    """A struct that names the expectation and shows the row, null if the row meets it."""
+    """A struct with the expectation and the row as an example; null if the row meets it."""
     shown = exp.Left(
         this=_json(_columns(*suite.shown), dialect),
         expression=exp.Literal.number(_EXAMPLE_CHARACTERS),
@@ -68,7 +68,7 @@ def _mark(suite: Suite, expectation: Expectation, dialect: Dialect) -> exp.Expr:
 
 
 def _json(value: exp.Expr, dialect: Dialect) -> exp.Expr:
-    """The value as JSON with its null fields, which Spark would leave out."""
+    """The value as JSON, with null fields, which Spark leaves out by default."""
     if dialect == "duckdb":
         return exp.JSONFormat(this=value)
     options = exp.VarMap(

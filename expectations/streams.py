@@ -7,8 +7,9 @@ from weir.expectations.suite import Expectation, Suite
 STREAMS_SUITE = Suite(
     name="streams",
     # One row per stream and epoch. `recorded`, `transactions`: rows of `stream_epochs` and of
-    # `transactions`; `counted`: rows as `stream_epochs` says; `found`, `first_instant` and
-    # `last_instant`: of the events; `starts`, `latest`: what ingest took; null for no bound.
+    # `transactions`; `counted`: number of events by `stream_epochs`; `found`, `first_instant`,
+    # `last_instant`: number and bounds of the stored events; `starts`, `latest`: the bounds that
+    # ingest accepts, null for no bound.
     columns=(
         "stream",
         "epoch",

@@ -1,4 +1,4 @@
-"""Data-quality checks as values: suites of expectations over the rows of one table."""
+"""Data-quality checks as values: suites of expectations on the rows of one table."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ class Expectation:
     Attributes:
         name: short name, as in the `quality` table and in results of Great Expectations.
         sentence: the condition in words.
-        holds: the condition over a row of the suite's frame; null counts as not met. It is Spark
-            SQL, which sqlglot translates for DuckDB; `weir.expectations.terms` has predicates.
-        found: what an unexpected row says, with its columns in braces; empty: only how many.
+        holds: the condition on a row of the suite's frame; null counts as not met. It is Spark SQL,
+            which sqlglot translates for DuckDB, with the predicates of `weir.expectations.terms`.
+        detail: describes an unexpected row, with its columns in braces; empty if the number of
+            unexpected rows is enough.
     """
 
     name: str
     sentence: str
     holds: str
-    found: str = ""
+    detail: str = ""
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -39,11 +40,12 @@ class Suite:
     All of them are computed in one pass: a suite costs one query, however many it has.
 
     Attributes:
-        name: unique; of a suite of one table mostly that of the table.
+        name: unique; mostly the name of the checked table.
         columns: the columns that the checked frame must have, besides `scope` (the query that the
             row belongs to, or empty).
-        shown: the columns of an example of an unexpected row.
-        rows: condition of the rows of the frame that the suite checks.
+        shown: the columns that an example of an unexpected row shows.
+        expectations: with different names.
+        rows: the suite checks only rows of the frame that meet this condition.
     """
 
     name: str
@@ -65,7 +67,7 @@ class QualityResult:
     Attributes:
         unexpected_rows: how many rows do not meet it.
         examples: at most two of them, as JSON.
-        found: what the first of them say, in lines; or empty.
+        detail: describes the first of them, in lines; or empty.
     """
 
     suite: str
@@ -75,11 +77,11 @@ class QualityResult:
     success: bool
     unexpected_rows: int = 0
     examples: tuple[str, ...] = ()
-    found: str = ""
+    detail: str = ""
 
     @property
     def failure(self) -> str:
-        """What did not hold: the expectation, and what was found or in how many rows."""
-        if self.found:
-            return f"{self.expectation}: {self.found}"
+        """The failure in words: the expectation with its detail or the number of rows."""
+        if self.detail:
+            return f"{self.expectation}: {self.detail}"
         return f"{self.expectation} ({counted(self.unexpected_rows, 'row')})"

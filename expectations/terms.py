@@ -2,10 +2,10 @@ r"""SQL conditions with predicates on RDF terms in N-Triples form, as sqlglot tr
 
 https://www.w3.org/TR/n-triples/#n-triples-grammar
 
-The patterns mean the same to Java, which Spark uses, and to RE2, which DuckDB uses: no lookaround,
-and characters beyond ASCII by code point. They have no long repetition of a group: Java's matcher
-recurses into those, and a literal of a megabyte with many escapes would overflow its stack.
-So escapes are removed first, and the remaining text must have no backslash.
+The regular expressions mean the same in Java (Spark) and in RE2 (DuckDB): no lookaround, and
+characters beyond ASCII by code point. They repeat no group many times: Java's matcher recurses into
+groups, and a literal of a megabyte with many escapes would overflow its stack. So escapes are
+removed first, and the remaining text must have no backslash.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlglot import exp, parse_one
 
 _HEX = "[0-9A-Fa-f]"
 _UNICODE = rf"u{_HEX * 4}|U{_HEX * 8}"
-# One by one, not as ranges: Java then looks a character up in one table (3x faster).
+# Single characters, not ranges: Java then looks a character up in one table (3x faster).
 _NOT_IN_IRI = "".join(rf"\x{code:02x}" for code in (*range(0x21), *b'<>"{}|^`\\'))
 _IRI = f"<[^{_NOT_IN_IRI}]+>"
 _LANGUAGE = "@[A-Za-z]+(?:-[A-Za-z0-9]+)*"
@@ -79,7 +79,7 @@ _PREDICATES: Mapping[str, _Predicate] = {
 def _by_first_character(
     value: exp.Expr, cases: Mapping[str, _Predicate], otherwise: _Predicate
 ) -> exp.Expr:
-    """The predicate of the value's first character, so that only one pattern is matched."""
+    """The predicate for the value's first character, so that only one pattern is matched."""
     first = exp.Left(this=value.copy(), expression=exp.Literal.number(1))
     by_character = exp.Case(this=first).else_(otherwise(value))
     for character, predicate in cases.items():

@@ -7,7 +7,7 @@ from weir.expectations.suite import Expectation, Suite
 TRANSACTIONS_SUITE = Suite(
     name="transactions",
     # `epoch_before`, `version_before`: of the previous transaction; `at_position`: how many
-    # transactions have the position; `found_inserted`, `found_deleted`: rows of `quads`.
+    # transactions have the position; `found_inserted`, `found_deleted`: by the rows of `quads`.
     columns=(
         "epoch",
         "source",

@@ -153,7 +153,7 @@ def test_a_version_that_was_edited_after_it_was_read_is_found(tmp_path: Path) ->
     project.write("versions/2.nt", '<urn:a> <urn:room> "3" .\n')
     (found,) = audit(project, full=True).failed
     assert (table_of(found), found.expectation) == ("quads", "is_what_sources_say")
-    assert found.found.startswith("source s, 2.nt: ")
+    assert found.detail.startswith("source s, 2.nt: ")
     with pytest.raises(QualityError, match="quads: the source has other content than was read"):
         call(repair_lake, project.settings, "repair", full=True)
 

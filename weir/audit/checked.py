@@ -37,7 +37,7 @@ class CheckOf:
             success=not wrong,
             unexpected_rows=number,
             examples=tuple(json.dumps({"found": text}) for text in wrong[:2]),
-            found="\n".join(_first_ones(wrong, number)),
+            detail="\n".join(_first_ones(wrong, number)),
         )
 
 

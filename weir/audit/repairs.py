@@ -85,9 +85,9 @@ def repairs(
     for result in failed:
         checks.setdefault(table_of(result), set()).add(result.expectation)
     damaged = {
-        table_of(result): result.found.splitlines()[0]
+        table_of(result): result.detail.splitlines()[0]
         for result in reversed(failed)
-        if is_damage(result) and result.found
+        if is_damage(result) and result.detail
     }
     graph_is_right = not any(checks.get(name, set()) - {SOURCES.name} for name in _GRAPH)
     planned = {

@@ -57,7 +57,7 @@ def _print(options: Options, run_id: str, result: AuditResult) -> None:
             "table": table_of(check),
             "check": check.expectation,
             "success": check.success,
-            "found": check.found or None,
+            "found": check.detail or None,
         }
         for check in result.results
     ]

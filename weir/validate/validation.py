@@ -195,5 +195,5 @@ def _unreadable(query: str, error: Exception) -> QualityResult:
         success=False,
         unexpected_rows=1,
         examples=(str(error)[:2000],),
-        found="" if expected is None else str(expected),
+        detail="" if expected is None else str(expected),
     )
