@@ -115,7 +115,7 @@ def test_the_wait_for_a_statement_of_another_query_is_not_counted(made: Made) ->
 
 def test_an_interruption_that_comes_late_ends_no_other_statement(made: Made) -> None:
     engine = made()
-    engine._local.interrupt()
+    engine._duck.interrupt()
     assert engine.rows(_query(COUNT)) == [(2_000,)]
 
 

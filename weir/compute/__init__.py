@@ -1,7 +1,7 @@
-"""Statements to rows: named relations, computed by DuckDB on the driver or by Spark.
+"""Named relations from SQL statements, computed by DuckDB on the driver or by Spark.
 
-`engine.Engine` is what stages use: it opens tables, makes relations and writes them.
-`placement.Placement` alone decides which of the two computes a relation, and both give the same
-rows. `duck` and `spark` are the two, `relations` what they are given, `writing` how rows become
-commits, `budget` what one query may take.
+Stages use `engine.Engine`, which opens tables, makes relations and writes them.
+`placement.Placement` alone decides which system computes a relation; both give the same rows.
+`duck` and `spark` run statements on them, `relations` has the statements, `writing` commits rows,
+`budget` limits the time of a query.
 """

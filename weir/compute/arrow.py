@@ -1,4 +1,4 @@
-"""Rows of Arrow that belong to several owners, such as queries."""
+"""Arrow rows of several owners, such as queries, in one table."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pyarrow.compute as pc
 
 
 class RowsByKey:
-    """Sorted rows, cut by a column of text.
+    """Rows that can be looked up by a text column.
 
     Args:
-        rows: ordered by `key`, which has no null; all of a value are together.
+        rows: ordered by `key`, which has no null.
         key: the name of the column.
     """
 
@@ -26,5 +26,5 @@ class RowsByKey:
         }
 
     def __getitem__(self, value: str) -> pa.Table:
-        """The rows whose key is `value`; there may be none."""
+        """The rows whose key is `value`, possibly none."""
         return self._rows.slice(*self._slices.get(value, (0, 0)))

@@ -1,8 +1,8 @@
-"""What computing one query may take, and how statements that take more are ended.
+"""The time that computing one query may take, and a thread that interrupts what takes more.
 
-The engine knows the budget of the query that it computes. Time counts while a statement runs, not
-while it waits for those of other queries. A statement that goes on beyond it is interrupted; so the
-others continue, and nothing of it is committed.
+Time counts while a statement of the query runs, not while it waits for statements of other queries.
+A statement that exceeds the budget is interrupted: other queries go on, and nothing of this query
+is committed.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from weir.errors import WeirError
 from weir.sparql.functions.evaluation_limits import OUT_OF_TIME, LimitExceeded
 
 _AGAIN = 0.2
-"""Seconds after which what is interrupted and goes on is interrupted again."""
+"""Seconds after which a statement that goes on is interrupted again."""
 
 
 class QueryLimitError(WeirError):
-    """Computing a query takes more than it may."""
+    """Computing a query exceeds a limit."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what, "", "Change the query, or raise the limit.")
@@ -29,12 +29,12 @@ class QueryLimitError(WeirError):
 
 @dataclass(slots=True)
 class Budget:
-    """What is left of the time of one query; used by one thread.
+    """The time budget of one query; used by one thread.
 
     Attributes:
-        seconds: that all its statements may take together.
-        used: that they have taken.
-        on_spark: whether Spark ran one, maybe beside those of other queries.
+        seconds: how long all statements of the query may take together.
+        used: how many seconds they have taken.
+        on_spark: whether Spark ran a statement, maybe at the same time as those of other queries.
     """
 
     seconds: float
@@ -44,13 +44,13 @@ class Budget:
 
     @contextmanager
     def spent(self) -> Iterator[float]:
-        """Count the time that passes; gives the deadline, by `time.monotonic`.
+        """A context whose time counts; its value is the deadline, by `time.monotonic`.
 
         Raises:
-            QueryLimitError: nothing is left.
+            QueryLimitError: no time is left.
         """
         if self._deadline is not None:
-            # A part of what is counted.
+            # An outer context counts this time.
             yield self._deadline
             return
         if self.used >= self.seconds:
@@ -64,29 +64,29 @@ class Budget:
             self.used += time.monotonic() - started
 
     def exceeded(self) -> QueryLimitError:
-        """The error of a query that takes more time."""
+        """The error of a query that has used its time."""
         return QueryLimitError(f"{OUT_OF_TIME} = {self.seconds:g}")
 
 
 def limit_of(
     error: Exception, budget: Budget | None, *, was_interrupted: bool
 ) -> QueryLimitError | None:
-    """The limit that an error of a statement is about; None if it is about none.
+    """The error about an exceeded limit, if an error of a statement means this; else None.
 
     Args:
-        error: of DuckDB, of Spark, or of what reads from them.
-        budget: of the query, if there is one.
-        was_interrupted: whether the statement was, at the deadline.
+        error: of DuckDB, of Spark, or of a library that reads from them.
+        budget: of the query, if it has one.
+        was_interrupted: whether the statement was interrupted at the deadline.
     """
-    found = LimitExceeded.within(f"{type(error).__name__}: {error}")
-    if budget is not None and (was_interrupted or (found and str(found) == OUT_OF_TIME)):
+    limit = LimitExceeded.within(f"{type(error).__name__}: {error}")
+    if budget is not None and (was_interrupted or (limit and str(limit) == OUT_OF_TIME)):
         return budget.exceeded()
-    return None if found is None else QueryLimitError(str(found))
+    return None if limit is None else QueryLimitError(str(limit))
 
 
 @dataclass(slots=True)
 class Watched:
-    """Something that is interrupted at a deadline: whether it was."""
+    """Work that is interrupted at a deadline, and whether it was."""
 
     deadline: float
     interrupt: Callable[[], None]
@@ -95,7 +95,7 @@ class Watched:
 
 @dataclass(slots=True)
 class Watch:
-    """A thread that interrupts what goes on beyond its deadline, until it ends.
+    """A thread that interrupts work at its deadline, again and again until the work ends.
 
     The thread starts when it is first needed and ends with `close`.
     """
@@ -108,7 +108,7 @@ class Watch:
 
     @contextmanager
     def until(self, deadline: float | None, interrupt: Callable[[], None]) -> Iterator[Watched]:
-        """Interrupt what is done meanwhile if it goes on beyond `deadline`, if there is one."""
+        """A context for work that is interrupted if it goes on beyond `deadline`, if not None."""
         if deadline is None:
             yield Watched(float("inf"), interrupt)
             return
@@ -139,11 +139,11 @@ class Watch:
         with self._changed:
             while not self._is_closed:
                 now = time.monotonic()
-                late = [each for each in self._watched if each.deadline <= now]
-                for each in late:
-                    each.was_interrupted = True
-                    each.interrupt()
-                deadlines = [each.deadline for each in self._watched if each.deadline > now]
+                late = [watched for watched in self._watched if watched.deadline <= now]
+                for watched in late:
+                    watched.was_interrupted = True
+                    watched.interrupt()
+                deadlines = [w.deadline for w in self._watched if w.deadline > now]
                 self._next = min(
                     [*deadlines, *([now + _AGAIN] if late else [])], default=float("inf")
                 )

@@ -1,7 +1,7 @@
-"""A DuckDB of this process, within the limits of the configuration.
+"""A DuckDB connection within the limits of the configuration.
 
-DuckDB alone would take 80 % of the machine's memory, beside a JVM that has its own, and spill into
-the current folder.
+By default DuckDB takes 80 % of the machine's memory, beside that of the JVM, and spills into the
+current folder.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from weir.lake.scratch import scratch_folder
 from weir.settings import Settings
 
 SESSION = "SET TimeZone = 'UTC'"
-"""What a connection starts with."""
+"""The statement with which a connection starts."""
 
 
 def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
-    """A connection to a database of its own, in memory; times are in UTC.
+    """A connection to a new database in memory, with times in UTC.
 
-    Its limits are its own too: `settings.duckdb.memory` is per connection.
+    Its limits are its own: each connection may take `settings.duckdb.memory`.
     """
     limits = settings.duckdb
     config: dict[str, str | bool | int | float | list[str]] = {

@@ -1,4 +1,4 @@
-"""A DuckDB that a process keeps between runs, with a database of its own for each engine in it."""
+"""A DuckDB that a process keeps between runs, with a separate database for each engine."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from weir.settings import Settings
 
 
 class Database:
-    """One DuckDB with the functions of the engine, which take a while to start and to register.
+    """One DuckDB with the engine's functions, kept because starting and registering take time.
 
-    Its limits of memory and threads are those of the configuration, for all engines together.
+    The configuration's limits of memory and threads hold for all engines together.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._connection = connect(settings)
         self._numbers = count(1)
-        # It would remember every file that was ever read.
+        # The cache would keep every file that was ever read.
         self._connection.execute("SET GLOBAL enable_external_file_cache = false")
         self._functions = DriverFunctions(self._connection, limits_of(settings.limits))
 
     def engine(self) -> DuckEngine:
-        """An engine without relations; when it is closed, all that it made is gone."""
+        """A new engine without relations; closing it drops all that it made."""
         name = f"engine{next(self._numbers)}"
         connection = self._connection.cursor()
         connection.execute(f"ATTACH ':memory:' AS {name}")
@@ -37,17 +37,17 @@ class Database:
     def allocated(self) -> int:
         """The bytes that tables and results take."""
         query = "SELECT COALESCE(SUM(memory_usage_bytes), 0) FROM duckdb_memory()"
-        ((found,),) = self._connection.execute(query).fetchall()
-        return int(found)
+        ((size,),) = self._connection.execute(query).fetchall()
+        return int(size)
 
     def close(self) -> None:
-        """End it."""
+        """Close the database and all engines in it."""
         self._connection.close()
         self._functions.close()
 
 
 class _Tenant(DuckEngine):
-    """An engine whose relations are in a database that is attached to another."""
+    """An engine whose relations are in an attached database."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class _Tenant(DuckEngine):
         self._owner, self._name = owner, name
 
     def close(self) -> None:
-        """Forget all relations, and give their memory back."""
-        # First, so that nothing uses the database any more; what is registered goes with it.
+        """Drop all relations, and free their memory."""
+        # First, so that nothing uses the database any more; this also unregisters rows.
         self.connection.close()
         self._owner.execute(f"DETACH {self._name}")

@@ -38,7 +38,7 @@ _BATCH = 100_000
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether DuckDB ran out of memory, also where Arrow or delta-rs report its error as theirs."""
+    """Whether DuckDB ran out of memory, even if Arrow or delta-rs report the error as theirs."""
     return _OUT_OF_MEMORY in str(error)
 
 
@@ -47,8 +47,8 @@ class DuckEngine:
 
     Args:
         connection: is closed by `close`.
-        functions: of the engine, as they are registered in it, closed by `close`; registered here
-            if None.
+        functions: of the engine, registered in the database of the connection, and closed by
+            `close`; None to register them.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class DuckEngine:
 
     @contextmanager
     def until(self, deadline: float | None) -> Iterator[None]:
-        """Evaluate what is evaluated meanwhile by a deadline, by `time.monotonic`."""
+        """A context in which the engine's functions have a deadline, by `time.monotonic`."""
         before = self.functions.limits
         self.functions.limits = replace(before, deadline=deadline)
         try:
@@ -69,27 +69,27 @@ class DuckEngine:
             self.functions.limits = before
 
     def interrupt(self) -> None:
-        """End the statement that runs, with an error; nothing happens if none runs."""
+        """Make the running statement fail; nothing happens if none runs."""
         self.connection.interrupt()
 
     @contextmanager
     def scope(self) -> Iterator[Self]:
-        """This engine; the relations that are made meanwhile are forgotten at the end."""
+        """This engine, in a context at whose end the relations made in it are dropped."""
         with self.bindings.scope():
             yield self
 
     def make(self, statement: Statement) -> None:
-        """Make a relation; one whose rows are stored becomes a table."""
+        """Make a relation: a view, or a table if its rows are stored."""
         bind = self.bindings.view if statement.keep == "view" else self.bindings.table
         bind(statement.name, _sql(statement.select))
 
     def load(self, name: str, rows: pa.Table) -> None:
         """Make a table of `rows`."""
-        given = f"{name}#given"
+        source = f"{name}#source"
         with self.bindings.whole(name):
-            self.bindings.rows(given, rows)
-            self.bindings.table(name, f"SELECT * FROM {quoted(given)}")
-        self.bindings.release(given)
+            self.bindings.rows(source, rows)
+            self.bindings.table(name, f"SELECT * FROM {quoted(source)}")
+        self.bindings.release(source)
 
     def arrow(self, relation: str, limit: int | None = None) -> pa.Table:
         """The rows of a relation, at most `limit` of them."""
@@ -99,7 +99,7 @@ class DuckEngine:
         return rows
 
     def stream(self, query: exp.Query) -> pa.RecordBatchReader:
-        """The rows of `query`, computed while they are read; nothing else runs meanwhile."""
+        """The rows of `query`, computed while they are read; the connection is busy meanwhile."""
         reader: pa.RecordBatchReader = self.connection.sql(_sql(query)).to_arrow_reader(_BATCH)
         return reader
 
@@ -108,7 +108,7 @@ class DuckEngine:
         return list(self.connection.table(relation).columns)
 
     def query_together(self, relations: Sequence[str], statement: str) -> list[tuple[Any, ...]]:
-        """The rows of a statement that reads the rows of all `relations` as `checked_rows`."""
+        """The result of a statement that reads the rows of all `relations` as `checked_rows`."""
         rows = " UNION ALL BY NAME ".join(f'SELECT * FROM "{name}"' for name in relations)
         with self.bindings.scope():
             self.bindings.view("checked_rows", rows)
@@ -117,11 +117,11 @@ class DuckEngine:
     def count(self, relation: str) -> int:
         """The number of rows of a relation."""
         # All rows are fetched: an unfinished result would block the connection.
-        ((found,),) = self.connection.execute(f'SELECT COUNT(*) FROM "{relation}"').fetchall()
-        return int(found)
+        ((rows,),) = self.connection.execute(f'SELECT COUNT(*) FROM "{relation}"').fetchall()
+        return int(rows)
 
     def is_on_driver(self, relation: str) -> bool:
-        """Always."""
+        """Always true."""
         del relation
         return True
 
@@ -130,13 +130,13 @@ class DuckEngine:
         return self.connection.execute(_sql(query)).fetchall()
 
     def close(self) -> None:
-        """Forget all relations, and give their memory back."""
+        """Drop all relations, and free their memory."""
         self.connection.close()
         self.functions.close()
 
 
 class DriverFunctions:
-    """The functions of the engine in a database of this process, for all its connections.
+    """The engine's functions, registered in a DuckDB for all of its connections.
 
     Args:
         connection: to the database.
@@ -169,7 +169,7 @@ class DriverFunctions:
 
 
 def _sql(query: exp.Query) -> str:
-    # Copying the tree takes as long as writing it. It is not needed: what the generator of this
-    # dialect rewrites in place means the same in every dialect (tests/compute/test_duck.py).
+    # No copy, which takes as long as writing: the rewrites that the generator of this dialect does
+    # in place mean the same in every dialect (tests/compute/test_duck.py).
     with deep_recursion():
         return query.sql(dialect=DIALECT, copy=False)

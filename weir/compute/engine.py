@@ -1,16 +1,14 @@
-"""Named relations over the tables of the lake, computed where `Placement` decides.
+"""Named relations over the tables of the lake, computed by DuckDB or Spark as `Placement` decides.
 
-A small relation that is read again is fetched to the driver, and a statement that reads only
-such relations is run there by DuckDB. A statement that reads anything else runs on Spark, with the
-relations of the driver sent to it: that is the distributed path, which every relation beyond the
-limits takes by itself.
+A small relation whose rows are stored is fetched to the driver; a statement that reads only such
+relations is run by DuckDB. Any other statement runs on Spark, to which the relations of the driver
+are sent. So every relation beyond the limits is computed by Spark.
 
 A statement over small relations may have a large result. It stays in DuckDB, which spills, and is
-streamed from there into a table; if Spark has to read it and it has more than `driver_rows` rows,
+streamed from DuckDB into a table. If Spark has to read it and it has more than `driver_rows` rows,
 or DuckDB runs out of memory, Spark computes it again.
 
-What is computed for one query has a budget (`within`): a statement beyond it is interrupted,
-wherever it runs.
+Computing one query has a budget (`within`): a statement that exceeds it is interrupted.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ from weir.compute.relations import Keep, LakeQuery, Statement, StoredTable, Stor
 from weir.compute.sql import rows_of, select
 from weir.compute.writing import Commit, TableWriter
 from weir.lake.delta.bindings import NameIsBound
-from weir.lake.delta.change_feed import changes, changes_here
+from weir.lake.delta.change_feed import changes, local_changes
 from weir.lake.delta.commit import SaveMode
 from weir.lake.delta.scan import Part, attach, attach_all
 from weir.lake.delta.staging import staging_folder
@@ -54,17 +52,17 @@ if TYPE_CHECKING:
     from weir.settings import Limits
 
 Frame: TypeAlias = "pa.Table | DataFrame"
-"""Rows that the driver has, or that Spark will compute."""
+"""Rows of the driver, or rows that Spark will compute."""
 
 
 @dataclass(frozen=True, slots=True)
 class SparkShape:
-    """Sizes of what Spark keeps and writes.
+    """Limits of what Spark stores and writes.
 
     Attributes:
         broadcast_rows: most rows of a relation that is in one partition or sent to every task.
-        rows_per_file: of a table.
-        staging: folder or URI for rows of the driver that are too many for a plan of Spark.
+        rows_per_file: rows of a written file of a table.
+        staging: folder or URI for driver rows that are too many for a Spark plan.
     """
 
     broadcast_rows: int
@@ -73,15 +71,15 @@ class SparkShape:
 
 
 @dataclass(slots=True)
-class _Remote:
-    """The relations on Spark of an engine and of all that share it; None before it is needed."""
+class _SharedSpark:
+    """The Spark engine that copies of an engine share; None until it is needed."""
 
     engine: SparkEngine | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """A stored table, or the rows of it that meet `where`."""
+    """A stored table, or its rows that meet `where`."""
 
     table_name: str
     version: int | None
@@ -90,13 +88,13 @@ class _Stored:
 
 @dataclass(slots=True)
 class _Relation:
-    """What the engine knows of a relation.
+    """Where a relation is and how it was made.
 
     Attributes:
         on_driver: whether DuckDB has it.
-        origin: the statement or the stored table that Spark can make it from; None for rows of the
+        origin: the statement or the stored table from which Spark can make it; None for rows of the
             driver.
-        only_looked_up: whether the driver only looks rows up in it; Spark computes over all of it.
+        only_looked_up: whether the driver only looks up rows in it, and Spark scans it.
         on_spark: whether Spark has it.
     """
 
@@ -108,7 +106,7 @@ class _Relation:
 
 @dataclass(frozen=True)
 class RowsOnDriver:
-    """The rows of relations with the same columns, where DuckDB has them."""
+    """The rows of relations in DuckDB that have the same columns."""
 
     duck: DuckEngine
     lock: threading.RLock
@@ -121,7 +119,7 @@ class RowsOnDriver:
             return self.duck.columns(self.names[0])
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
-        """The result of a statement of DuckDB that reads all of them as `checked_rows`."""
+        """The result of a DuckDB statement that reads all rows as `checked_rows`."""
         with self.lock:
             return self.duck.query_together(self.names, statement)
 
@@ -130,31 +128,31 @@ class Engine:
     """Relations by name, made by the same statements on DuckDB and on Spark.
 
     Args:
-        lake: the tables.
-        session: gives the Spark session; started where a statement needs it.
-        local: the DuckDB of the driver; closed by `release`.
+        lake: has the tables.
+        session: returns the Spark session; called when a statement needs Spark.
+        duck: the DuckDB of the driver; closed by `release`.
         placement: decides where a relation is computed.
-        shape: of what Spark keeps and writes.
+        shape: limits of what Spark stores and writes.
     """
 
     def __init__(
         self,
         lake: Lake,
         session: Session,
-        local: DuckEngine,
+        duck: DuckEngine,
         placement: Placement,
         shape: SparkShape,
     ) -> None:
         self.placement = placement
         self._lake, self._session, self._shape = lake, session, shape
-        self._remote = _Remote()
-        self._local = local
+        self._shared_spark = _SharedSpark()
+        self._duck = duck
         self._budget: Budget | None = None
         self._watch = Watch()
         self._relations: dict[str, _Relation] = {}
         self._names: set[str] = set()
-        self._made: list[str] = []
-        # DuckDB takes one statement of a connection at a time.
+        self._created: list[str] = []
+        # A DuckDB connection runs one statement at a time.
         self._driver = threading.RLock()
 
     @classmethod
@@ -172,9 +170,9 @@ class Engine:
         self.release()
 
     def within(self, budget: Budget) -> Self:
-        """This engine, with the same relations, for the statements of one query in one thread.
+        """A copy of this engine, sharing its relations, for one query in one thread.
 
-        They raise `QueryLimitError` if they take more than `budget`.
+        Statements raise `QueryLimitError` once they exceed `budget`.
         """
         bounded = copy(self)
         bounded._budget = budget
@@ -182,23 +180,23 @@ class Engine:
 
     @contextmanager
     def scope(self) -> Iterator[Self]:
-        """This engine, with the same relations; those that are made by what it gives are forgotten.
+        """A context whose value is a copy of this engine, sharing its relations.
 
-        So their names are free again: one that is in use cannot be given to another relation.
+        At the end, relations made by the copy are dropped, so that their names are free again.
         """
         inner = copy(self)
-        inner._made = []
+        inner._created = []
         try:
             yield inner
         except BaseException:
             with suppress(Exception):
-                inner._forget_made()
+                inner._drop_created()
             raise
-        inner._forget_made()
+        inner._drop_created()
 
     @property
     def spark(self) -> SparkSession:
-        """The Spark session, which may have to be started."""
+        """The Spark session, started if necessary."""
         return self._spark.spark
 
     def start_spark(self) -> None:
@@ -210,41 +208,41 @@ class Engine:
         from weir.compute.spark import SparkEngine
 
         with self._driver:
-            if self._remote.engine is None:
-                self._remote.engine = SparkEngine(
+            if self._shared_spark.engine is None:
+                self._shared_spark.engine = SparkEngine(
                     self._session(),
                     self._shape.broadcast_rows,
                     self._shape.staging,
-                    self._local.functions.limits,
+                    self._duck.functions.limits,
                 )
-            return self._remote.engine
+            return self._shared_spark.engine
 
     @contextmanager
-    def _here(self) -> Iterator[DuckEngine]:
-        """DuckDB for one statement, within what is left of the budget."""
+    def _on_driver(self) -> Iterator[DuckEngine]:
+        """DuckDB for one statement, within the rest of the budget."""
         with (
             self._driver,
-            self._limited(self._local.interrupt) as deadline,
-            self._local.until(deadline),
+            self._limited(self._duck.interrupt) as deadline,
+            self._duck.until(deadline),
         ):
-            yield self._local
+            yield self._duck
 
     @contextmanager
-    def _there(self) -> Iterator[SparkEngine]:
-        """Spark for the jobs of one statement, within what is left of the budget."""
-        remote = self._spark
+    def _on_spark(self) -> Iterator[SparkEngine]:
+        """Spark for the jobs of one statement, within the rest of the budget."""
+        spark = self._spark
         if self._budget is not None:
             self._budget.on_spark = True
-        with remote.cancellable() as cancel, self._limited(cancel):
-            yield remote
+        with spark.cancellable() as cancel, self._limited(cancel):
+            yield spark
 
     @contextmanager
     def _limited(self, interrupt: Callable[[], None]) -> Iterator[float | None]:
-        """Interrupt a statement at the deadline that it gives.
+        """A context for a statement that is interrupted at the deadline, which is its value.
 
         Raises:
-            QueryLimitError: the statement takes more than it may.
-            LostRowsError: rows that it reads are gone.
+            QueryLimitError: the statement exceeds a limit.
+            LostRowsError: rows that it reads are lost.
         """
         budget = self._budget
         with (
@@ -269,15 +267,15 @@ class Engine:
         version: int | None = None,
         where: exp.Expr | None = None,
     ) -> None:
-        """Name a stored table; nothing is read yet.
+        """Make a relation of a stored table; no row is read yet.
 
         Args:
             name: of the relation.
             table_name: of the table in the lake.
             version: of the table; by default the newest.
-            where: the rows that are meant. A lower bound of `epoch` in it (`epoch > n`) lets the
-                files of older epochs be skipped; those with rows of earlier instants only do not
-                count where `instant` has one.
+            where: condition of the rows. With a lower bound of `epoch` (`epoch > n`), files of
+                older epochs are skipped; with a lower bound of `instant`, files of earlier instants
+                do not count for the placement.
 
         Raises:
             FileNotFoundError: there is no such table.
@@ -289,22 +287,22 @@ class Engine:
         if not self.placement.reads(extent, is_slice=after is not None):
             self._open_on_spark(name, stored)
             return
-        with self._here() as local:
+        with self._on_driver() as duck:
             if where is None:
-                attach(local.bindings, name, table)
+                attach(duck.bindings, name, table)
             else:
                 # No relation of a caller can have such a name.
                 whole = f"{name}#whole"
-                with local.bindings.whole(name):
-                    attach(local.bindings, whole, table, after)
+                with duck.bindings.whole(name):
+                    attach(duck.bindings, whole, table, after)
                     chosen = select("*").from_(rows_of(whole)).where(where)
-                    local.make(Statement(name, chosen))
+                    duck.make(Statement(name, chosen))
         only_looked_up = self.placement.only_looks_up(extent)
         self._bind(name, _Relation(True, stored, only_looked_up))
 
     @property
     def few_rows(self) -> int:
-        """Most rows that this process takes from Spark."""
+        """The most rows that this process fetches from Spark."""
         return self._shape.broadcast_rows
 
     def extent(self, stored: StoredTable) -> Extent:
@@ -316,7 +314,7 @@ class Engine:
         return Extent.of(self._table(stored.table, stored.version), _after_epoch(stored.where))
 
     def open_all(self, stored: StoredTables) -> None:
-        """Name the rows of several stored tables; nothing is read yet.
+        """Make a relation of the rows of several stored tables; no row is read yet.
 
         Raises:
             FileNotFoundError: one of the tables does not exist.
@@ -331,12 +329,12 @@ class Engine:
             self._bind(stored.name, _Relation(False, on_spark=True))
             return
         parts = {key: Part(table, after[key]) for key, table in tables.items()}
-        with self._here() as local, local.bindings.whole(stored.name):
-            attach_all(local.bindings, stored.name, stored.key, stored.columns, parts)
+        with self._on_driver() as duck, duck.bindings.whole(stored.name):
+            attach_all(duck.bindings, stored.name, stored.key, stored.columns, parts)
         self._bind(stored.name, _Relation(True))
 
     def query(self, name: str, query: LakeQuery, keep: Keep = "view") -> None:
-        """Make a relation by a query over stored tables, which are opened if they are not yet."""
+        """Make a relation by a query over stored tables, and open these if necessary."""
         for table in query.tables:
             known = self._relations.get(table.name)
             if known is None or known.origin != _Stored(table.table, table.version, table.where):
@@ -346,7 +344,7 @@ class Engine:
     def open_feed(
         self, name: str, table_name: str, first_version: int, last_version: int, rows: int
     ) -> None:
-        """Name the change feed of a table: its columns, `_change_type`, `_commit_version`.
+        """Make a relation of a change feed: the table's columns, `_change_type`, `_commit_version`.
 
         Args:
             name: of the relation.
@@ -356,66 +354,66 @@ class Engine:
             rows: about how many changes these commits hold.
 
         Raises:
-            ChangeFeedGap: a commit of the range is no longer in the log. Files that are lost may
-                show only when the rows are read (`lost_files_are_a_gap`).
+            ChangeFeedGap: a commit of the range is no longer in the log. Missing files may show
+                only when the rows are read (`lost_files_are_a_gap`).
         """
         self._check(name)
         versions = (table_name, first_version, last_version)
         if self.placement.holds(rows):
-            self._load_here(name, changes_here(self._lake, *versions))
+            self._load_on_driver(name, local_changes(self._lake, *versions))
         else:
             self._spark.register(name, changes(self.spark, self._lake, *versions))
             self._bind(name, _Relation(False, on_spark=True))
 
     def load(self, name: str, frames: Frame | Sequence[Frame], keep: Keep = "view") -> None:
-        """Name rows: those of all `frames`, which have the same columns.
+        """Make a relation of the rows of all `frames`, which have the same columns.
 
         Rows of Spark are fetched if they are few and `keep` stores them.
         """
         self._check(name)
         parts = [*frames] if isinstance(frames, Sequence) else [frames]
-        here = [part for part in parts if isinstance(part, pa.Table)]
-        if len(here) == len(parts):
-            rows = pa.concat_tables(here)
+        tables = [part for part in parts if isinstance(part, pa.Table)]
+        if len(tables) == len(parts):
+            rows = pa.concat_tables(tables)
             if self.placement.holds(rows.num_rows):
-                self._load_here(name, rows)
+                self._load_on_driver(name, rows)
                 return
-        with self._there() as remote:
-            sent = [remote.send(p) if isinstance(p, pa.Table) else p for p in parts]
-            self._register(name, reduce(lambda one, other: one.unionByName(other), sent), keep)
+        with self._on_spark() as spark:
+            sent = [spark.send(p) if isinstance(p, pa.Table) else p for p in parts]
+            self._register(name, reduce(lambda a, b: a.unionByName(b), sent), keep)
 
     def make(self, statement: Statement) -> None:
-        """Make a relation on the side that its input decides."""
+        """Make a relation, by DuckDB if it has all that the statement reads, else by Spark."""
         self._check(statement.name)
         read = [self._relations[name] for name in _read_by(statement.select)]
         reads_large = any(relation.only_looked_up for relation in read)
-        # "cache" may be as large as what it is made of.
+        # The rows of "cache" may be as many as those that they are made from.
         takes_all = reads_large and statement.keep == "cache"
         on_driver = all(relation.on_driver for relation in read)
         if not self.placement.driver_rows or takes_all or not on_driver:
             self._make_on_spark(statement)
             return
         try:
-            with self._here() as local:
-                local.make(statement)
+            with self._on_driver() as duck:
+                duck.make(statement)
         except duckdb.OutOfMemoryException:
-            # Small relations with a large join: Spark can spill to the disks of a cluster.
+            # A large join of small relations: Spark can spill to the disks of a cluster.
             self._make_on_spark(statement)
             return
         only_looked_up = reads_large and statement.keep == "view"
         self._bind(statement.name, _Relation(True, statement, only_looked_up))
 
     def staging(self, name: str) -> str:
-        """A folder or URI for rows of this engine that are too many for the driver."""
+        """The folder or URI for rows of this engine that are too many for the driver."""
         return f"{self._shape.staging}/{name}"
 
     def count(self, name: str) -> int:
         """The number of rows of a relation."""
         if self._relations[name].on_driver:
-            with self._here() as local:
-                return local.count(name)
-        with self._there() as remote:
-            return remote.count(name)
+            with self._on_driver() as duck:
+                return duck.count(name)
+        with self._on_spark() as spark:
+            return spark.count(name)
 
     def is_on_driver(self, relation: str) -> bool:
         """Whether DuckDB computes a relation."""
@@ -425,14 +423,14 @@ class Engine:
         """The rows of a query whose result is small by construction."""
         read = _read_by(query)
         if all(self._relations[name].on_driver for name in read):
-            with self._here() as local:
-                return local.rows(query)
-        with self._there() as remote:
+            with self._on_driver() as duck:
+                return duck.rows(query)
+        with self._on_spark() as spark:
             self._send(read)
-            return remote.rows(query)
+            return spark.rows(query)
 
     def collect_few(self, frame: DataFrame) -> pa.Table | None:
-        """The rows of a frame of Spark if they are as few as the driver takes."""
+        """The rows of a Spark frame; None if they are too many for the driver."""
         most = self.placement.driver_rows
         if not most:
             return None
@@ -440,14 +438,14 @@ class Engine:
         return rows if self.placement.holds(rows.num_rows) else None
 
     def held(self, names: Sequence[str]) -> RowsOnDriver | None:
-        """The rows of relations, which stay in DuckDB; None if Spark has to take one of them."""
+        """The rows of relations, which stay in DuckDB; None if one of them needs Spark."""
         relations = [self._relations[name] for name in names]
-        if any(held.only_looked_up or not held.on_driver for held in relations):
+        if any(relation.only_looked_up or not relation.on_driver for relation in relations):
             return None
-        return RowsOnDriver(self._local, self._driver, names)
+        return RowsOnDriver(self._duck, self._driver, names)
 
     def fetch_few(self, name: str, rows: int) -> pa.Table | None:
-        """The rows of a relation in this process, wherever it is; None if they are too many.
+        """The rows of a relation, fetched to this process; None if they are too many.
 
         Args:
             name: of the relation.
@@ -457,11 +455,11 @@ class Engine:
             return self._few(name)
         if rows > self.few_rows:
             return None
-        with self._there() as remote:
-            return remote.spark.table(name).toArrow()
+        with self._on_spark() as spark:
+            return spark.spark.table(name).toArrow()
 
     def frame(self, name: str) -> DataFrame:
-        """The frame of a relation; one of the driver is sent to Spark or made there again."""
+        """The Spark frame of a relation; the relation is sent to Spark, or computed there again."""
         self._send({name})
         return self.spark.table(name)
 
@@ -477,20 +475,20 @@ class Engine:
     ) -> Commit:
         """Write a relation to a table in one commit, sorted as the table is.
 
-        Few rows of Spark are written by this process: Spark takes seconds for a commit.
+        Few rows of Spark are written by this process, since Spark takes seconds for a commit.
 
         Args:
             table: the definition, whose columns the relation has.
             name: of the relation.
             metadata: of the commit.
             mode: `append`, or `overwrite` all rows.
-            rows: how many there are, so that files of Spark have `rows_per_file` each; None if
-                they were not computed yet.
+            rows: how many there are, so that Spark's files have `rows_per_file` each; None if they
+                were not computed yet.
             merge_schema: whether new columns are added to the stored table.
         """
         writer = TableWriter(self._lake, table, metadata, mode, merge_schema)
         if self._relations[name].on_driver:
-            streamed = writer.stream(self._here, name)
+            streamed = writer.stream(self._on_driver, name)
             if streamed is not None:
                 return streamed
         elif rows is not None:
@@ -498,7 +496,7 @@ class Engine:
             if few is not None:
                 return writer.write_rows(few)
         files = None if rows is None else max(1, -(-rows // self._shape.rows_per_file))
-        with self._there():
+        with self._on_spark():
             return writer.write_frame(self.frame(name), files)
 
     def write_rows(
@@ -514,11 +512,11 @@ class Engine:
         return TableWriter(self._lake, table, metadata, mode, merge_schema).write_rows(rows)
 
     def release(self) -> None:
-        """Forget all relations."""
-        if self._remote.engine is not None:
-            self._remote.engine.release()
+        """Drop all relations."""
+        if self._shared_spark.engine is not None:
+            self._shared_spark.engine.release()
         self._watch.close()
-        self._local.close()
+        self._duck.close()
         self._relations.clear()
         self._names.clear()
 
@@ -529,14 +527,14 @@ class Engine:
     def _bind(self, name: str, relation: _Relation) -> None:
         self._names.add(name.lower())
         self._relations[name] = relation
-        self._made.append(name)
+        self._created.append(name)
 
-    def _forget_made(self) -> None:
-        for name in reversed(self._made):
+    def _drop_created(self) -> None:
+        for name in reversed(self._created):
             relation = self._relations.pop(name)
             if relation.on_driver:
                 with self._driver:
-                    self._local.bindings.release(name)
+                    self._duck.bindings.release(name)
             if relation.on_spark:
                 self._spark.forget(name)
             self._names.discard(name.lower())
@@ -548,7 +546,7 @@ class Engine:
         return table
 
     def _keyed_frame(self, stored: StoredTables, key: str) -> DataFrame:
-        """The rows of one of several tables."""
+        """The rows of one of several stored tables, with its key."""
         table = stored.tables[key]
         frame = self._stored_frame(_Stored(table.table, table.version, table.where))
         return self._spark.keyed(frame, stored.key, key, stored.columns)
@@ -565,48 +563,48 @@ class Engine:
         return frame if stored.where is None else frame.where(stored.where.sql(dialect="spark"))
 
     def _make_on_spark(self, statement: Statement) -> None:
-        with self._there() as remote:
+        with self._on_spark() as spark:
             self._send(_read_by(statement.select))
-            frame, size = remote.planned(statement.select)
+            frame, size = spark.planned(statement.select)
             self._register(statement.name, frame, statement.keep, size)
 
     def _register(
         self, name: str, frame: DataFrame, keep: Keep, size: PlanSize = STORED_TABLE
     ) -> None:
-        """Name a frame; it is fetched if it is small and `keep` stores it."""
+        """Make a relation of a frame; it is fetched if it is small and `keep` stores it."""
         rows = None if keep == "view" else self.collect_few(frame)
         if rows is not None:
-            self._load_here(name, rows)
+            self._load_on_driver(name, rows)
             return
         self._spark.register(name, frame, keep, size)
         self._bind(name, _Relation(False, on_spark=True))
 
-    def _load_here(self, name: str, rows: pa.Table) -> None:
-        with self._here() as local:
-            local.load(name, rows)
+    def _load_on_driver(self, name: str, rows: pa.Table) -> None:
+        with self._on_driver() as duck:
+            duck.load(name, rows)
         self._bind(name, _Relation(True))
 
     def _few(self, name: str) -> pa.Table | None:
-        """The rows of a relation if the driver has them and they are not too many."""
+        """The rows of a relation; None if the driver does not have them, or they are too many."""
         if not self._relations[name].on_driver:
             return None
         try:
-            with self._here() as local:
-                rows = local.arrow(name, self.placement.driver_rows + 1)
+            with self._on_driver() as duck:
+                rows = duck.arrow(name, self.placement.driver_rows + 1)
         except duckdb.OutOfMemoryException:
             return None
         return rows if self.placement.holds(rows.num_rows) else None
 
     def _send(self, names: set[str]) -> None:
-        """Name relations of the driver on Spark too."""
+        """Make relations of the driver on Spark too."""
         for name in names:
             relation = self._relations[name]
             if relation.on_spark:
                 continue
             match relation.origin:
                 case None:
-                    with self._here() as local:
-                        rows = local.arrow(name)
+                    with self._on_driver() as duck:
+                        rows = duck.arrow(name)
                     self._spark.register(name, self._spark.send(rows))
                 case _Stored() as stored:
                     self._spark.register(name, self._stored_frame(stored))
@@ -628,7 +626,7 @@ def _after_epoch(where: exp.Expr | None) -> int | None:
 
 
 def _lower_bound(where: exp.Expr | None, name: str) -> int | None:
-    """The lower bound of a column in a conjunction, exclusive; None if it has none."""
+    """The exclusive lower bound of a column in a conjunction; None if there is none."""
     if where is None or where.find(exp.Or, exp.Not) is not None:
         return None
     bounds = [

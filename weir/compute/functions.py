@@ -1,10 +1,10 @@
-"""The SQL functions of the engine, over Arrow columns; one row in, one value out.
+"""The engine's SQL functions over Arrow columns, one value per row.
 
 SPARQL_EVAL(expression text, terms) -> term, or null for an error
 SPARQL_SORT_KEY(term) -> text in the order of ORDER BY
 SPARQL_AGGREGATE("NAME separator", ["multiplicity term", ..]) -> term, or null for an error
 
-What one call may take is limited (`EvaluationLimits`).
+Time and memory of a call are limited (`EvaluationLimits`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _DEFAULT = EvaluationLimits()
 
 
 def limits_of(limits: Limits) -> EvaluationLimits:
-    """What a call may take by the configuration, but for the time."""
+    """The limits of a call by the configuration, without a time limit."""
     return EvaluationLimits(limits.literal_length, limits.query_bytes)
 
 
@@ -42,10 +42,10 @@ def evaluate_batch(
 ) -> pa.StringArray:
     """Evaluate a column of expression texts over a column of term lists.
 
-    Equal rows are evaluated once: a value follows from the row alone.
+    Equal rows are evaluated once, since a value depends on its row alone.
 
     Raises:
-        LimitExceeded: it takes more than `limits`.
+        LimitExceeded: the evaluation exceeds `limits`.
     """
     known: dict[tuple[str, tuple[str | None, ...]], str | None] = {}
     values: list[str | None] = []
@@ -78,12 +78,12 @@ def aggregate_batch(
     items: pa.Array,  # type: ignore[type-arg]
     limits: EvaluationLimits = _DEFAULT,
 ) -> pa.StringArray:
-    """Aggregate a column of lists of `multiplicity term`; an empty term is an error.
+    """Aggregate a column of lists of `multiplicity term`; an empty term means an error.
 
     Raises:
-        LimitExceeded: it takes more than `limits`.
+        LimitExceeded: the aggregation exceeds `limits`.
     """
-    found: list[str | None] = []
+    aggregates: list[str | None] = []
     length = 0
     with evaluated_within(limits):
         for specification, listed in zip(
@@ -95,8 +95,8 @@ def aggregate_batch(
             length += len(value or "")
             limits.check_values(length)
             limits.check_time()
-            found.append(value)
-    return pa.array(found, pa.string())
+            aggregates.append(value)
+    return pa.array(aggregates, pa.string())
 
 
 def _value(item: str) -> tuple[str | None, int]:

@@ -1,4 +1,4 @@
-"""Rows that Spark stored on an executor, and that were lost with it."""
+"""Rows that Spark stored on an executor and lost with it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from weir.errors import WeirError
 from weir.lake.damage.spark_errors import messages_of
 
 _NOT_FOUND = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
-"""Spark's class of the error."""
+"""Spark's error class for such rows."""
 ATTEMPTS = 3
 
 _Result = TypeVar("_Result")
 
 
 class LostRowsError(WeirError):
-    """Rows that a relation stored on an executor are gone: all of its engine is made again."""
+    """Rows of a relation were lost with an executor; its engine must be rebuilt."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -25,21 +25,21 @@ class LostRowsError(WeirError):
 
 
 def are_lost(error: BaseException) -> bool:
-    """Whether an error of Spark, or of a library that uses it, says that stored rows are gone."""
+    """Whether an error of Spark, or of a library that uses it, means that stored rows are lost."""
     return isinstance(error, LostRowsError) or any(
         _NOT_FOUND in message for message in messages_of(error)
     )
 
 
 def repeated_if_lost(compute: Callable[[], _Result], progress: Callable[[str], None]) -> _Result:
-    """What `compute` gives; it is called again if rows that it stored are lost meanwhile.
+    """The result of `compute`, which is called again if rows that it stored are lost.
 
     Args:
-        compute: makes its relations in an engine of its own.
-        progress: receives that it is called again.
+        compute: makes its relations in a new engine.
+        progress: receives a warning before a new attempt.
 
     Raises:
-        LostRowsError: they are lost in `ATTEMPTS` attempts.
+        LostRowsError: rows were lost in all of `ATTEMPTS` attempts.
     """
     for _ in range(ATTEMPTS - 1):
         try:

@@ -1,8 +1,8 @@
-"""Regular expressions where backtracking may take long: in linear time, or by a process that can be
-ended.
+"""Matching regular expressions in linear time, or in a process that can be killed.
 
-RE2 is the one inside Arrow. It is asked whether a pattern occurs, for patterns whose answer is
-known to be the same; everything else is matched by Python in a child process with a deadline.
+Backtracking may take very long. Arrow's RE2, which does not backtrack, searches for patterns for
+which it is known to give the same result as Python. All else is matched by Python in a child
+process with a deadline.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from weir.sparql.functions.regexes import Pattern, Replacement
 
 _WORKER = "weir.sparql.functions.matching_worker"
 _WITHOUT_DEADLINE = 3_600
-"""Seconds of processor time of a search that nobody has set a deadline for."""
+"""Seconds of processor time of a search without a deadline."""
 
 
 class LinearMatching:
-    """Searches by RE2 where it can; where it cannot, by Python in this process."""
+    """Matches by RE2 where possible, else by Python in this process."""
 
     def search(self, pattern: Pattern, text: str) -> bool:
         """Whether the pattern matches somewhere in `text`."""
-        found = _occurs(pattern, text)
-        return pattern.search_here(text) if found is None else found
+        occurs = _occurs(pattern, text)
+        return pattern.search_here(text) if occurs is None else occurs
 
     def replace(self, pattern: Pattern, text: str, replacement: Replacement) -> str:
         """`text` with all matches replaced."""
@@ -46,13 +46,13 @@ class LinearMatching:
 
 
 class MatchingProcess:
-    """Searches by RE2 where it can; where it cannot, by Python in a child process.
+    """Matches by RE2 where possible, else by Python in a child process.
 
-    The child starts when it is first needed. One that does not answer by the deadline of the
-    evaluation, or takes too much memory, is killed.
+    The child starts when it is first needed. It is killed if it does not answer by the deadline of
+    the evaluation, or takes too much memory.
 
     Args:
-        memory: bytes that the child may take beyond those that it starts with.
+        memory: bytes that the child may take in addition to those that it starts with.
     """
 
     def __init__(self, memory: int) -> None:
@@ -67,8 +67,8 @@ class MatchingProcess:
         Raises:
             LimitExceeded: it takes too long, or too much memory.
         """
-        found = _occurs(pattern, text)
-        return bool(self._ask(pattern, text, None)) if found is None else found
+        occurs = _occurs(pattern, text)
+        return bool(self._ask(pattern, text, None)) if occurs is None else occurs
 
     def replace(self, pattern: Pattern, text: str, replacement: Replacement) -> str:
         """`text` with all matches replaced.
@@ -76,11 +76,11 @@ class MatchingProcess:
         Raises:
             LimitExceeded: it takes too long, or too much memory, or the result is too long.
         """
-        made = self._ask(pattern, text, [*replacement])
+        replaced = self._ask(pattern, text, [*replacement])
         limits = evaluation_limits()
-        if not isinstance(made, str):
+        if not isinstance(replaced, str):
             limits.check_literal(limits.literal_length + 1)
-        return str(made)
+        return str(replaced)
 
     def close(self) -> None:
         """End the child."""
@@ -107,7 +107,7 @@ class MatchingProcess:
             try:
                 return self._child.answer(request, limits.deadline)
             except BaseException:
-                # A late answer would be taken for that to the next request.
+                # A late answer would be taken for the answer to the next request.
                 self._end()
                 raise
 
@@ -140,20 +140,20 @@ class _Child:
         return self._process.poll() is not None
 
     def answer(self, request: MatchRequest, deadline: float | None) -> bool | str | None:
-        """What it says.
+        """The child's answer to a request.
 
         Raises:
-            LimitExceeded: it does not answer in time, or memory was refused.
-            RuntimeError: it ended otherwise.
+            LimitExceeded: the child does not answer in time, or takes too much memory.
+            RuntimeError: it ended for another reason.
         """
         try:
             self._connection.send_bytes(json.dumps(asdict(request)).encode())
             if not self._connection.poll(_seconds_until(deadline)):
                 raise LimitExceeded(OUT_OF_TIME)
-            found: bool | str | None = json.loads(self._connection.recv_bytes())
+            answer: bool | str | None = json.loads(self._connection.recv_bytes())
         except (EOFError, ConnectionError):
             raise self._cause_of_death() from None
-        return found
+        return answer
 
     def close(self) -> None:
         """Kill it."""
@@ -173,16 +173,16 @@ class _Child:
 
 
 def _occurs(pattern: Pattern, text: str) -> bool | None:
-    """Whether the pattern matches somewhere, by RE2; None if RE2 cannot say."""
+    """Whether RE2 finds a match of the pattern; None if RE2 cannot be used."""
     if pattern.linear is None:
         return None
     options = pc.MatchSubstringOptions(pattern.linear)
     try:
-        found = pc.call_function("match_substring_regex", [pa.scalar(text)], options)
+        matches = pc.call_function("match_substring_regex", [pa.scalar(text)], options)
     except (pa.ArrowInvalid, UnicodeEncodeError):
         # The pattern is too large, or the text is not Unicode.
         return None
-    return bool(found.as_py())
+    return bool(matches.as_py())
 
 
 def _seconds_until(deadline: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""Which stored tables are read together: as many as the driver holds, or as one statement bears."""
+"""Groups of stored tables that one statement reads together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weir.compute.relations import StoredTable
 Item = TypeVar("Item")
 
 MOST_TABLES, MOST_TABLES_ON_SPARK = 500, 50
-"""In one statement: each costs a file that is open, on Spark a branch of a plan."""
+"""The most tables in one statement: each is an open file, on Spark a branch of a plan."""
 
 
 def packs(
@@ -25,16 +25,16 @@ def packs(
     *,
     fetched: bool = False,
 ) -> list[list[Item]]:
-    """The items in groups that are of one kind and whose tables are read together.
+    """Group items of one kind whose tables are read together.
 
-    A table that is too large for that is alone, and so is one that cannot be opened.
+    An item whose table is too large, or cannot be opened, is a group of its own.
 
     Args:
-        engine: reads them.
+        engine: reads the tables.
         items: in the order in which they are grouped.
-        kind: what the items of a group have in common.
-        table: whose size decides.
-        fetched: whether the rows are fetched, so that Spark reads only few together.
+        kind: of an item; a group has items of one kind.
+        table: of an item, whose size decides.
+        fetched: whether the rows are fetched: Spark then reads only few rows together.
     """
     by_kind: defaultdict[Hashable, list[Item]] = defaultdict(list)
     for item in items:
@@ -66,21 +66,21 @@ class _Fit:
 def _packs(
     fit: _Fit, items: Sequence[Item], table: Callable[[Item], StoredTable]
 ) -> list[list[Item]]:
-    found: list[list[Item]] = []
+    groups: list[list[Item]] = []
     pack: list[Item] = []
     extents: list[Extent] = []
     for item in items:
         try:
             extent = fit.engine.extent(table(item))
-        except Exception:  # noqa: BLE001  (it shows again, for this item, when it is read)
-            found.append([item])
+        except Exception:  # noqa: BLE001  (it occurs again, for this item, when it is read)
+            groups.append([item])
             continue
         if not fit.together([extent]):
-            found.append([item])
+            groups.append([item])
             continue
         if pack and (len(pack) == fit.most or not fit.together([*extents, extent])):
-            found.append(pack)
+            groups.append(pack)
             pack, extents = [], []
         pack.append(item)
         extents.append(extent)
-    return [*found, pack] if pack else found
+    return [*groups, pack] if pack else groups

@@ -1,8 +1,8 @@
 """Where a relation is computed: by DuckDB in the driver's process, or by Spark.
 
-A run of some hundred changes works with some thousand rows. Spark needs about a second per query to
-plan and schedule joins of such relations, DuckDB some milliseconds, and both run the same
-statements with the same result. What does not fit into these limits is distributed.
+A run of a few hundred changes works with a few thousand rows. To plan and schedule joins of these,
+Spark needs about a second per query, DuckDB some milliseconds. Both run the same statements with
+the same result. Relations beyond the limits are computed by Spark.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from weir.settings import Limits
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much of a stored table may be read; `rows` is None where the table does not say."""
+    """How much of a stored table may be read; `rows` is None if its log lacks the number."""
 
     bytes: int
     rows: int | None
@@ -31,7 +31,7 @@ class Extent:
     def of(
         cls, table: DeltaTable, after_epoch: int | None = None, after_instant: int | None = None
     ) -> Self:
-        """The files of a table, or those that may have rows of a later epoch and instant."""
+        """The extent of a table's files that may have rows after an epoch and an instant."""
         files = files_after(table, after_epoch, instant=after_instant)
         size, rows = (pc.sum(files[name]).as_py() for name in ("size_bytes", "num_records"))
         counted = pc.count(files["num_records"], mode="only_null").as_py() == 0
@@ -39,7 +39,7 @@ class Extent:
 
     @classmethod
     def total(cls, extents: Sequence[Self]) -> Self:
-        """Of several tables."""
+        """The extent of several tables together."""
         rows = [extent.rows for extent in extents]
         known = [count for count in rows if count is not None]
         size = sum(extent.bytes for extent in extents)
@@ -52,11 +52,11 @@ class Placement:
 
     Attributes:
         driver_rows: most rows of a relation that the driver computes with; 0 leaves all to Spark.
-        driver_table_bytes: size of a stored table up to which the driver reads it.
-        driver_scan_rows: rows of such a table up to which the driver also computes over all of
-            it, or over all of some epochs; beyond, it only looks rows up.
-        driver_parse_bytes: input bytes that the driver parses.
-        driver_parsed_bytes: bytes of the rows that it gets by it.
+        driver_table_bytes: most bytes of a stored table that the driver reads.
+        driver_scan_rows: most rows of a stored table that the driver scans, wholly or for some
+            epochs; in a larger table it only looks rows up.
+        driver_parse_bytes: most bytes of input that the driver parses.
+        driver_parsed_bytes: most bytes of the parsed rows.
     """
 
     driver_rows: int
@@ -67,7 +67,7 @@ class Placement:
 
     @classmethod
     def of(cls, limits: Limits) -> Self:
-        """The placement that the configuration asks for."""
+        """The placement by the limits of the configuration."""
         return cls(
             limits.driver_rows,
             limits.driver_table_bytes,
@@ -82,7 +82,7 @@ class Placement:
 
     @property
     def room_of_parsed(self) -> Volume:
-        """How many rows the driver takes of what it parses; not decisive where it holds none."""
+        """The most parsed rows that the driver takes; any number of rows if it computes nothing."""
         return Volume(self.driver_rows or sys.maxsize, self.driver_parsed_bytes)
 
     def holds(self, rows: int) -> bool:
@@ -94,8 +94,8 @@ class Placement:
 
         Args:
             extent: of the files that are read.
-            is_slice: whether these are the rows of some epochs, all of which are computed with; of
-                a whole table, a statement may take a few rows only.
+            is_slice: whether the rows are those of some epochs, all of which are used; of a whole
+                table, a statement may need a few rows only.
         """
         if not self.driver_rows or extent.rows is None or extent.bytes > self.driver_table_bytes:
             return False
@@ -107,5 +107,5 @@ class Placement:
         return self.reads(total, is_slice=False) and self.holds(total.rows or 0)
 
     def only_looks_up(self, extent: Extent) -> bool:
-        """Whether the driver only looks rows up in such a table; Spark computes over all of it."""
+        """Whether the driver only looks up rows in a table of this extent; Spark scans it."""
         return extent.rows is None or extent.rows > self.driver_scan_rows

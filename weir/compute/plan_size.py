@@ -1,4 +1,4 @@
-"""How large the plan of a relation on Spark is."""
+"""The size of a relation's plan on Spark."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class PlanSize:
-    """How large a plan is, in nodes of the statement.
+    """The size of a plan, in nodes of the statement.
 
     Attributes:
-        nodes: those of the views that it reads included, unless they are cut.
-        depth: the most that one task may have to compute: nodes one below the other, those of cut
-            views included unless it is known that a job has stored their rows.
+        nodes: of the statement and of the views that it reads, if they are not cut.
+        depth: of the longest chain of nodes that one task may compute. It includes cut views, until
+            a job is known to have stored their rows.
     """
 
     nodes: int = 1

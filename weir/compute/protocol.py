@@ -16,10 +16,10 @@ class SqlEngine(Protocol):
     """Runs statements: `Engine` in production; the law tests run `DuckEngine` by itself."""
 
     def scope(self) -> AbstractContextManager[Self]:
-        """The engine; the relations that are made by what it gives are forgotten at the end."""
+        """A context whose value is an engine; at the end the relations made by that are dropped."""
 
     def load(self, name: str, rows: pa.Table) -> None:
-        """Name rows of this process."""
+        """Make a relation of rows of this process."""
 
     def make(self, statement: Statement) -> None:
         """Make the relation of `statement`."""
@@ -28,7 +28,7 @@ class SqlEngine(Protocol):
         """The number of rows of a relation."""
 
     def is_on_driver(self, relation: str) -> bool:
-        """Whether DuckDB computes a relation, where a statement takes milliseconds."""
+        """Whether DuckDB computes a relation, so that a statement takes milliseconds."""
 
     def rows(self, query: exp.Query) -> list[tuple[object, ...]]:
         """The rows of a query whose result is small by construction."""

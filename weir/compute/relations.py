@@ -38,13 +38,13 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class StoredTable:
-    """A table of the lake under the name that a query has for it, or some of its rows.
+    """A table of the lake, or some of its rows, as a relation.
 
     Attributes:
         name: of the relation; unique among all queries that run at the same time.
         table: name of the table in the lake.
         version: of the table; None for the newest.
-        where: the rows that are meant; None for all.
+        where: condition of the rows; None for all rows.
     """
 
     name: str
@@ -59,9 +59,9 @@ class StoredTables:
 
     Attributes:
         name: of the relation.
-        key: the column that says which table a row is of.
-        tables: by the value of `key`; their `where` only says which files need not be read.
-        columns: the columns beside `key`; null where a table lacks one.
+        key: the column that says which table a row belongs to.
+        tables: by the value of `key`; their `where` only decides which files are skipped.
+        columns: the other columns; null where a table lacks one.
     """
 
     name: str
@@ -72,7 +72,7 @@ class StoredTables:
 
 @dataclass(frozen=True, slots=True)
 class LakeQuery:
-    """A SELECT and the stored tables that it names."""
+    """A SELECT and the stored tables that it reads."""
 
     select: exp.Query
     tables: tuple[StoredTable, ...]

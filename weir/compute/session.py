@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from weir.settings import Settings
 
 Session: TypeAlias = "Callable[[], SparkSession]"
-"""Gives the session; a run over few changes asks for none and starts no JVM."""
+"""Returns the session; a run with few changes never calls it, and so starts no JVM."""
 Spark: TypeAlias = "SparkSession | Session"
-"""A session that is there, or one that may have to be started."""
+"""A running session, or a function that starts it."""
 
 
 def late_session(settings: Settings, name: str = "weir") -> Session:
-    """The session of the configuration; the first call starts it, which takes seconds."""
+    """A function that returns the configured session; its first call takes seconds to start it."""
 
     @cache
     def started() -> SparkSession:
@@ -55,5 +55,5 @@ def _start(settings: Settings, name: str) -> SparkSession:
 
 
 def session_of(spark: Spark) -> Session:
-    """What gives the session; it is started once."""
+    """A function that returns the session, and starts it at most once."""
     return cache(spark if callable(spark) else lambda: spark)

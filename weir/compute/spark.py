@@ -1,4 +1,4 @@
-"""Relations on Spark; the only file below the stages' sources that computes with it."""
+"""Relations on Spark; the only module, except for sources of ingest, that computes with Spark."""
 
 from __future__ import annotations
 
@@ -40,14 +40,16 @@ _DEFAULT = EvaluationLimits()
 
 
 _MOST_NODES = 120
-"""Of the plan of a statement: beyond it, views that it reads are cut, the largest first."""
+"""Most nodes of a statement's plan: if it has more, views that it reads are cut, largest first."""
 _PLAIN_NODES = 4
-"""A view of at most so many reads a stored table: Spark reads that again rather than keep rows."""
+"""A view with at most so many nodes reads a stored table; Spark reads it again instead of storing
+its rows."""
 _MOST_DEPTH = 120
-"""Of what one job computes: beyond it, what it reads is computed before. A task is sent with all
-that it computes, which Java reads by recursion; its stack ends at about 300."""
+"""Most nodes in a chain that one job computes: if it has more, an earlier job computes what it
+reads. A task contains its whole chain, which Java deserializes by recursion; its stack overflows at
+about 300 nodes."""
 _DEPTH_OF_CUT = 10
-"""What storing the rows of a plan adds to the depth, in nodes."""
+"""Nodes by which storing the rows of a plan makes the chain longer."""
 
 
 @dataclass(slots=True)
@@ -55,9 +57,9 @@ class _View:
     """A relation on Spark.
 
     Attributes:
-        frame: what computes it.
+        frame: computes it.
         size: of its plan.
-        reads: how often statements have named it.
+        reads: how often statements have read it.
         cutting: held while its plan is cut.
     """
 
@@ -68,26 +70,26 @@ class _View:
 
     @property
     def is_cut(self) -> bool:
-        """Whether its rows are stored, or will be by the first job that reads them."""
+        """Whether its rows are stored, or will be stored by the first job that reads them."""
         return self.size.nodes == 1
 
 
 class SparkEngine:
     """Relations as temporary views of a session.
 
-    Spark expands a view wherever it is named, before it plans anything: relations of relations
-    would have plans that grow exponentially, and what several statements read would be computed by
-    each. So the plan of a view is *cut* where it has become large or is read again: the first job
-    that needs its rows stores them, and all others read what is stored
+    Spark expands every view that a statement reads before it plans: plans of relations over
+    relations would grow exponentially, and each statement would compute the views that it shares
+    with others. So the plan of a view is *cut* when it is large or read again: the first job that
+    needs the rows stores them, and later jobs read the stored rows
     (docs/decisions/0050-plans-of-spark-are-cut-without-their-statistics.md).
 
-    Temporary views belong to the whole session: one engine at a time.
+    Temporary views belong to the whole session, so a session has one engine at a time.
 
     Args:
         spark: the session.
         broadcast_rows: most rows of a relation that is stored in one partition or sent to every
             task.
-        staging: folder or URI for rows of the driver that are more than that; removed by `release`.
+        staging: folder or URI for driver rows that are more than this; removed by `release`.
         limits: of each call of a function of the engine.
     """
 
@@ -113,9 +115,9 @@ class SparkEngine:
 
     @contextmanager
     def cancellable(self) -> Iterator[Callable[[], None]]:
-        """Gives what cancels the jobs that this thread starts meanwhile.
+        """A context whose value is a function that cancels the jobs started by this thread in it.
 
-        A cancelled task ends with its process of Python, also in the middle of a function.
+        A cancelled task ends with its Python process, even within a function.
         """
         context, group = self.spark.sparkContext, f"weir-{uuid4().hex}"
         before = {name: context.getLocalProperty(name) for name in _JOB_GROUP}
@@ -127,20 +129,20 @@ class SparkEngine:
                 context.setLocalProperty(name, value)  # type: ignore[arg-type]
 
     def make(self, statement: Statement) -> None:
-        """Make a relation; what is not stored is computed where it is read."""
+        """Make a relation; it is computed when it is read, unless its rows are stored."""
         frame, size = self.planned(statement.select)
         self.register(statement.name, frame, statement.keep, size)
 
     def register(
         self, name: str, frame: DataFrame, keep: Keep = "view", size: PlanSize = STORED_TABLE
     ) -> None:
-        """Name a frame.
+        """Make a relation of a frame.
 
         Args:
             name: of the relation.
             frame: its rows.
             keep: how they are stored.
-            size: of its plan, as `planned` gives it.
+            size: of its plan, from `planned`.
         """
         match keep:
             case "cache":
@@ -155,12 +157,12 @@ class SparkEngine:
                 pass
             case _:
                 assert_never(keep)
-        # Not replaced: a name stands for one relation, in the whole session.
+        # Never replaces a view: a name means one relation, in the whole session.
         frame.createTempView(name)
         self._views[name] = _View(frame, size)
 
     def send(self, rows: pa.Table) -> DataFrame:
-        """The frame of rows of the driver: few are in every task, more are staged.
+        """The frame of driver rows: few are sent with the plan, many are staged in files.
 
         Rows in a plan are copied into every plan that reads them.
         """
@@ -172,7 +174,7 @@ class SparkEngine:
         return self.spark.read.schema(frame.schema).parquet(folder)
 
     def keyed(self, frame: DataFrame, key: str, value: str, columns: Sequence[str]) -> DataFrame:
-        """The columns of a frame, null for those that it lacks, and a column `key` of `value`."""
+        """A frame with these columns, null where missing, and a column `key` with `value`."""
         cells = (
             F.col(name) if name in frame.columns else F.lit(None).cast("string").alias(name)
             for name in columns
@@ -180,7 +182,7 @@ class SparkEngine:
         return frame.select(F.lit(value).alias(key), *cells)
 
     def planned(self, query: exp.Query) -> tuple[DataFrame, PlanSize]:
-        """The frame of a query, and how large its plan is; what it reads may be cut."""
+        """The frame of a query and the size of its plan; cuts views that it reads if needed."""
         size = self._cut_inputs(query)
         with deep_recursion():
             text = query.sql(dialect=DIALECT)
@@ -191,9 +193,9 @@ class SparkEngine:
         return self.planned(query)[0]
 
     def _cut_inputs(self, query: exp.Query) -> PlanSize:
-        """Cut what a query reads again or makes too large; gives the size of its plan then.
+        """Cut views that a query reads again or that are too large; returns the plan's new size.
 
-        It has at most `_MOST_NODES` and `_MOST_DEPTH`, unless the query alone has more.
+        The plan then has at most `_MOST_NODES` and `_MOST_DEPTH`, unless the query alone has more.
         """
         own = sum(1 for _ in query.find_all(exp.Select, exp.SetOperation, exp.Join, exp.Subquery))
         named = Counter(table.name for table in query.find_all(exp.Table))
@@ -204,14 +206,14 @@ class SparkEngine:
         total = own + sum(view.size.nodes * named[name] for name, view in views.items())
         for name in sorted(views, key=lambda name: -views[name].size.nodes * named[name]):
             view = views[name]
-            # Adaptive execution runs the shuffles of what is cut, so others do not wait for it.
+            # Only this view is locked: adaptive execution runs the shuffles of a cut plan at once.
             with view.cutting:
                 is_read_again = view.reads > 1 and view.size.nodes > _PLAIN_NODES
                 is_deep = view.size.depth > 0 and own + view.size.depth > _MOST_DEPTH
                 if not view.is_cut and (is_read_again or is_deep or total > _MOST_NODES):
                     total -= (view.size.nodes - 1) * named[name]
                     view.frame, view.size = self._cut(view.frame, view.size)
-                    # The same rows, by another plan.
+                    # Replaces the view by the same rows with another plan.
                     view.frame.createOrReplaceTempView(name)
                 if is_deep and view.size.depth > 0:
                     view.frame.count()
@@ -219,7 +221,7 @@ class SparkEngine:
         return PlanSize(total, own + max((view.size.depth for view in views.values()), default=0))
 
     def count(self, relation: str) -> int:
-        """The number of rows of a relation; computes it if its rows are stored."""
+        """The number of rows of a relation; the job also stores the rows of a cut view."""
         rows = self.spark.table(relation).count()
         view = self._views[relation]
         with view.cutting:
@@ -228,7 +230,7 @@ class SparkEngine:
         return rows
 
     def is_on_driver(self, relation: str) -> bool:
-        """Never."""
+        """Always false."""
         del relation
         return False
 
@@ -237,23 +239,22 @@ class SparkEngine:
         return [tuple(row) for row in self.frame(query).collect()]
 
     def forget(self, name: str) -> None:
-        """Forget a relation."""
+        """Drop a relation."""
         self.spark.catalog.dropTempView(name)
         del self._views[name]
 
     def release(self) -> None:
-        """Forget all relations that were made, and remove what was staged."""
+        """Drop all relations, and remove staged rows."""
         for name in [*self._views]:
             self.forget(name)
         if self._staging is not None:
             remove(self.spark, self._staging)
 
     def _counted(self, frame: DataFrame) -> tuple[DataFrame, bool]:
-        """The rows of a frame, computed now and in one partition if they are few; and whether they
-        are.
+        """The computed rows of a frame, in one partition if they are few, and whether they are few.
 
-        Joins of relations in one partition need neither shuffle nor broadcast. The rows are made by
-        as many tasks as they need and then counted: how many a lookup finds is not known before.
+        Joins of relations in one partition need neither shuffle nor broadcast. The rows are
+        computed by any number of tasks and then counted: the size of a lookup is not known before.
         """
         cut = self._checkpoint(frame, eager=True)
         if cut.rdd.getNumPartitions() == 1:
@@ -262,18 +263,16 @@ class SparkEngine:
         return (cut.coalesce(1) if is_small else cut), is_small
 
     def _cut(self, frame: DataFrame, size: PlanSize) -> tuple[DataFrame, PlanSize]:
-        """What stores the rows of a plan, and its size: at once if it is deep, or else when a job
-        needs them.
-        """
+        """A cut frame and its size: a deep plan is computed now, others when a job needs them."""
         depth = size.depth + _DEPTH_OF_CUT
         is_deep = depth > _MOST_DEPTH
         return self._checkpoint(frame, eager=is_deep), PlanSize(depth=0 if is_deep else depth)
 
     def _checkpoint(self, frame: DataFrame, *, eager: bool) -> DataFrame:
-        """The rows of a frame, which the first job that needs them stores, or this call if `eager`.
+        """A frame whose rows are stored by this call if `eager`, else by the first job that reads.
 
-        Without the statistics of its plan, which a checkpoint keeps: the size of a join is the
-        product of those of its sides, so that in rounds its digits would double with each.
+        It drops the statistics of the plan, which Spark's checkpoint keeps: the estimated size of a
+        join is the product of those of its sides, and its digits would double with each iteration.
         """
         from pyspark.sql import DataFrame as Frame
 
@@ -286,9 +285,9 @@ _JOB_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interrupt
 
 
 def _functions(limits: EvaluationLimits) -> dict[str, Callable[..., Any]]:
-    """The functions of the engine, as they run in Spark's processes of Python.
+    """The engine's functions for Spark's Python processes.
 
-    Those are killed with their tasks, so a regular expression may take as long as the query.
+    These are killed with their tasks, so a regular expression needs no deadline of its own.
     """
     limits = replace(limits, deadline=None, matching=LinearMatching())
 

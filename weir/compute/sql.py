@@ -1,10 +1,10 @@
-"""Builder of SQL as sqlglot trees, which Spark and DuckDB run alike.
+"""Builders of SQL as sqlglot trees, for Spark and DuckDB.
 
 sqlglot's own builders parse names and copy their arguments, and a plan has thousands of both. The
-functions here do neither: an argument becomes a part of what is built, so an expression is given to
-one of them once. Python's operators on expressions (`<`, `*`, `.eq`) copy their operands.
+functions here do neither: an argument becomes part of the result, so pass an expression only once.
+Python's operators on expressions (`<`, `*`, `.eq`) copy their operands.
 
-Columns and their aliases are quoted; names of relations are quoted where they have to be.
+Columns and aliases are quoted; names of relations are quoted where necessary.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def select(
     order_by: Sequence[exp.Expr] = (),
     limit: int | None = None,
 ) -> exp.Select:
-    """A SELECT; `*` is all columns.
+    """A SELECT; `*` means all columns.
 
     Args:
         expressions: what is selected.
@@ -39,24 +39,24 @@ def select(
         order_by: `ascending` and `descending` keys.
         limit: most rows.
     """
-    made = exp.Select(expressions=[exp.Star() if e == "*" else e for e in expressions])
+    query = exp.Select(expressions=[exp.Star() if e == "*" else e for e in expressions])
     if from_ is not None:
-        made.set("from_", exp.From(this=from_))
+        query.set("from_", exp.From(this=from_))
     if joins:
-        made.set("joins", [*joins])
+        query.set("joins", [*joins])
     if where:
-        made.set("where", exp.Where(this=all_of(where)))
+        query.set("where", exp.Where(this=all_of(where)))
     if group_by:
-        made.set("group", exp.Group(expressions=[*group_by]))
+        query.set("group", exp.Group(expressions=[*group_by]))
     if having is not None:
-        made.set("having", exp.Having(this=having))
+        query.set("having", exp.Having(this=having))
     if distinct:
-        made.set("distinct", exp.Distinct())
+        query.set("distinct", exp.Distinct())
     if order_by:
-        made.set("order", exp.Order(expressions=[*order_by]))
+        query.set("order", exp.Order(expressions=[*order_by]))
     if limit is not None:
-        made.set("limit", exp.Limit(expression=exp.Literal.number(limit)))
-    return made
+        query.set("limit", exp.Limit(expression=exp.Literal.number(limit)))
+    return query
 
 
 def rows_of(name: str, alias: str | None = None) -> exp.Table:
@@ -70,30 +70,30 @@ def subquery(query: exp.Query, alias: str | None = None) -> exp.Subquery:
 
 
 def inner_join(relation: exp.Expr, *on: exp.Expr) -> exp.Join:
-    """The pairs of rows for which all conditions hold."""
+    """An inner join: the pairs of rows that meet all conditions."""
     return exp.Join(this=relation, kind="INNER", on=all_of(on))
 
 
 def left_join(relation: exp.Expr, *on: exp.Expr) -> exp.Join:
-    """The same, and the left rows without a match, whose right columns are null."""
+    """A left join: also left rows without a match, with null in the right columns."""
     return exp.Join(this=relation, side="LEFT", on=all_of(on))
 
 
 def semi_join(relation: exp.Expr, *on: exp.Expr) -> exp.Join:
-    """The left rows that have a match."""
+    """A semi-join: the left rows that have a match."""
     return exp.Join(this=relation, kind="SEMI", on=all_of(on))
 
 
 def anti_join(relation: exp.Expr, *on: exp.Expr) -> exp.Join:
-    """The left rows that have no match."""
+    """An anti-join: the left rows that have no match."""
     return exp.Join(this=relation, kind="ANTI", on=all_of(on))
 
 
 def union_all(selects: Sequence[exp.Query]) -> exp.Query:
     """The rows of all `selects`, which have the same columns."""
     whole, *others = selects
-    for each in others:
-        whole = exp.Union(this=whole, expression=each, distinct=False)
+    for query in others:
+        whole = exp.Union(this=whole, expression=query, distinct=False)
     return whole
 
 
@@ -114,15 +114,14 @@ def padded_columns(names: Iterable[str], available: Collection[str]) -> list[exp
 
 
 def alias(expression: exp.Expr, name: str) -> exp.Alias:
-    """An expression as a column."""
+    """An expression as a column with a name."""
     return exp.Alias(this=expression, alias=exp.Identifier(this=name, quoted=True))
 
 
 def text(value: str) -> exp.Expr:
-    """A string literal that means the same on both engines.
+    """A string literal with the same value on both engines.
 
-    Spark reads backslashes in a plain literal as escapes and DuckDB does not; sqlglot writes the
-    literal for each.
+    Spark reads backslashes in a literal as escapes, DuckDB does not; sqlglot writes it for each.
     """
     return exp.Literal.string(value)
 
@@ -138,27 +137,27 @@ def small_number(value: int) -> exp.Expr:
 
 
 def null_text(name: str) -> exp.Expr:
-    """A column that is null, of string type."""
+    """A null column of string type."""
     return alias(as_text(exp.null()), name)
 
 
 def null_time(name: str) -> exp.Expr:
-    """A column that is null, of the type of times."""
+    """A null column of time type."""
     return alias(cast(exp.null(), exp.DType.TIMESTAMPTZ), name)
 
 
 def bigint(expression: exp.Expr) -> exp.Expr:
-    """An expression as BIGINT: sums are wider on DuckDB than on Spark."""
+    """An expression cast to BIGINT: sums have a wider type on DuckDB than on Spark."""
     return cast(expression, exp.DType.BIGINT)
 
 
 def as_text(expression: exp.Expr) -> exp.Expr:
-    """An expression as a string."""
+    """An expression cast to a string."""
     return cast(expression, exp.DType.TEXT)
 
 
 def cast(expression: exp.Expr, to: exp.DType | exp.DataType) -> exp.Expr:
-    """An expression as a value of another type."""
+    """An expression cast to another type."""
     kind = to.copy() if isinstance(to, exp.DataType) else exp.DataType(this=to, nested=False)
     return exp.Cast(this=expression, to=kind)
 
@@ -189,29 +188,26 @@ def coalesce(first: exp.Expr, *others: exp.Expr) -> exp.Expr:
 
 
 def concatenated(first: exp.Expr, *others: exp.Expr) -> exp.Expr:
-    """Strings one after another; null if one is: CONCAT of DuckDB would skip it."""
+    """The concatenation of strings; null if one is null (CONCAT of DuckDB would skip it)."""
     whole = first
-    for each in others:
-        whole = exp.DPipe(this=whole, expression=each)
+    for part in others:
+        whole = exp.DPipe(this=whole, expression=part)
     return whole
 
 
 def case(*cases: tuple[exp.Expr, exp.Expr], otherwise: exp.Expr | None = None) -> exp.Case:
-    """The value beside the first condition that holds; null without `otherwise` if none does."""
+    """The value of the first case whose condition holds; else `otherwise`, by default null."""
     ifs = [exp.If(this=condition, true=value) for condition, value in cases]
     return exp.Case(ifs=ifs, default=otherwise)
 
 
 def each_of(first: exp.Expr, last: exp.Expr) -> exp.Expr:
-    """A row for each whole number from `first` to `last`, which is not before it."""
+    """A row for each integer from `first` to `last`, both included; `first` <= `last`."""
     return exp.Explode(this=exp.GenerateSeries(start=first, end=last))
 
 
 def quotient(dividend: exp.Expr, divisor: int) -> exp.Expr:
-    """The greatest whole number that is not above the quotient; `divisor` is positive.
-
-    The division of both engines rounds towards zero.
-    """
+    """The quotient rounded down (both engines round towards zero); `divisor` is positive."""
     whole = exp.Paren(this=dividend)
     below = exp.Paren(this=number(divisor - 1) - whole)
     return exp.Paren(
@@ -223,7 +219,7 @@ def quotient(dividend: exp.Expr, divisor: int) -> exp.Expr:
 
 
 def divided(dividend: exp.Expr, divisor: int) -> exp.Expr:
-    """The quotient as a whole number, rounded towards zero."""
+    """The quotient rounded towards zero."""
     return bigint(exp.IntDiv(this=dividend, expression=number(divisor)))
 
 
@@ -263,16 +259,16 @@ def matches(value: exp.Expr, pattern: str) -> exp.Expr:
 
 
 def extracted(value: exp.Expr, pattern: str) -> exp.Expr:
-    """The first group of the first match of a regular expression; empty if there is none."""
+    """The first group of the first match of a regular expression; empty without a match."""
     return exp.RegexpExtract(this=value, expression=text(pattern), group=small_number(1))
 
 
 def same_row(
     names: Iterable[str], left: str, right: str, certain: Collection[str] = ()
 ) -> list[exp.Expr]:
-    """Conditions under which rows of `left` and `right` agree; unbound equals unbound.
+    """Conditions for equal rows of `left` and `right`; unbound equals unbound.
 
-    `certain` names columns that are never null: they may be hashed.
+    `certain` names columns that are never null: `=` compares them, so that they can be hashed.
     """
     return [
         _compare(exp.EQ if name in certain else exp.NullSafeEQ, name, left, right) for name in names
@@ -280,7 +276,7 @@ def same_row(
 
 
 def equal(names: Iterable[str], left: str, right: str) -> list[exp.Expr]:
-    """Conditions under which rows of `left` and `right` agree in columns that are never null."""
+    """Conditions for rows of `left` and `right` equal in these columns, which are never null."""
     return [_compare(exp.EQ, name, left, right) for name in names]
 
 
@@ -293,7 +289,7 @@ def over(
 ) -> exp.Window:
     """A window function over the rows of a partition, in the order of `order_by`.
 
-    With `rows_before`, over the rows before the current one; null for the first.
+    With `rows_before`, only over the rows before the current one; null for the first row.
     """
     frame = exp.WindowSpec(
         kind="ROWS",
@@ -311,17 +307,17 @@ def over(
 
 
 def row_number(partition_by: Sequence[exp.Expr], order_by: Sequence[exp.Expr]) -> exp.Window:
-    """The place of a row in the order of its partition, from 1."""
+    """The position of a row in the order of its partition, from 1."""
     return over(exp.RowNumber(), partition_by, order_by)
 
 
 def ascending(expression: exp.Expr) -> exp.Expr:
-    """A key of an order."""
+    """An ascending key of ORDER BY."""
     return exp.Ordered(this=expression)
 
 
 def descending(expression: exp.Expr) -> exp.Expr:
-    """A key of an order, the greatest first."""
+    """A descending key of ORDER BY."""
     return exp.Ordered(this=expression, desc=True)
 
 

@@ -1,7 +1,7 @@
-"""How the rows of a relation are written to a table: as DuckDB computes them, at once, or by Spark.
+"""Writing the rows of a relation to a table: streamed from DuckDB, from memory, or by Spark.
 
-Each is one commit, with the rows in the order of the table. Spark takes seconds for a commit and
-this process milliseconds, so that Spark writes only what is too many rows for this process.
+Each write is one commit, with the rows in the order of the table. A commit takes Spark seconds and
+this process milliseconds, so Spark writes only rows that are too many for this process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from weir.lake.tables import Table
 
 _WITH_ZONE = {"TIMESTAMP": "TIMESTAMPTZ"}
-"""DuckDB's types by other names than Spark's."""
+"""DuckDB's names of types, where they differ from Spark's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class TableWriter:
-    """What writes one commit of a table.
+    """Writes one commit of a table.
 
     Attributes:
-        lake: which holds the table.
+        lake: has the table.
         table: its definition, whose columns the rows have.
         metadata: of the commit.
         mode: `append`, or `overwrite` all rows.
@@ -69,7 +69,7 @@ class TableWriter:
         """Write a relation of DuckDB while it is computed; None if DuckDB runs out of memory.
 
         Args:
-            duckdb: gives it for one statement.
+            duckdb: a context for one statement of DuckDB.
             name: of the relation.
         """
         try:
@@ -80,7 +80,7 @@ class TableWriter:
                     every = chain(first, batches)
                     rows = pa.RecordBatchReader.from_batches(batches.schema, every)
                     return self._counted(self._write(rows))
-            # DuckDB is done: other threads may use it while this one waits for the file system.
+            # DuckDB has finished: other threads may use it while this one writes the file.
             return self._counted(self._write(pa.Table.from_batches(first, batches.schema)))
         except Exception as error:
             if not is_out_of_memory(error):
@@ -88,11 +88,11 @@ class TableWriter:
             return None
 
     def write_frame(self, frame: DataFrame, files: int | None) -> Commit:
-        """Have Spark write a frame, in so many files; None for as many as it has partitions."""
+        """Write a frame by Spark into `files` files; None for one per partition."""
         return self._counted(self._write(frame, files))
 
     def _sorted(self, name: str) -> exp.Select:
-        """The rows of a relation of DuckDB, of the types and in the order of the table."""
+        """The rows of a DuckDB relation with the types and in the order of the table."""
         cells = [
             exp.cast(column(cell.name), _WITH_ZONE.get(cell.type, cell.type)).as_(
                 cell.name, quoted=True
@@ -114,5 +114,5 @@ class TableWriter:
         )
 
     def _counted(self, version: int) -> Commit:
-        """A commit whose rows were not counted before they were written."""
+        """The commit of a version, whose rows are counted after writing."""
         return Commit(version, rows_written(self.lake, self.table.name, version), self.metadata)
