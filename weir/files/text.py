@@ -1,4 +1,4 @@
-"""Files that people write: configuration, sources, remotes, queries, programs."""
+"""Reading files that people write: configuration, sources, remotes, queries, programs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from weir.errors import ConfigurationError
 
 
 def read_bytes(file: Path) -> bytes:
-    """The content of a file; of nothing else, such as a pipe, which might never end.
+    """The content of a regular file; a pipe, which might never end, is refused.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ConfigurationError: it is no file, or cannot be read.
+        ConfigurationError: it is not a regular file, or cannot be read.
     """
     try:
-        # Opening a pipe waits for who writes it.
+        # O_NONBLOCK: opening a pipe would wait for a writer.
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as opened:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -34,7 +34,7 @@ def read_bytes(file: Path) -> bytes:
 
 
 def decoded_text(source: bytes, file: Path) -> str:
-    """The text of a file; line ends stay as they are: they may be part of a string.
+    """The text of a file; line ends are kept, since they may be part of a string.
 
     Raises:
         ConfigurationError: it is not UTF-8.
@@ -53,6 +53,6 @@ def read_text(file: Path) -> str:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ConfigurationError: it is no file, cannot be read, or is not UTF-8.
+        ConfigurationError: it is not a regular file, cannot be read, or is not UTF-8.
     """
     return decoded_text(read_bytes(file), file)

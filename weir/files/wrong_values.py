@@ -1,4 +1,4 @@
-"""What is wrong with a declared value, in words: which keys there are, and which is meant."""
+"""Describes errors of declared values in words: what is wrong, and which keys are possible."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from weir.text.near import meant
 
 _SHOWN = 40
-"""So many characters of a value are repeated."""
+"""A longer value is not repeated in an error."""
 _NOUNS = {
     "int": "a whole number",
     "float": "a number",
@@ -31,7 +31,7 @@ _NOUNS = {
     "url": "an address",
     "path": "a path",
 }
-"""By the begin of pydantic's kinds of errors (`int_parsing`, `list_type`), what was expected."""
+"""The expected value, by the prefix of pydantic's error types (`int_parsing`, `list_type`)."""
 _BOUNDS = {
     "greater_than": ("more than", "gt"),
     "greater_than_equal": ("at least", "ge"),
@@ -41,11 +41,11 @@ _BOUNDS = {
 
 
 def reason(error: ErrorDetails, *, is_secret: bool = False) -> str:
-    """What is wrong, without the key.
+    """What is wrong with a value, without its key.
 
     Args:
-        error: what pydantic says.
-        is_secret: whether the value is not to be repeated.
+        error: of pydantic.
+        is_secret: whether the value must not be repeated.
     """
     kind, context = error["type"], error.get("ctx", {})
     shown = "" if is_secret else _shown(error.get("input"))
@@ -75,19 +75,19 @@ def reason(error: ErrorDetails, *, is_secret: bool = False) -> str:
             is_whole = isinstance(number, float) and number.is_integer()
             return f"it must be {word} {int(number) if is_whole else number:,}"
         case _:
-            begins = [each for each in _NOUNS if kind.startswith(f"{each}_")]
-            if begins:
-                return f"{shown or 'it'} is not {_NOUNS[max(begins, key=len)]}"
+            prefixes = [prefix for prefix in _NOUNS if kind.startswith(f"{prefix}_")]
+            if prefixes:
+                return f"{shown or 'it'} is not {_NOUNS[max(prefixes, key=len)]}"
             return error["msg"].removeprefix("Value error, ").lower()
 
 
 def hint(error: ErrorDetails, errors: Sequence[ErrorDetails], model: Any) -> str:
-    """What to do about an unknown key or kind, or a missing key; empty of others.
+    """What to do about an unknown key or kind, or a missing key; empty for other errors.
 
     Args:
-        error: what is said.
-        errors: all that is wrong.
-        model: what the file holds.
+        error: that is described.
+        errors: all errors of the file.
+        model: the type of the file's content.
     """
     match error:
         case {"type": "union_tag_invalid", "ctx": {"tag": tag, "expected_tags": tags}}:
@@ -99,9 +99,9 @@ def hint(error: ErrorDetails, errors: Sequence[ErrorDetails], model: Any) -> str
             if not keys:
                 return ""
             missing = [
-                str(each["loc"][-1])
-                for each in errors
-                if each["type"] == "missing" and [*each["loc"][:-1]] == above
+                str(other["loc"][-1])
+                for other in errors
+                if other["type"] == "missing" and [*other["loc"][:-1]] == above
             ]
             lacking = f" Missing: {', '.join(missing)}." if missing else ""
             question = meant(str(key), keys) if error["type"] == "extra_forbidden" else ""
@@ -125,7 +125,7 @@ def _choices(expected: str) -> str:
 
 
 def key_of(error: ErrorDetails) -> Sequence[int | str]:
-    """The path to the key that is wrong; of an entry of no known kind that is `kind`."""
+    """The path to the wrong key; for an entry without a known kind, its key `kind`."""
     if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
         return (*error["loc"], "kind")
     return error["loc"]
@@ -133,35 +133,35 @@ def key_of(error: ErrorDetails) -> Sequence[int | str]:
 
 def _kinds_at(model: Any, path: Sequence[int | str]) -> Iterator[str]:
     """The kinds of entries that may be at a path."""
-    for each in _at(model, path):
-        for own in _models(each):
-            yield from get_args(own.model_fields["kind"].annotation)
+    for annotation in _at(model, path):
+        for entry in _models(annotation):
+            yield from get_args(entry.model_fields["kind"].annotation)
 
 
 def keys_at(model: Any, path: Sequence[int | str]) -> list[str]:
-    """The keys of the mapping that a path of pydantic leads to; none if it leads to no mapping."""
-    models = [own for each in _at(model, path) for own in _models(each)]
-    # Where several fit, the first has what they share.
+    """The keys of the mapping at a path of pydantic; empty if there is no mapping."""
+    models = [entry for annotation in _at(model, path) for entry in _models(annotation)]
+    # If several fit, the first has the keys that they share.
     return [*models[0].model_fields] if models else []
 
 
 def _at(model: Any, path: Sequence[int | str]) -> list[Any]:
-    found = [model]
+    annotations = [model]
     for part in path:
-        found = [below for each in found for below in _below(each, part)]
-    return found
+        annotations = [below for annotation in annotations for below in _below(annotation, part)]
+    return annotations
 
 
 def _below(annotation: Any, part: int | str) -> Iterator[Any]:
-    for each in _alternatives(annotation):
-        if isinstance(each, type) and issubclass(each, BaseModel):
-            field = each.model_fields.get(str(part))
+    for alternative in _alternatives(annotation):
+        if isinstance(alternative, type) and issubclass(alternative, BaseModel):
+            field = alternative.model_fields.get(str(part))
             if field is not None:
                 yield field.annotation
-            elif _is_tagged(each, part):
-                yield each
-        elif get_origin(each) in (tuple, list) and isinstance(part, int):
-            yield get_args(each)[0]
+            elif _is_tagged(alternative, part):
+                yield alternative
+        elif get_origin(alternative) in (tuple, list) and isinstance(part, int):
+            yield get_args(alternative)[0]
 
 
 def _is_tagged(model: type[BaseModel], part: int | str) -> bool:
@@ -170,16 +170,16 @@ def _is_tagged(model: type[BaseModel], part: int | str) -> bool:
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:
-    for each in _alternatives(annotation):
-        if isinstance(each, type) and issubclass(each, BaseModel):
-            yield each
+    for alternative in _alternatives(annotation):
+        if isinstance(alternative, type) and issubclass(alternative, BaseModel):
+            yield alternative
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
     if get_origin(annotation) is Annotated:
         yield from _alternatives(get_args(annotation)[0])
     elif get_origin(annotation) in (Union, types.UnionType):
-        for each in get_args(annotation):
-            yield from _alternatives(each)
+        for argument in get_args(annotation):
+            yield from _alternatives(argument)
     elif get_origin(annotation) is not Literal:
         yield annotation

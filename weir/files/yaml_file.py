@@ -1,4 +1,4 @@
-"""A YAML file that declares something: its content, and where a mistake in it stands."""
+"""A YAML file of declarations: its content, and errors with line and column."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from weir.files.yaml_text import YamlError, read_yaml
 from weir.lake.names import Name
 
 DeclaredName = Annotated[str, AfterValidator(Name)]
-"""The name of what an entry declares."""
+"""The name in an entry, such as that of a source."""
 Part = int | str
-"""A key, or the place of an entry in a list."""
+"""A part of a path: a key, or a position in a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class YamlFile:
     Attributes:
         file: its path.
         content: its values.
-        root: its nodes, which know their places.
+        root: its nodes, which have line and column.
     """
 
     file: Path
@@ -49,17 +49,17 @@ class YamlFile:
             raise ConfigurationError(f"not YAML: {error.problem}", where) from None
 
     def mistake(self, error: ValidationError, model: Any, tags: int = 0) -> ConfigurationError:
-        """The first thing that is wrong with the content, with its key and place.
+        """The first error of the content, with its key and place.
 
         Args:
-            error: what was found.
-            model: what the content was to be.
-            tags: how many parts after the second of a place name the kind of an entry; they are no
-                keys of the file.
+            error: of pydantic, about the content.
+            model: the expected type of the content.
+            tags: how many parts of a path, from the third on, name the kind of an entry; they are
+                not keys of the file.
         """
-        # A misspelt key is also a missing one; the misspelling is what helps.
+        # A misspelt key is also a missing one; the error about the misspelling is more helpful.
         errors = error.errors()
-        first = min(errors, key=lambda each: each["type"] == "missing")
+        first = min(errors, key=lambda detail: detail["type"] == "missing")
         known = key_of(first)
         path = [*known[:2], *known[2 + tags :]] if known == first["loc"] else [*known]
         key = ".".join(str(part) for part in path) or "the file"
@@ -68,21 +68,21 @@ class YamlFile:
         )
 
     def place(self, path: Sequence[Part]) -> str:
-        """The file with line and column of what `path` leads to, as far as it is there."""
+        """The file, line and column of the value at `path`, or of the deepest part that exists."""
         line, column = _place(self.root, path)
         return f"{self.file}:{line}:{column}"
 
 
 def _place(node: yaml.Node | None, path: Sequence[Part]) -> tuple[int, int]:
-    """The place of the deepest node that `path` leads to; of the key where it names a key."""
+    """The line and column of the deepest existing node of `path`; of its key, if it has one."""
     mark = None if node is None else node.start_mark
     for part in path:
         match node:
             case yaml.MappingNode(value=pairs):
-                found = [(key, value) for key, value in pairs if key.value == part]
-                if not found:
+                matching = [(key, value) for key, value in pairs if key.value == part]
+                if not matching:
                     break
-                key, node = found[0]
+                key, node = matching[0]
                 mark = key.start_mark
             case yaml.SequenceNode(value=items) if isinstance(part, int) and part < len(items):
                 node = items[part]

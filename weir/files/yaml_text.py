@@ -1,7 +1,7 @@
-"""YAML that people write, read without what makes a small text large.
+"""Reading YAML safely: a small text must not become a large or deeply nested value.
 
-An alias can name what holds it, or make a gigabyte of a line; lists within lists exceed the stack.
-Aliases are read as long as the text would be small if they were written out.
+An alias can contain itself, or expand a line to a gigabyte; nested lists can overflow the stack.
+Aliases are read as long as the document would be small if they were written out.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import yaml
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 DEEPEST = 32
-"""So many lists and mappings may be within each other."""
+"""The deepest nesting of lists and mappings."""
 MOST = 10_000
-"""So many values a document may have if its aliases are written out."""
+"""The most values of a document, with aliases written out."""
 
 
 class YamlError(ValueError):
-    """A text that is no YAML, or has what is not read.
+    """A text that is not YAML, or that has something which is refused.
 
     Attributes:
         problem: what is wrong, in a few words.
@@ -33,10 +33,10 @@ class YamlError(ValueError):
 
 
 def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
-    """The values of a YAML document, and its nodes, which know their places.
+    """The values of a YAML document, and its nodes, which have line and column.
 
     Raises:
-        YamlError: it is not YAML, or has what is not read.
+        YamlError: it is not YAML, or has something that is refused.
     """
     try:
         loader = _Loader(text)
@@ -60,12 +60,13 @@ def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader to a size and a depth, whose mistakes all have a place.
+    """PyYAML's safe loader with limits of size and depth; all of its errors have a place.
 
     Attributes:
-        _depth: how many lists and mappings are around what is read.
-        _values: how many values were read, aliases written out.
-        _extents: of each node that was read: its values, and how deep it is nested itself.
+        _depth: how many lists and mappings contain the present node.
+        _deepest: the greatest depth reached.
+        _values: how many values were read, with aliases written out.
+        _extents: by node, how many values it has, and how deeply they are nested in it.
     """
 
     def __init__(self, text: str) -> None:
@@ -95,7 +96,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
     def _reached(self, values: int, depth: int) -> None:
-        """Count more values, nested so deeply below what is read."""
+        """Count `values` more values that are nested `depth` levels below the present node."""
         self._values += values
         self._deepest = max(self._deepest, self._depth + depth)
         if self._depth + depth > DEEPEST:
@@ -107,7 +108,7 @@ class _Loader(yaml.SafeLoader):
         try:
             return super().construct_object(node, deep)
         except (ValueError, ArithmeticError, LookupError, TypeError, AttributeError):
-            # A number with no digit, a day 31 of February.
+            # Such as a number without digits, or 31 February.
             what = f"{str(node.value)[:40]!r} is no value of YAML: put it in quotes"
             raise yaml.constructor.ConstructorError(None, None, what, node.start_mark) from None
 

@@ -1,1 +1,1 @@
-"""This process: its output, its signals, its address space, messages of native libraries."""
+"""This process: its output, signals, address space, exit, and messages of native libraries."""

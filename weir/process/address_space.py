@@ -1,8 +1,8 @@
-"""A process whose memory is limited by the system: how it ends where memory is refused.
+"""Clear errors for a process whose memory the system limits (`ulimit -v`).
 
-Python and most libraries raise an error then, which can be reported. Others end the process: Rust
-aborts, and so does C++ while it handles another error; the dynamic linker exits with 127. Where a
-limit is set (`ulimit -v`), the work is therefore done by a child, and its parent reports its end.
+If memory is refused, Python and most libraries raise an error, which can be reported. Others end
+the process: Rust aborts, C++ aborts while it handles another error, and the dynamic linker exits
+with 127. So under a limit, the work is done by a child, and its parent reports how it ended.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from contextlib import suppress
 from typing import Final
 
 EXIT_REFUSED: Final = 1
-"""Exit code of a process that has not enough memory."""
+"""Exit code of a process that did not get enough memory."""
 LEAST: Final = 2048 << 20
-"""The bytes below which a limit is refused. With 1,272 MiB a small project runs on two cores. With
-less, a library fails, or waits for a thread that was not started."""
+"""A limit of fewer bytes is refused. With 1,272 MiB a small project runs on two cores; with less, a
+library fails, or waits for a thread that could not be started."""
 _ENDED_BY_LIBRARY: Final = frozenset(
     {-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS, -signal.SIGILL, -signal.SIGTRAP, 127}
 )
 _PASSED_ON: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 _SET_DEATH_SIGNAL: Final = 1
-"""Of prctl(2)."""
+"""PR_SET_PDEATHSIG of prctl(2)."""
 _TEXT: Final = re.compile(
     r"cannot allocate memory|failed to map segment|can't start new thread|bad_?alloc"
     r"|out of memory|malloc of size|memory allocation of|Resource temporarily unavailable",
     re.IGNORECASE,
 )
 _PARENT: Final = "WEIR_PARENT"
-"""The variable by which the child knows that it is one: the number of its parent."""
+"""The environment variable that tells the child that it is one: the process id of its parent."""
 _FRUGAL: Final = {
     "PYTHONMALLOC": "malloc",
     "MALLOC_ARENA_MAX": "1",
@@ -46,9 +46,9 @@ _FRUGAL: Final = {
     "ARROW_IO_THREADS": "1",
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
-"""Python's own allocator retries for minutes where memory is refused; an arena for each thread
-takes 64 MiB of addresses, a buffer of OpenBLAS 32 MiB, Arrow's own pool 1 GiB. Arrow gets one
-thread for computing and one for reading, which `_load_first` starts."""
+"""Settings that save address space. Python's own allocator retries for minutes when memory is
+refused; an arena per thread takes 64 MiB, a buffer of OpenBLAS 32 MiB, Arrow's own pool 1 GiB.
+Arrow gets one thread for computing and one for reading, which `_load_first` starts."""
 _RAISE: Final = (
     "Raise the limit (`ulimit -v`) or lift it, then run again: what was committed is whole, and the"
     " run goes on from there. What DuckDB and Spark take is set by `duckdb.memory` and"
@@ -57,15 +57,15 @@ _RAISE: Final = (
 
 
 def limit() -> int | None:
-    """The bytes that this process may map; None if they are not limited."""
+    """The most bytes that this process may map; None without a limit."""
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if soft == resource.RLIM_INFINITY else soft
 
 
 def watched(main: Callable[[], int]) -> int:
-    """Run the main function of a process, in a child if its memory is limited; the exit code.
+    """Run a main function, in a child if memory is limited; returns the exit code.
 
-    It has to be called before the process has threads.
+    Call it before the process has threads.
     """
     size = limit()
     if size is None:
@@ -89,7 +89,7 @@ def watched(main: Callable[[], int]) -> int:
         _report(f"{what}; a library ended it ({how})", hint)
         return EXIT_REFUSED
     if code < 0:
-        # Who sent the signal meant this process.
+        # The signal was meant for this process.
         if -code != signal.SIGKILL:
             signal.signal(-code, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -98,7 +98,7 @@ def watched(main: Callable[[], int]) -> int:
 
 
 def is_refusal(error: BaseException) -> bool:
-    """Whether an error says that memory was refused."""
+    """Whether an error means that memory was refused."""
     if isinstance(error, MemoryError):
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
@@ -107,7 +107,7 @@ def is_refusal(error: BaseException) -> bool:
 
 
 def refusal_text() -> tuple[str, str]:
-    """What to say where memory was refused: what is wrong, and what to do next."""
+    """The message and the hint if memory was refused."""
     size = limit()
     if size is None:
         return "no memory is left", "Free some memory, or run it on a larger machine."
@@ -115,7 +115,7 @@ def refusal_text() -> tuple[str, str]:
 
 
 def suspicion_text() -> tuple[str, str]:
-    """What to say of an error that nobody expects where memory is limited."""
+    """The message and the hint for an unexpected error under a memory limit."""
     size = limit()
     assert size is not None, "it is limited"
     return f"{_limited(size)}, which may be why it failed", _RAISE
@@ -126,9 +126,9 @@ def _limited(size: int) -> str:
 
 
 def _reported(main: Callable[[], int]) -> int:
-    """The exit code of a main function, whose errors may all be for want of memory.
+    """The exit code of a main function under a memory limit; any error may be due to the limit.
 
-    Python itself gives wrong reasons then, and a panic of Rust is no `Exception`.
+    Python itself gives wrong reasons then, and a Rust panic is not an `Exception`.
     """
     try:
         _load_first()
@@ -140,7 +140,7 @@ def _reported(main: Callable[[], int]) -> int:
             what, hint = refusal_text()
         else:
             with suppress(Exception):
-                # It takes memory, too.
+                # Printing takes memory too.
                 traceback.print_exception(error)
             what, hint = suspicion_text()
         _report(what, hint)
@@ -148,10 +148,10 @@ def _reported(main: Callable[[], int]) -> int:
 
 
 def _load_first() -> None:
-    """Load, while there is memory, what never returns where it is refused.
+    """Load libraries that would hang without memory, while there is memory.
 
-    OpenBLAS, for Great Expectations, never gives up getting its buffers. Arrow waits for the
-    threads of its pools even if they could not be started; reading CSV starts them.
+    OpenBLAS, which Great Expectations needs, retries to get its buffers forever. Arrow waits for
+    the threads of its pools even if they could not be started; reading CSV starts them.
     """
     importlib.import_module("scipy.linalg")
     arrow, csv = (importlib.import_module(name) for name in ("pyarrow", "pyarrow.csv"))
@@ -159,9 +159,9 @@ def _load_first() -> None:
 
 
 def _code_of(child: int, signals: set[signal.Signals]) -> int:
-    """The exit code of a child, minus the number of the signal that ended it.
+    """The exit code of a child; if a signal ended it, minus the number of the signal.
 
-    A signal that was sent to this process is passed on; one of the terminal comes to both.
+    Meanwhile signals sent to this process are passed on; those of the terminal reach both.
     """
     while True:
         info = signal.sigwaitinfo(signals)

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a process: at the next checkpoint, and at the latest two seconds later."""
+"""Ctrl-C ends a process at its next checkpoint, or after two seconds."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ INTERRUPTED = 130
 """Exit code of a process that was interrupted."""
 _SENTENCE = "interrupted: what was committed stays; the next run goes on from there"
 _GRACE = 2.0
-"""Seconds that the process has to end by itself. Then it is killed, which harms nothing."""
+"""Seconds in which the process may end by itself. Then it exits at once, which harms nothing."""
 _CLEAN_LINE = "\r\x1b[2K\x1b[?25h"
-"""For a terminal: what shows progress has hidden the cursor."""
+"""Clears the line of a terminal and shows the cursor, which a progress bar has hidden."""
 _left_to_others = 0
-"""How many of the next signals are another's to handle."""
+"""How many of the next signals other code handles."""
 
 
 class Watch:
-    """Sees to it that SIGINT ends this process.
+    """Ends this process on SIGINT.
 
-    A thread of its own learns of the signal, also while the main thread is in a library that does
-    not return, and whichever handler a library has installed.
+    A separate thread sees the signal, even if the main thread hangs in a library, and whatever
+    handler a library has installed.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Watch:
 
     @classmethod
     def start(cls) -> Self:
-        """Watch until the end of the process; from the main thread."""
+        """Watch until the end of the process; call it from the main thread."""
         watch = cls()
         read, write = os.pipe()
         os.set_blocking(write, False)
@@ -43,7 +43,7 @@ class Watch:
         return watch
 
     def report(self) -> None:
-        """Say that the process was interrupted."""
+        """Report that the process was interrupted, and ignore further interrupts."""
         ignore_interrupts()
         self._is_reported = True
         report_interrupt()
@@ -71,16 +71,16 @@ class Watch:
 
 
 def ignore_interrupts() -> None:
-    """Let the process end undisturbed: all that it had to do and to say is done and said."""
+    """Ignore SIGINT from now on: the process has done its work and is ending."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def report_interrupt() -> None:
-    """Say that this process was interrupted, and what that means."""
+    """Print that this process was interrupted, and what that means."""
     print(_SENTENCE, file=sys.stderr, flush=True)
 
 
 def leave_signals(number: int) -> None:
-    """Leave so many of the next SIGINT and SIGTERM to another, who handles them."""
+    """Leave the next `number` signals SIGINT and SIGTERM to other code."""
     global _left_to_others
     _left_to_others = number

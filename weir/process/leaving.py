@@ -1,7 +1,7 @@
-"""The start and the end of a process without work that nobody needs.
+"""A quicker start and end of a process.
 
-pyarrow imports pandas if it is there, which takes a third of the time of an empty run. Python tears
-down each module at the end, which takes as long as small work, after all is committed and printed.
+pyarrow imports pandas if it is installed, which takes a third of the time of an empty run. At the
+end Python tears down each module, which takes as long as small work, after all output is written.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from importlib.abc import MetaPathFinder
 
 
 class _HiddenFromArrow(MetaPathFinder):
-    """Hides pandas from pyarrow while that is imported; it imports pandas later if it needs it."""
+    """Hides pandas while pyarrow is imported; pyarrow imports it later if it needs it."""
 
     def find_spec(self, name: str, path: object, target: object = None) -> None:
-        """No pandas; every other module is for the other finders."""
+        """Raise an error for pandas; leave every other module to the other finders."""
         del path, target
         if name == "pandas" and _is_arrow_being_imported():
             raise ModuleNotFoundError("it is imported when it is needed", name=name)
@@ -35,14 +35,14 @@ def _is_arrow_being_imported() -> bool:
 
 
 def hide_pandas() -> None:
-    """Have pyarrow be imported without pandas."""
+    """Make later imports of pyarrow not import pandas."""
     sys.meta_path.insert(0, _HiddenFromArrow())
 
 
 def leaving_at_once(main: Callable[[], int]) -> Callable[[], int]:
-    """A main function after whose end the process leaves, once all exit handlers have run.
+    """`main`, changed so that the process then ends without teardown, after its exit handlers.
 
-    A process that has started Spark, or in which an error was not caught, ends as any other.
+    A process that has started Spark, or whose error was not caught, ends as usual.
     """
     codes: list[int] = []
 
@@ -54,7 +54,7 @@ def leaving_at_once(main: Callable[[], int]) -> Callable[[], int]:
             os._exit(codes[0])
 
     def run() -> int:
-        # Handlers run in the opposite order: those that are registered later come before.
+        # Handlers run in reverse order, so those that are registered later run before this one.
         atexit.register(leave)
         codes.append(main())
         return codes[0]

@@ -1,7 +1,7 @@
-"""What libraries print to standard error by themselves, without the panics of Rust.
+"""Hides Rust panics in the standard error of native libraries.
 
-delta-rs panics in a thread of its own after a failed write, and raises the error besides. The
-error is reported; the text of the panic says nothing to a user.
+After a failed write, delta-rs panics in a thread of its own, and also raises an error. The error is
+reported; the text of the panic does not help a user.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from weir.process.standard_streams import writing_to
 _PANIC = re.compile(rb"thread '.*' .*panicked at ")
 _OF_PANIC = re.compile(rb"stack backtrace:|\s+\d+: |\s+at |note: ")
 _DRAIN_SECONDS = 1.0
-"""How long the end waits for what is still to be passed on; children may hold the pipe open."""
+"""How long the end waits for the last lines; children may hold the pipe open."""
 
 
 @contextmanager
 def without_panics() -> Iterator[None]:
-    """Within the block, what native code prints passes a filter; for a whole process.
+    """In this block, standard error of native code in the whole process is filtered.
 
-    Python's own `sys.stderr` goes around it.
+    Python's own `sys.stderr` is not.
     """
     direct = os.dup(2)
     before, sys.stderr = sys.stderr, writing_to(direct, sys.stderr, errors="backslashreplace")
@@ -50,12 +50,12 @@ def _pass_on(read: int, write: int) -> None:
 
 
 def other_lines(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines that are not of a panic."""
+    """The lines that do not belong to a panic."""
     blank = b""
     message = is_panic = False
     for line in lines:
         if _PANIC.match(line):
-            # The blank line before it is a part of it.
+            # The blank line before a panic belongs to it.
             blank, message, is_panic = b"", True, True
         elif message:
             message = False

@@ -1,9 +1,8 @@
-"""Standard streams of a process, also where one is closed or cannot print a character.
+"""Standard streams that can always be written to, so that output never changes the exit code.
 
-A job may be started without them (`>&-`, a service manager): the next file that is opened would get
-their numbers, and what a library prints would be written into it. Their encoding may lack
-characters, and who reads the output may end before all of it is written. None of this is a reason
-to end with another result.
+A job may be started without them (`>&-`, a service manager): the next opened file would get their
+numbers, and a library would print into it. Their encoding may lack characters. The reader of the
+output may end before all of it is written.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from weir.process.leaving import hide_pandas, leaving_at_once
 
 _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 _UNKNOWN = {"stdout": "replace", "stderr": "backslashreplace"}
-"""What becomes of characters that the encoding lacks."""
+"""How characters that the encoding lacks are written."""
 
 
 def run_process(main: Callable[[], int]) -> int:
-    """Run the main function of a process with streams that it can use; returns the exit code."""
+    """Run the main function of a process with usable standard streams; returns the exit code."""
 
     def run() -> int:
         make_usable()
@@ -36,12 +35,12 @@ def run_process(main: Callable[[], int]) -> int:
 
 
 def make_usable() -> None:
-    """Make the standard streams of this process usable; before it opens a file."""
+    """Make the standard streams of this process usable; call it before a file is opened."""
     for number, (name, mode) in enumerate(_STREAMS):
         try:
             os.fstat(number)
         except OSError:
-            # It gets the lowest number that is free, which is this one.
+            # The file gets the lowest free number, which is this one.
             os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(number, True)
         stream = getattr(sys, name)
@@ -53,12 +52,12 @@ def make_usable() -> None:
 
 
 def writing_to(number: int, like: TextIO, *, errors: str) -> TextIO:
-    """A text stream for an open file, which is written to as long as somebody reads it.
+    """A text stream to an open file; after a failed write it discards all further output.
 
     Args:
-        number: of the file.
-        like: the stream whose encoding it has.
-        errors: what becomes of a character that the encoding lacks.
+        number: descriptor of the file.
+        like: the stream whose encoding is used.
+        errors: how characters that the encoding lacks are written.
     """
     like.flush()
     raw = _Output(number, "wb", closefd=False)
@@ -69,20 +68,20 @@ def writing_to(number: int, like: TextIO, *, errors: str) -> TextIO:
 
 
 def has_reader() -> bool:
-    """Whether standard output is still read, which is known before it is written to."""
+    """Whether standard output still has a reader; does not write to it."""
     if isinstance(_failure(), BrokenPipeError):
         return False
     poll = select.poll()
     try:
         poll.register(sys.stdout.fileno(), 0)
     except (OSError, ValueError):
-        # Not that of a process.
+        # It is not the standard output of a process.
         return True
     return not any(event & select.POLLERR for _, event in poll.poll(0))
 
 
 def output_failure() -> OSError | None:
-    """Why some of standard output is not written; None if all is, or nobody wants the rest."""
+    """Why some of standard output was not written; None if all was, or its reader has ended."""
     sys.stdout.flush()
     failure = _failure()
     return None if isinstance(failure, BrokenPipeError) else failure
@@ -94,9 +93,9 @@ def _failure() -> OSError | None:
 
 
 class _Output(io.FileIO):
-    """A file that takes, and forgets, all that it is given after a failure.
+    """A file that discards all output after a failed write.
 
-    What a command does and what it ends with does not depend on whether its output can be written.
+    So the work and the exit code of a command do not depend on its output.
     """
 
     failure: OSError | None = None

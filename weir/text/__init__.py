@@ -1,1 +1,1 @@
-"""Text that people see: what may be printed, what is secret, which name was probably meant."""
+"""Text for people: escaping, hiding secrets, suggesting names, progress lines."""

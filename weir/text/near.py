@@ -1,4 +1,4 @@
-"""What was probably meant by a name that is not known."""
+"""Suggestions for an unknown name: the known names that are nearest to it."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ _LOCAL = re.compile(r"([^/#:]*)>?\Z")
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """The names that are nearest to one that is not known, the nearest first; mostly none."""
+    """At most two known names that are near an unknown one, nearest first; mostly none."""
     by_folded: dict[str, str] = {}
-    for each in known:
-        by_folded.setdefault(each.casefold(), each)
-    found = get_close_matches(name.casefold(), [*by_folded], _SHOWN, _CUTOFF)
-    return [by_folded[folded] for folded in found]
+    for other in known:
+        by_folded.setdefault(other.casefold(), other)
+    matches = get_close_matches(name.casefold(), [*by_folded], _SHOWN, _CUTOFF)
+    return [by_folded[folded] for folded in matches]
 
 
 def near_iris(iri: str, known: Iterable[str]) -> list[str]:
-    """The IRIs whose last parts are nearest to that of one that is not known.
+    """At most two known IRIs whose local names are near that of an unknown one.
 
-    In N-Triples form. Those that begin as it does come first.
+    All are in N-Triples form. IRIs in the same namespace come first.
     """
-    local, locals_ = _local(iri), dict[str, list[str]]()
-    for each in known:
-        locals_.setdefault(_local(each), []).append(each)
-    names = get_close_matches(local, [*locals_], _SHOWN, _CUTOFF)
-    begin = iri.removesuffix(">").removesuffix(local)
-    found = [each for name in names for each in locals_[name] if each != iri]
-    return sorted(found, key=lambda each: not each.startswith(begin))[:_SHOWN]
+    local, by_local = _local(iri), dict[str, list[str]]()
+    for other in known:
+        by_local.setdefault(_local(other), []).append(other)
+    names = get_close_matches(local, [*by_local], _SHOWN, _CUTOFF)
+    namespace = iri.removesuffix(">").removesuffix(local)
+    matches = [other for name in names for other in by_local[name] if other != iri]
+    return sorted(matches, key=lambda other: not other.startswith(namespace))[:_SHOWN]
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """A question that names what is near, to stand before a hint; empty if nothing is."""
-    found = near(name, known)
-    return f"Did you mean {' or '.join(found)}? " if found else ""
+    """A question with the nearest names, to be put before a hint; empty if there are none."""
+    names = near(name, known)
+    return f"Did you mean {' or '.join(names)}? " if names else ""
 
 
 def _local(iri: str) -> str:
-    found = _LOCAL.search(iri)
-    assert found is not None, "it may be empty"
-    return found[1]
+    match = _LOCAL.search(iri)
+    assert match is not None, "it may be empty"
+    return match[1]

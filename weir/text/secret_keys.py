@@ -1,4 +1,4 @@
-"""Which settings are secrets, by their names, and who can read the file that has them."""
+"""Which settings are secrets, by their names, and whether others can read their file."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _REFERENCE = re.compile(
     r"(file|path|_provider|_endpoint|_enabled)$|_provider_type(_|$)|"
     r"^spark_kubernetes_(driver|executor)_(secrets|secretkeyref)_"
 )
-"""Names of where a secret is, or of who has it."""
+"""Names of settings that say where a secret is, or who provides it."""
 _OPTION = re.compile(r"-D([^\s=]+)=(\S+)")
 _USER_IN_URL = re.compile(r"://[^/@\s:]+:[^/@\s]+@")
 
 
 def is_secret(key: str) -> bool:
-    """Whether a name is that of a password or a key: of Hadoop, of delta-rs or of Spark."""
+    """Whether a setting of Hadoop, delta-rs or Spark is a password or a key, by its name."""
     name = re.sub(r"[.\-]", "_", key).lower()
     return _WORDS.search(name) is not None and _REFERENCE.search(name) is None
 
 
 def secret_settings(conf: Mapping[str, str]) -> list[str]:
-    """The Spark settings that hold a secret: by their name, a Java option or the user of a URL."""
+    """The Spark settings with a secret: by name, in a Java option, or as the user of a URL."""
     return [key for key, value in conf.items() if _holds_secret(key, value)]
 
 
 def is_readable_by_others(file: Path) -> bool:
-    """Whether the group of a file or anybody may read it."""
+    """Whether the file's group or all users may read it."""
     return os.name == "posix" and bool(file.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
 
 

@@ -1,7 +1,7 @@
-"""The secrets that this process knows, and texts without them.
+"""The secrets of this process, and their removal from texts.
 
-A store may repeat the request in its error, credentials included; libraries quote that error. What
-is printed or recorded goes through `without_secrets`.
+A store may repeat a request with its credentials in an error, which libraries quote. So all that is
+printed or recorded passes `without_secrets`.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from urllib.parse import quote, unquote
 
 _HIDDEN = "[secret]"
 _SHORTEST = 4
-"""What is shorter would be found by chance in any text."""
+"""A shorter secret is not removed: it would occur by chance in any text."""
 _SIGNATURE = re.compile(r"(?:^|[?&])sig=([^&\s]+)")
-"""The secret part of a shared access signature of Azure."""
+"""The secret part of a shared access signature (Azure)."""
 
 _known: set[str] = set()
 
 
 def hide(values: Iterable[str]) -> None:
-    """Hide these from now on, in the traceback of an error that nobody catches, too."""
+    """Hide these values from now on, also in the traceback of an uncaught error."""
     for value in values:
         signed = _SIGNATURE.search(value)
         for part in (value, *([signed[1]] if signed else [])):
             _known.update(
-                each
-                for each in (part, quote(part), quote(part, safe=""), unquote(part))
-                if len(each) >= _SHORTEST
+                spelling
+                for spelling in (part, quote(part), quote(part, safe=""), unquote(part))
+                if len(spelling) >= _SHORTEST
             )
     if _known:
         sys.excepthook = _report
 
 
 def without_secrets(text: str) -> str:
-    """`text` with `[secret]` in the place of each."""
+    """`text` with `[secret]` in place of each secret."""
     for value in sorted(_known, key=len, reverse=True):
         text = text.replace(value, _HIDDEN)
     return text

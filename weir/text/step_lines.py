@@ -1,4 +1,4 @@
-"""Lines that say what a stage is doing, at most some seconds apart however long a step takes."""
+"""Progress lines of a stage: at least one every few seconds, however long a step takes."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 SILENCE_SECONDS = 10.0
-"""After so long without a line the step that goes on is named again."""
+"""After so long without a line, a line about the running step is written."""
 _LOOK_SECONDS = 1.0
 
 
 class StepLines:
-    """Receives the steps of a stage when they begin, and writes lines about them.
+    """Writes lines about the steps of a stage.
 
     Args:
-        stage: its name, which is the first line.
+        stage: its name, for the first line.
         write: takes a line; it is called by one thread at a time.
-        every_step: whether each step has its line. Else steps that are over before a line is due
-            have none.
+        every_step: whether each step gets a line; else only steps that last for long.
         clock: monotonic seconds.
     """
 
@@ -42,14 +41,14 @@ class StepLines:
             self._line(f"{self._stage} ...")
 
     def begin(self, step: str) -> None:
-        """A step begins, and the one before it is over."""
+        """Note that a step begins, and the one before it has ended."""
         with self._lock:
             self._step, self._began = step, self._clock()
             if self._every_step:
                 self._line(f"{self._stage}: {step}")
 
     def remind(self) -> None:
-        """Write a line if none was written for long."""
+        """Write a line if none was written for `SILENCE_SECONDS`."""
         with self._lock:
             now = self._clock()
             if now - self._written >= SILENCE_SECONDS:
@@ -63,7 +62,7 @@ class StepLines:
 
 @contextmanager
 def reminding(lines: StepLines) -> Iterator[None]:
-    """Within the block a thread calls `remind`."""
+    """In this block, a thread calls `remind` every second."""
     over = threading.Event()
 
     def watch() -> None:
