@@ -1,7 +1,7 @@
 """Patterns of atoms: which triples of a stream or of the graph make an atom.
 
-An atom is in v(u) for each solution of its pattern over the set of triples at the point u; an atom
-of the background, for each solution over the graph.
+v(u) has an atom for each solution of its pattern over the set of triples at the point u; for a
+background atom, over the graph.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class AtomPattern:
     Attributes:
         predicate: of the atom.
         arguments: the variables of `triples` that are the atom's arguments, in order; its other
-            variables have any value.
+            variables may have any value.
         triples: a basic graph pattern.
-        origin: of which triples: those at one point of the program's streams, or of the graph.
+        origin: whether it matches triples at one point of the program's streams, or of the graph.
     """
 
     predicate: str
@@ -54,14 +54,14 @@ class AtomPattern:
 
 
 def read_signature(text: str, place: Place, file: str) -> Signature:
-    """`p`, `p(X)`, ... as a key of the front matter has it.
+    """The signature in a key of the front matter, such as `p` or `p(X)`.
 
     Raises:
-        ProgramSyntaxError: it is none, or has a variable twice.
+        ProgramSyntaxError: it is not a signature, or has a variable twice.
     """
-    found = _SIGNATURE.fullmatch(text)
-    names = [name for name in found.groups()[1:] if name] if found else []
-    if found is None or len({*names}) < len(names):
+    match = _SIGNATURE.fullmatch(text)
+    names = [name for name in match.groups()[1:] if name] if match else []
+    if match is None or len({*names}) < len(names):
         raise ProgramSyntaxError(
             text,
             file,
@@ -69,7 +69,7 @@ def read_signature(text: str, place: Place, file: str) -> Signature:
             "not a predicate with up to three variables that differ",
             'Write "temp(S,V)".',
         )
-    return Signature(found[1], tuple(names), place)
+    return Signature(match[1], tuple(names), place)
 
 
 def declared_pattern(
@@ -82,14 +82,14 @@ def declared_pattern(
     """The pattern that the front matter declares for an atom.
 
     Args:
-        signature: the atom.
+        signature: of the atom.
         pattern: a basic graph pattern of SPARQL, with the arguments as variables.
-        origin: where it is read.
+        origin: whether it is matched with a stream or the graph.
         prefixes: IRIs by prefix, without its colon.
         file: name of the program's file, for errors.
 
     Raises:
-        ProgramError: it is no basic graph pattern, or does not have an argument.
+        ProgramError: it is not a basic graph pattern, or lacks an argument.
     """
     triples = _triples(
         f"SELECT * WHERE {{ {pattern}\n }}", pattern, signature.place, prefixes, file
@@ -104,10 +104,10 @@ def declared_pattern(
 
 
 def default_pattern(predicate: Predicate, namespaces: Namespaces) -> AtomPattern:
-    """`p(X)` is `?X a :p`, and `p(X,Y)` is `?X :p ?Y`, of the stream.
+    """The pattern of an undeclared atom of a stream: `?X a :p` for `p(X)`, `?X :p ?Y` for `p(X,Y)`.
 
     Raises:
-        ProgramError: another number of arguments, or no namespace for names.
+        ProgramError: it has another number of arguments, or names have no namespace.
     """
     name = predicate.name
     if predicate.arity not in (1, 2):
@@ -129,14 +129,15 @@ def default_pattern(predicate: Predicate, namespaces: Namespaces) -> AtomPattern
 def template(
     signature: Signature, triples: str, prefixes: Mapping[str, str], file: str
 ) -> tuple[TriplePattern, ...]:
-    """The triples that an atom is written back as, with its arguments as variables.
+    """The triples as which an atom is written back, with its arguments as variables.
 
     Raises:
-        ProgramError: it is no template of CONSTRUCT, or has another variable or a blank node.
+        ProgramError: they are not a template of CONSTRUCT, or have another variable or a blank
+            node.
     """
     place = signature.place
-    found = _triples(f"CONSTRUCT {{ {triples}\n }} WHERE {{}}", triples, place, prefixes, file)
-    for name in (name for triple in found for name in triple.variables):
+    patterns = _triples(f"CONSTRUCT {{ {triples}\n }} WHERE {{}}", triples, place, prefixes, file)
+    for name in (name for pattern in patterns for name in pattern.variables):
         if name not in signature.arguments:
             shown = name if name.startswith("_:") else f"?{name}"
             raise ProgramSyntaxError(
@@ -146,13 +147,13 @@ def template(
                 f"{shown} is no argument of {signature.predicate}",
                 "The variables of the triples are the arguments of the atom.",
             )
-    return found
+    return patterns
 
 
 def _triples(
     query: str, shown: str, place: Place, prefixes: Mapping[str, str], file: str
 ) -> tuple[TriplePattern, ...]:
-    # rdflib's grammar takes long to import; programs that are cached do not need it.
+    # rdflib's grammar takes long to import, and cached programs do not need it.
     from weir.sparql.frontend.errors import QueryError
     from weir.sparql.frontend.translate import translate
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 PREDICATE = "predicate"
-"""The column of an answer's predicate: a literal, as all columns of answers are RDF terms."""
+"""The column with the predicate of an atom, as a literal: all columns of answers are RDF terms."""
 
 
 def argument_columns(arity: int) -> tuple[str, ...]:
-    """The columns of the arguments of an atom."""
+    """The columns of an atom's arguments: a1, a2, ..."""
     return tuple(f"a{i}" for i in range(1, arity + 1))
 
 
 def predicate_term(predicate: str) -> str:
-    """A predicate as an RDF term."""
+    """A predicate as an RDF literal."""
     return f'"{predicate}"'

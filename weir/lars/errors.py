@@ -10,7 +10,7 @@ class ProgramError(ConfigurationError):
     """A program that cannot be registered.
 
     Args:
-        what: the construct, as it is written (`p(X,Y)`, `not alarm`).
+        what: the construct as written (`p(X,Y)`, `not alarm`).
         file: name of the file.
         place: where the construct begins.
         reason: why not, a clause.
@@ -27,4 +27,4 @@ class ProgramSyntaxError(ProgramError):
 
 
 class UnsupportedProgram(ProgramError):  # noqa: N818  the name says what happened
-    """The text is a program without a unique meaning, or one that Weir does not maintain."""
+    """The text is a program without a unique meaning, or beyond what Weir can maintain."""

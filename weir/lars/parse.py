@@ -1,4 +1,4 @@
-"""From the text of a program to its syntax; lark reads it by `grammar.lark`."""
+"""Parses the text of a program, by lark and `grammar.lark`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NAMES = {
     "LPAR": "(",
     "RPAR": ")",
 }
-"""How errors name the tokens that could follow; of arithmetic, only what is named is said."""
+"""The names of expected tokens in errors; other tokens, of arithmetic, are left out."""
 
 
 def parse(text: str, prefixes: Mapping[str, str], file: str = "<program>") -> RuleSet:
@@ -45,7 +45,7 @@ def parse(text: str, prefixes: Mapping[str, str], file: str = "<program>") -> Ru
         file: its name, for errors.
 
     Raises:
-        ProgramSyntaxError: it is not a program.
+        ProgramSyntaxError: the text is not a program.
         UnsupportedProgram: it is too large.
     """
     from lark import UnexpectedInput
@@ -79,37 +79,37 @@ def _syntax_error(error: UnexpectedInput, text: str, file: str) -> ProgramSyntax
     expected: set[str] = set()
     if isinstance(error, UnexpectedToken):
         expected = {*error.expected}
-        found = str(error.token) or "end of the text"
+        token = str(error.token) or "end of the text"
         if error.token.type == "$END":
-            found, lines = "end of the text", text.splitlines() or [""]
+            token, lines = "end of the text", text.splitlines() or [""]
             place = Place(len(lines), len(lines[-1]) + 1)
         else:
             place = Place(error.line, error.column)
     else:
         assert isinstance(error, UnexpectedCharacters), "the text has ended or goes on"
         expected = {*(error.allowed or ())}
-        place, found = Place(error.line, error.column), text[error.pos_in_stream or 0]
-    if found == ":" and text.startswith(":-", error.pos_in_stream or 0):
-        found = ":-"
-    return ProgramSyntaxError(found, file, place, *_reason(found, expected))
+        place, token = Place(error.line, error.column), text[error.pos_in_stream or 0]
+    if token == ":" and text.startswith(":-", error.pos_in_stream or 0):
+        token = ":-"
+    return ProgramSyntaxError(token, file, place, *_reason(token, expected))
 
 
-def _reason(found: str, expected: set[str]) -> tuple[str, str]:
-    """Why a text ends before `found`, and what to write."""
-    if found in ("'", '"'):
+def _reason(token: str, expected: set[str]) -> tuple[str, str]:
+    """Why a token is not expected, and what to write."""
+    if token in ("'", '"'):
         reason = "a string that does not end in its line, or an escape that no string has"
         return reason, 'Strings are in double quotes, with the escapes of N-Triples: "a".'
-    if found == "not" and ("_WIN" in expected or expected == {"NAME"}):
+    if token == "not" and ("_WIN" in expected or expected == {"NAME"}):
         return "negation stands once, before the window", "Write not win^2 diamond p(X)."
-    if found == ":-":
+    if token == ":-":
         return "an arrow is written <-", "Write alarm(X) <- body."
-    if found == "end of the text":
+    if token == "end of the text":
         return "a rule is not complete", "Each rule and each fact ends with a full stop."
-    if found.startswith(".") and {"_DIAMOND", "_BOX"} <= expected:
+    if token.startswith(".") and {"_DIAMOND", "_BOX"} <= expected:
         return "the size of a window is a whole number", "Write win^2 diamond p(X)."
-    if found[:1].isupper() and "NAME" in expected:
+    if token[:1].isupper() and "NAME" in expected:
         return "a predicate begins with a lower-case letter", "Names in upper case are variables."
-    if found.startswith(":") and "_ARROW" in expected:
+    if token.startswith(":") and "_ARROW" in expected:
         return "a predicate is a name without a prefix", "Write alarm(X) <- body."
     if {"_DIAMOND", "_BOX"} <= expected:
         return "a window is read by diamond, box or @T", "Write win^2 diamond p(X)."

@@ -1,4 +1,4 @@
-"""The predicates of a program: how many arguments each has, and where its atoms come from."""
+"""The predicates of a program: their numbers of arguments, and the origins of their atoms."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from weir.lars.syntax import At, Atom, Place, RuleSet, TupleWindow
 from weir.lars.syntax import Literal as BodyLiteral
 
 Origin = Literal["rules", "facts", "stream", "graph"]
-"""Where atoms come from: they are derived, written in the text, events, or in the graph.
+"""Where atoms come from: rules derive them, the text states them, streams or the graph have them.
 
-Those of facts and of the graph are background: at every point they hold, or do not, at all points.
+Atoms of facts and of the graph are background: they hold at all points or at none.
 """
 
 _PHRASES: Mapping[Origin, str] = {
@@ -28,7 +28,12 @@ _PHRASES: Mapping[Origin, str] = {
 class Predicate:
     """A predicate.
 
-    place: where the front matter declares it, else of its first head, else its first mention.
+    Attributes:
+        name: of the predicate.
+        arity: number of arguments.
+        origin: of its atoms.
+        place: of its declaration in the front matter, else of its first head, else of its first
+            use.
     """
 
     name: str
@@ -45,19 +50,19 @@ class Predicate:
 def predicates_of(
     rules: RuleSet, declared: Mapping[str, Predicate], file: str
 ) -> dict[str, Predicate]:
-    """The predicates of a program by name; what is neither derived nor declared is of the stream.
+    """The predicates of a program by name; those neither derived nor declared are of the stream.
 
     Args:
-        rules: the text.
-        declared: those for which the front matter has a pattern.
+        rules: of the program.
+        declared: the predicates for which the front matter has a pattern.
         file: name of the text, for errors.
 
     Raises:
         ProgramSyntaxError: a predicate has two arities.
         UnsupportedProgram: a predicate has two origins, or two differ in case only.
     """
-    found = {**declared}
-    origins: dict[str, Origin] = {name: each.origin for name, each in declared.items()}
+    predicates = {**declared}
+    origins: dict[str, Origin] = {name: known.origin for name, known in declared.items()}
     atoms: list[tuple[Atom, Origin]] = [(rule.head.atom, "rules") for rule in rules.rules]
     atoms += [(atom, "facts") for atom in rules.facts]
     for atom, origin in atoms:
@@ -72,7 +77,7 @@ def predicates_of(
             )
     for atom in _atoms(rules):
         name, arity = atom.predicate, len(atom.arguments)
-        first = found.setdefault(
+        first = predicates.setdefault(
             name, Predicate(name, arity, origins.get(name, "stream"), atom.place)
         )
         if first.arity != arity:
@@ -83,17 +88,17 @@ def predicates_of(
                 f"{arity} arguments here, and {first.arity} at {first.place}",
                 "A predicate has the same number of arguments everywhere.",
             )
-    _check_case(found, file)
-    return found
+    _check_case(predicates, file)
+    return predicates
 
 
 def check_reads(
     rules: RuleSet, predicates: Mapping[str, Predicate], streams: int, file: str
 ) -> None:
-    """Refuse elements that have no meaning for the origin of their atom.
+    """Refuse body elements that have no meaning for the origin of their atom.
 
     Args:
-        rules: the text.
+        rules: of the program.
         predicates: by name.
         streams: how many the program reads.
         file: name of the text, for errors.
@@ -104,9 +109,9 @@ def check_reads(
     """
     for rule in rules.rules:
         for literal in rule.literals:
-            found = _misread(literal, predicates[literal.atom.predicate], streams, file)
-            if found is not None:
-                raise found
+            error = _misread(literal, predicates[literal.atom.predicate], streams, file)
+            if error is not None:
+                raise error
 
 
 def _misread(
@@ -116,7 +121,7 @@ def _misread(
     if isinstance(literal.window, TupleWindow):
         what = f"win^#{literal.window.size}"
         if predicate.origin == "rules":
-            # Example in section 2.1: what is derived would become the last tuple itself.
+            # Example in section 2.1: a derived atom would itself become the last tuple.
             reason = f"tuples are events, and {name} {_PHRASES['rules']} ({predicate.place})"
             hint = "Use a time window, or a tuple window over the atoms that the rules read."
         elif predicate.is_background:
@@ -140,24 +145,24 @@ def _misread(
 
 
 def _atoms(rules: RuleSet) -> Iterator[Atom]:
-    """The atoms of a text: heads, then others, each in the order of the text."""
+    """The atoms of a program: first the heads, then the others, both in the order of the text."""
     yield from (rule.head.atom for rule in rules.rules)
     bodies = (literal.atom for rule in rules.rules for literal in rule.literals)
     yield from sorted((*rules.facts, *bodies), key=lambda atom: atom.place)
 
 
 def _check_case(predicates: Mapping[str, Predicate], file: str) -> None:
-    """Views are named after predicates, and names of views do not differ in case."""
+    """Refuse names that differ in case only: views, named after predicates, ignore case."""
     taken: dict[str, Predicate] = {}
-    for each in predicates.values():
-        if each.origin != "rules":
+    for predicate in predicates.values():
+        if predicate.origin != "rules":
             continue
-        other = taken.setdefault(each.name.lower(), each)
-        if other is not each:
+        other = taken.setdefault(predicate.name.lower(), predicate)
+        if other is not predicate:
             raise UnsupportedProgram(
-                each.name,
+                predicate.name,
                 file,
-                each.place,
+                predicate.place,
                 f"it differs from {other.name} at {other.place} in case only",
                 "Rename one: each has a view of its name, in which case does not matter.",
             )

@@ -1,4 +1,4 @@
-"""A program: a text and what its front matter declares, checked, as a value to be evaluated."""
+"""A program: checked rules and declarations, as a value that can be evaluated."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from weir.sparql.algebra.expressions import Variable
 from weir.sparql.algebra.patterns import TriplePattern
 
 TimeTerms = Literal["integer", "dateTime"]
-"""As what terms points are: whole numbers from the origin, or times."""
+"""The kind of RDF terms that points are: integers counted from the origin, or times."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredAtom:
-    """A key of `atoms` or `write_stream`: a signature, a pattern or template, and its place."""
+    """An entry of `atoms` or `write_stream`: a signature, its pattern or template, its place."""
 
     signature: str
     triples: str
@@ -43,15 +43,15 @@ class DeclaredAtom:
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """What the front matter says of a program's meaning.
+    """The declarations of the front matter that decide a program's meaning.
 
     Attributes:
-        streams: that it reads, by name; at least one.
+        streams: the names of the streams that it reads, at least one.
         prefixes: IRIs without brackets by prefix, without its colon.
         atoms: the patterns of atoms.
-        output: the predicates that are published, with their places; None for all that are derived.
+        output: the published predicates, with their places; None for all derived predicates.
         written: the templates of atoms that are written back as a stream.
-        written_stream: the name of that stream, None without one.
+        written_stream: the name of that stream; None without one.
     """
 
     streams: tuple[str, ...]
@@ -64,9 +64,12 @@ class Declarations:
 
 @dataclass(frozen=True, slots=True)
 class WrittenAtom:
-    """The triples as which the atoms of a predicate are written back as events at their point.
+    """The triples as which atoms of a predicate are written back, as events at their points.
 
-    arguments: the variables of `triples` that stand for the arguments, in order.
+    Attributes:
+        predicate: of the atoms.
+        arguments: the variables of `triples` for the arguments, in order.
+        triples: the template.
     """
 
     predicate: str
@@ -76,16 +79,16 @@ class WrittenAtom:
 
 @dataclass(frozen=True)
 class Program:
-    """A program that has a unique answer stream over any streams.
+    """A program that has a unique answer stream over any input streams.
 
     Attributes:
         rules: its strata and facts.
-        predicates: all that the text has or the front matter declares, by name.
+        predicates: all predicates of the text or the front matter, by name.
         patterns: of the predicates that are read from streams or the graph, by name.
-        streams: that it reads, by name.
+        streams: the names of the streams that it reads.
         output: the derived predicates that are published, in the order of the text.
-        written: what is written back as a stream.
-        written_stream: the name of that stream, None without one.
+        written: the atoms that are written back as a stream.
+        written_stream: the name of that stream; None without one.
     """
 
     rules: Stratified
@@ -98,13 +101,14 @@ class Program:
 
     @cached_property
     def look_back(self) -> LookBack:
-        """How much of the streams decides the answer at a point."""
-        of_streams = {each.name for each in self.predicates.values() if each.origin == "stream"}
+        """How much of the streams the answer at a point depends on."""
+        predicates = self.predicates.values()
+        of_streams = {predicate.name for predicate in predicates if predicate.origin == "stream"}
         return look_back(self.rules.rules, of_streams)
 
     @cached_property
     def window_reads(self) -> tuple[WindowRead, ...]:
-        """The windows of its rules; what several rules read is evaluated once."""
+        """The windows of its rules; a window that several rules have is evaluated once."""
         return window_reads(sorted(self.rules.rules, key=lambda rule: rule.place))
 
     @property
@@ -116,29 +120,29 @@ class Program:
     @property
     def reads_graph(self) -> bool:
         """Whether it reads the maintained graph."""
-        return any(each.origin == "graph" for each in self.read_patterns)
+        return any(pattern.origin == "graph" for pattern in self.read_patterns)
 
     @cached_property
     def read_patterns(self) -> tuple[AtomPattern, ...]:
-        """The patterns of the atoms that rules read; others may be declared."""
+        """The patterns of the atoms that rules read; declarations may have more."""
         literals = (literal for rule in self.rules.rules for literal in rule.literals)
         names = dict.fromkeys(literal.atom.predicate for literal in literals)
         return tuple(self.patterns[name] for name in names if name in self.patterns)
 
     def argument_names(self, predicate: str, taken: Collection[str] = ()) -> tuple[str, ...]:
-        """Names for the arguments of a derived predicate, in lower case, each once.
+        """Different names for the arguments of a derived predicate, in lower case.
 
-        The variable of the first head that has one there and is not `taken`, else `a1`, `a2`, `a3`.
-        None ends as the columns of exact terms do.
+        A name is the variable of the first head that has one at its position, unless it is `taken`
+        or ends in `_term`, as columns of exact terms do; else `a1`, `a2` or `a3`.
         """
         heads = [r.head.atom for r in self.rules.rules if r.head.atom.predicate == predicate]
         names: list[str] = []
         for i in range(self.predicates[predicate].arity):
             own = (head.arguments[i] for head in sorted(heads, key=lambda atom: atom.place))
-            found = (term.name.lower() for term in own if isinstance(term, Variable))
+            variables = (term.name.lower() for term in own if isinstance(term, Variable))
             free = (
                 name
-                for name in found
+                for name in variables
                 if name not in (*names, *taken, "a1", "a2", "a3") and not name.endswith("_term")
             )
             names.append(next(free, f"a{i + 1}"))
@@ -150,23 +154,23 @@ def read_program(text: str, declarations: Declarations, file: str = "<program>")
 
     Args:
         text: rules and facts; the lines of its front matter are comments.
-        declarations: what the front matter says.
+        declarations: of the front matter.
         file: name of the text, for errors.
 
     Raises:
         ProgramSyntaxError: text or declarations are malformed.
-        UnsupportedProgram: the rules have no unique meaning, or one that is not maintained.
+        UnsupportedProgram: the rules have no unique meaning, or Weir cannot maintain them.
     """
     namespaces = Namespaces(declarations.prefixes, file)
-    found = parse(text, declarations.prefixes, file)
-    if not found.rules:
+    rules = parse(text, declarations.prefixes, file)
+    if not rules.rules:
         raise ProgramSyntaxError(
             "program", file, Place(1, 1), "it has no rule", "Write head <- body."
         )
-    declared = [_pattern(each, declarations.prefixes, file) for each in declarations.atoms]
+    declared = [_pattern(atom, declarations.prefixes, file) for atom in declarations.atoms]
     _refuse_repeated([signature for signature, _ in declared], file)
     predicates = predicates_of(
-        found,
+        rules,
         {
             signature.predicate: Predicate(
                 signature.predicate, len(signature.arguments), pattern.origin, signature.place
@@ -175,30 +179,30 @@ def read_program(text: str, declarations: Declarations, file: str = "<program>")
         },
         file,
     )
-    check_reads(found, predicates, len(declarations.streams), file)
+    check_reads(rules, predicates, len(declarations.streams), file)
     patterns = {pattern.predicate: pattern for _, pattern in declared}
-    for each in predicates.values():
-        if each.origin == "stream" and each.name not in patterns:
-            patterns[each.name] = default_pattern(each, namespaces)
-    output = _output(found, declarations, predicates, file)
+    for predicate in predicates.values():
+        if predicate.origin == "stream" and predicate.name not in patterns:
+            patterns[predicate.name] = default_pattern(predicate, namespaces)
+    output = _output(rules, declarations, predicates, file)
     return Program(
-        rules=stratified(found, file),
+        rules=stratified(rules, file),
         predicates=predicates,
         patterns=patterns,
         streams=declarations.streams,
         output=output,
         written=tuple(
-            _written(each, output, declarations, predicates, file) for each in declarations.written
+            _written(atom, output, declarations, predicates, file) for atom in declarations.written
         ),
         written_stream=declarations.written_stream,
     )
 
 
 def stratified(rules: RuleSet, file: str) -> Stratified:
-    """The rules of a text, checked to be safe and stratified.
+    """The strata of rules, which are checked to be safe and stratified.
 
     Raises:
-        UnsupportedProgram: they are not.
+        UnsupportedProgram: they are not safe or not stratified.
     """
     for fact in rules.facts:
         check_ground(fact, file)
@@ -214,12 +218,12 @@ def _pattern(
 
 def _refuse_repeated(signatures: Sequence[Signature], file: str) -> None:
     seen: set[str] = set()
-    for each in signatures:
-        if each.predicate in seen:
+    for signature in signatures:
+        if signature.predicate in seen:
             raise ProgramSyntaxError(
-                each.predicate, file, each.place, "it is declared twice", "Delete one."
+                signature.predicate, file, signature.place, "it is declared twice", "Delete one."
             )
-        seen.add(each.predicate)
+        seen.add(signature.predicate)
 
 
 def _output(
@@ -230,8 +234,8 @@ def _output(
         return derived
     for name, place in declarations.output:
         _check_derived(name, place, predicates, file)
-    wanted = {name for name, _ in declarations.output}
-    return tuple(name for name in derived if name in wanted)
+    published = {name for name, _ in declarations.output}
+    return tuple(name for name in derived if name in published)
 
 
 def _written(
@@ -261,7 +265,7 @@ def _written(
 
 def _check_derived(name: str, place: Place, predicates: Mapping[str, Predicate], file: str) -> None:
     if name not in predicates or predicates[name].origin != "rules":
-        derived = ", ".join(each.name for each in predicates.values() if each.origin == "rules")
+        derived = ", ".join(p.name for p in predicates.values() if p.origin == "rules")
         raise UnsupportedProgram(
             name, file, place, "no rule derives it", f"The rules derive {derived}."
         )

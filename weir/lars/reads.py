@@ -1,4 +1,4 @@
-"""What a program reads of its streams: how far back it looks, and which windows rules share."""
+"""What a program reads of its streams: how far it looks back, and the windows of its rules."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from weir.lars.syntax import At, Box, Diamond, Literal, Place, Rule, TimeWindow,
 
 @dataclass(frozen=True, slots=True)
 class LookBack:
-    """How much of the streams decides the answer at a point t.
+    """How much of the streams the answer at a point t depends on.
 
     Attributes:
-        points: the events from t - points on; None for all, which `@T` without a window asks for.
-        tuples: and the last so many tuples up to t.
+        points: on the events from t - points to t; None for all, as `@T` without a window needs.
+        tuples: also on the last `tuples` tuples up to t.
     """
 
     points: int | None
@@ -23,9 +23,13 @@ class LookBack:
 
 @dataclass(frozen=True, slots=True)
 class WindowRead:
-    """A window over the atoms of a predicate, and where the text has it.
+    """A window over the atoms of a predicate, and its places in the text.
 
-    modality: `diamond`, `box` or `@`.
+    Attributes:
+        predicate: of the atoms.
+        window: over them.
+        modality: `diamond`, `box` or `@`.
+        places: where the text has the window.
     """
 
     predicate: str
@@ -43,8 +47,8 @@ def look_back(rules: Sequence[Rule], of_streams: Collection[str]) -> LookBack:
 
     Args:
         rules: of the program.
-        of_streams: the predicates that are read from streams. What is derived exists at the point
-            of its evaluation only (Definition 5), so windows over it read nothing of the past.
+        of_streams: the predicates that are read from streams. A derived atom exists only at the
+            point of its evaluation (Definition 5), so windows over it do not look back.
     """
     points: int | None = 0
     tuples = 0
@@ -62,13 +66,13 @@ def look_back(rules: Sequence[Rule], of_streams: Collection[str]) -> LookBack:
 
 
 def window_reads(rules: Sequence[Rule]) -> tuple[WindowRead, ...]:
-    """The windows of the rules in the order of the text; one that several rules have, once."""
+    """The windows of the rules in the order of the text; equal windows are listed once."""
     places: dict[tuple[str, Window, str], list[Place]] = {}
     for literal in _literals(rules):
         if literal.window is not None:
             key = (literal.atom.predicate, literal.window, _modality(literal))
             places.setdefault(key, []).append(literal.place)
-    return tuple(WindowRead(*key, tuple(found)) for key, found in places.items())
+    return tuple(WindowRead(*key, tuple(of_key)) for key, of_key in places.items())
 
 
 def _literals(rules: Sequence[Rule]) -> Iterator[Literal]:

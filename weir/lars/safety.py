@@ -1,4 +1,4 @@
-"""Safe rules: every variable of a rule has a value by a part of the body that is not negated."""
+"""Safe rules: every variable of a rule gets a value from a body element that is not negated."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from weir.sparql.algebra.traversal import arguments_of
 
 
 def safe(rule: Rule, file: str) -> Rule:
-    """The rule with its assignments found and its body in the order that `Stratified` says.
+    """The rule with assignments in place of conditions that assign, ordered as in `Stratified`.
 
-    `V = expression` assigns V, on either side, if no literal binds V.
+    `V = expression` and `expression = V` assign V, unless a literal binds V.
 
     Raises:
-        UnsupportedProgram: a variable without a value.
+        UnsupportedProgram: a variable has no value.
     """
     literals = rule.literals
-    bound = {name for each in literals if not each.negated for name in each.variables}
-    open_conditions = [each for each in rule.body if isinstance(each, Condition)]
+    positive = [literal for literal in literals if not literal.negated]
+    bound = {name for literal in positive for name in literal.variables}
+    open_conditions = [element for element in rule.body if isinstance(element, Condition)]
     assignments: list[Assignment] = []
-    while found := next(filter(None, (_assignment(c, bound) for c in open_conditions)), None):
-        condition, assignment = found
+    while resolved := next(filter(None, (_assignment(c, bound) for c in open_conditions)), None):
+        condition, assignment = resolved
         open_conditions.remove(condition)
         assignments.append(assignment)
         bound.add(assignment.variable)
@@ -46,7 +47,7 @@ def check_ground(fact: Atom, file: str) -> None:
     """Refuse a fact with a variable.
 
     Raises:
-        UnsupportedProgram: it has one.
+        UnsupportedProgram: it has a variable.
     """
     for term in fact.arguments:
         if isinstance(term, Variable):
@@ -66,8 +67,8 @@ def variables_of(expression: Expression) -> tuple[str, ...]:
         case Variable(name):
             return (name,)
         case Call():
-            found = (name for each in arguments_of(expression) for name in variables_of(each))
-            return tuple(dict.fromkeys(found))
+            arguments = arguments_of(expression)
+            return tuple(dict.fromkeys(v for part in arguments for v in variables_of(part)))
         case _:
             return ()
 

@@ -1,8 +1,8 @@
-"""Strata: in which order rules are evaluated, so that negation sees finished predicates only.
+"""Strata: the order in which rules are evaluated, so that negation sees only finished predicates.
 
-Section 3 of the paper, *Adding negation*. A predicate depends on those in the bodies of its rules.
-The predicates of a cycle are one stratum; a negated dependency may not be part of a cycle, for such
-programs have several answer streams or none.
+Section 3 of the paper, *Adding negation*. A predicate depends on the predicates in the bodies of
+its rules. The predicates of a cycle are one stratum. A cycle must not have a negated dependency:
+such programs have several answer streams or none.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Dependency:
 
     @property
     def on(self) -> str:
-        """The predicate that it depends on."""
+        """The predicate that the head depends on."""
         return self.literal.atom.predicate
 
     def __str__(self) -> str:
@@ -40,24 +40,26 @@ class Dependency:
 
 
 def strata(rules: Sequence[Rule], file: str) -> tuple[Stratum, ...]:
-    """The strata of safe rules in order of evaluation: of many, the finest.
+    """The strata of safe rules in order of evaluation, as small as possible.
 
     Raises:
-        UnsupportedProgram: a cycle through negation, or recursion that makes values by arithmetic;
-            with the rules of the cycle.
+        UnsupportedProgram: there is a cycle through negation, or recursion that makes new values by
+            arithmetic; the error names the cycle.
     """
     derived = {rule.head.atom.predicate: None for rule in rules}
     dependencies: dict[str, list[Dependency]] = {name: [] for name in derived}
     for rule in rules:
         for literal in rule.literals:
             if literal.atom.predicate in derived:
-                found = Dependency(rule, literal)
-                dependencies[found.dependent].append(found)
+                dependency = Dependency(rule, literal)
+                dependencies[dependency.dependent].append(dependency)
     components = _components(dependencies)
     component_of = {name: i for i, names in enumerate(components) for name in names}
     inside = {
-        name: [each for each in found if component_of[each.on] == component_of[name]]
-        for name, found in dependencies.items()
+        name: [
+            dependency for dependency in own if component_of[dependency.on] == component_of[name]
+        ]
+        for name, own in dependencies.items()
     }
     for rule in rules:
         _refuse_cycle_through_negation(rule, inside, file)
@@ -73,33 +75,35 @@ def strata(rules: Sequence[Rule], file: str) -> tuple[Stratum, ...]:
 
 
 _Inside = Mapping[str, Sequence[Dependency]]
-"""By predicate, its dependencies on predicates of its stratum."""
+"""The dependencies of each predicate on predicates of its own stratum."""
 
 
 def _refuse_cycle_through_negation(rule: Rule, inside: _Inside, file: str) -> None:
-    for each in inside[rule.head.atom.predicate]:
-        if each.rule is rule and each.literal.negated:
+    for dependency in inside[rule.head.atom.predicate]:
+        if dependency.rule is rule and dependency.literal.negated:
             raise UnsupportedProgram(
-                f"not {each.on}",
+                f"not {dependency.on}",
                 file,
-                each.literal.place,
-                f"negation in a cycle: {_described(_cycle(each, inside))}",
+                dependency.literal.place,
+                f"negation in a cycle: {_described(_cycle(dependency, inside))}",
                 "No predicate may depend on its own negation: take one of the rules out.",
             )
 
 
 def _refuse_arithmetic(rule: Rule, inside: _Inside, file: str) -> None:
-    """Refuse a head that has a value computed from what the rule's own stratum derives.
+    """Refuse a head with a value computed from values that its own stratum derives.
 
-    A variable that an atom of another stratum binds, too, has finitely many values.
+    A variable that an atom of another stratum also binds has finitely many values.
     """
-    own = [each for each in inside[rule.head.atom.predicate] if each.rule is rule]
+    own = [dependency for dependency in inside[rule.head.atom.predicate] if dependency.rule is rule]
     if not own:
         return
-    recursive = [each.literal for each in own]
-    others = [each for each in rule.literals if not each.negated and each not in recursive]
-    bounded = {name for each in others for name in each.variables}
-    growing = {name for each in recursive for name in each.variables} - bounded
+    recursive = [dependency.literal for dependency in own]
+    others = [
+        literal for literal in rule.literals if not literal.negated and literal not in recursive
+    ]
+    bounded = {name for literal in others for name in literal.variables}
+    growing = {name for literal in recursive for name in literal.variables} - bounded
     for element in rule.body:
         if not isinstance(element, Assignment) or growing.isdisjoint(
             variables_of(element.expression)
@@ -122,7 +126,7 @@ def _described(cycle: Sequence[Dependency]) -> str:
 
 
 def _cycle(first: Dependency, inside: _Inside) -> list[Dependency]:
-    """A shortest cycle that begins with a dependency."""
+    """A shortest cycle that begins with the dependency `first`."""
     paths = deque([[first]])
     seen = {first.on}
     while paths:
@@ -137,8 +141,8 @@ def _cycle(first: Dependency, inside: _Inside) -> list[Dependency]:
 
 
 def _components(dependencies: Mapping[str, Sequence[Dependency]]) -> list[tuple[str, ...]]:
-    """The strongly connected components, each after those that it depends on: Tarjan 1972."""
-    found: list[tuple[str, ...]] = []
+    """The strongly connected components, each after those that it depends on (Tarjan 1972)."""
+    components: list[tuple[str, ...]] = []
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []
@@ -146,19 +150,20 @@ def _components(dependencies: Mapping[str, Sequence[Dependency]]) -> list[tuple[
     def visit(name: str) -> None:
         number[name] = lowest[name] = len(number)
         stack.append(name)
-        for each in dependencies[name]:
-            if each.on not in number:
-                visit(each.on)
-                lowest[name] = min(lowest[name], lowest[each.on])
-            elif each.on in stack:
-                lowest[name] = min(lowest[name], number[each.on])
+        for dependency in dependencies[name]:
+            on = dependency.on
+            if on not in number:
+                visit(on)
+                lowest[name] = min(lowest[name], lowest[on])
+            elif on in stack:
+                lowest[name] = min(lowest[name], number[on])
         if lowest[name] == number[name]:
             at = stack.index(name)
-            found.append(tuple(sorted(stack[at:], key=number.__getitem__)))
+            components.append(tuple(sorted(stack[at:], key=number.__getitem__)))
             del stack[at:]
 
     with deep_recursion():
         for name in dependencies:
             if name not in number:
                 visit(name)
-    return found
+    return components

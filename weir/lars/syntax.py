@@ -1,11 +1,10 @@
 """Programs of plain LARS as frozen values: terms, atoms, body elements, rules, strata.
 
-A *point* is an instant counted in units of the program, a whole number. Rules are evaluated at
-every point t. What follows says when an element holds at t in a stream whose first point is t1;
-`v(u)` is the set of atoms at u.
+A *point* is an instant counted in units of the program, an integer. Rules are evaluated at every
+point t. Docstrings say when an element holds at t in a stream whose first point is t1; `v(u)` is
+the set of atoms at u.
 
-Values are equal if they say the same, wherever they stand: places do not count. So two rules that
-have an equal element read the same relation.
+Places do not count for equality, so equal elements of different rules read the same relation.
 """
 
 from __future__ import annotations
@@ -17,22 +16,22 @@ from weir.sparql.algebra.expressions import Constant, Expression, Variable
 Term = Variable | Constant
 """An argument of an atom.
 
-A `Constant` is an RDF term in N-Triples form; two terms are the same if their forms are. A number
-of the text is a literal: `7` is `"7"^^<http://www.w3.org/2001/XMLSchema#integer>`.
+A `Constant` is an RDF term in N-Triples form; terms are equal if their forms are. A number in the
+text is a literal: `7` is `"7"^^<http://www.w3.org/2001/XMLSchema#integer>`.
 """
 
 Time = Variable | int
 """The point of `@T` or `@5`.
 
-A variable may also be an argument of an atom or part of an expression: its value is then the term
-of the point, a literal as `time_terms` of the program says, `xsd:integer` or `xsd:dateTime`. A
-value that is no such term is no point, and the element does not hold.
+If the variable is also an argument of an atom or part of an expression, its value is the point as a
+literal, an `xsd:integer` or `xsd:dateTime` by `time_terms` of the program. If its value is not such
+a literal, the element does not hold.
 """
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where something begins in the text of a program, both counted from 1."""
+    """A line and a column in the text of a program, both counted from 1."""
 
     line: int
     column: int
@@ -42,7 +41,7 @@ class Place:
 
 
 NOWHERE = Place(0, 0)
-"""The place of what has none, because no text says it."""
+"""The place of an element that is not from a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +54,14 @@ class Atom:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names of the variables, in order, each once; each `_` has a name of its own."""
+        """The names of the variables, in order, each once; every `_` has another name."""
         names = (term.name for term in self.arguments if isinstance(term, Variable))
         return tuple(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """`win^n`: the points [max(t1, t - size), t], so size + 1 of them; size >= 0. Definition 3."""
+    """`win^n`: the points from max(t1, t - size) to t, so at most size + 1; Definition 3."""
 
     size: int
 
@@ -71,10 +70,10 @@ class TimeWindow:
 class TupleWindow:
     """`win^#n`: the last `size` tuples of the stream, size >= 1. Definition 4.
 
-    A tuple is a triple of the stream at a point, once, whether or not it is part of an atom of the
-    program; derived and background atoms do not count. The order is that of points, and within one
-    of the first arrival. The window reaches from the point of its first tuple to t, or from t1 if
-    the stream has fewer.
+    A tuple is a triple of the stream at a point, counted once, even if no atom of the program has
+    it; derived and background atoms are not tuples. Tuples are ordered by point, then by first
+    arrival. The window is from the point of its first tuple to t, or from t1 if the stream has
+    fewer tuples.
     """
 
     size: int
@@ -90,7 +89,7 @@ class Diamond:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """At every point of the window, also those at which nothing arrives."""
+    """At every point of the window, including points without events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +104,7 @@ Modality = Diamond | Box | At
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """An atom in a body: `a`, `@T a`, `win^n diamond a`, `win^n box a` or `win^n @T a`, or negated.
+    """A body element `a`, `@T a`, `win^n diamond a`, `win^n box a` or `win^n @T a`, maybe negated.
 
     | window | modality | holds at t if |
     | --- | --- | --- |
@@ -113,8 +112,8 @@ class Literal:
     | None | `At(u)` | t1 <= u <= t, and the atom is in v(u) |
     | w | a modality | the modality holds in the window w at t |
 
-    A background atom is in every v(u). With `negated`, the element holds if the rest of it does
-    not; all its variables then occur in elements of the body that are not negated.
+    A background atom is in every v(u). A `negated` element holds if it does not hold without the
+    negation; all its variables also occur in elements of the body that are not negated.
     """
 
     atom: Atom
@@ -131,7 +130,7 @@ class Literal:
 
     @property
     def time(self) -> Time | None:
-        """The point of `@T`, None if the element has none."""
+        """The point of `@T`; None if the element has no `@`."""
         return self.modality.time if isinstance(self.modality, At) else None
 
     @property
@@ -144,7 +143,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A comparison: holds if its effective boolean value is true; an error is not true."""
+    """A comparison, which holds if its effective boolean value is true; an error is not true."""
 
     expression: Expression
     place: Place = field(default=NOWHERE, compare=False)
@@ -152,10 +151,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`T1 = T + 2` of which nothing else binds T1; an error makes the body not hold.
+    """`T1 = T + 2` where nothing else binds T1; after an error the body does not hold.
 
-    All variables of `expression` are bound by literals that are not negated, or by assignments that
-    stand before this one in the body.
+    All variables of `expression` are bound by literals that are not negated, or by earlier
+    assignments of the body.
     """
 
     variable: str
@@ -171,8 +170,8 @@ class Head:
     """What a rule derives at t: the atom at t, or with `@T` the atom at the point T.
 
     An atom is in the answer at t if it is derived at t *for* t: by a plain head, or by an `@T` head
-    with T = t. One that is derived for another point is seen by windows and by `@` only, at the
-    same t, if their window has that point; nothing derived at one t exists at another.
+    with T = t. An atom derived for another point is seen only by `@` and by windows with that
+    point, at the same t; an atom derived at one t does not exist at another.
     """
 
     atom: Atom
@@ -201,7 +200,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """The rules and the ground facts of a text, in its order; nothing is checked yet."""
+    """The rules and ground facts of a text, in its order, not checked yet."""
 
     rules: tuple[Rule, ...]
     facts: tuple[Atom, ...] = ()
@@ -209,10 +208,10 @@ class RuleSet:
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Rules that are evaluated together: those of the predicates of one cycle, or of one predicate.
+    """Rules that are evaluated together: of the predicates of one cycle, or of one predicate.
 
-    All that their bodies read of other predicates is in earlier strata. Not `recursive`: no body
-    reads a predicate of the stratum, and one pass is enough.
+    All other predicates that their bodies read are in earlier strata. If the stratum is not
+    `recursive`, no body reads a predicate of it, and one pass is enough.
     """
 
     predicates: tuple[str, ...]
@@ -222,10 +221,10 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class Stratified:
-    """Checked rules: safe, stratified, and each `V = expression` that binds V an `Assignment`.
+    """Checked rules: safe and stratified; each `V = expression` that binds V is an `Assignment`.
 
-    In a body conditions and assignments stand after the literals, assignments in an order in which
-    each finds its variables bound, and conditions last. `strata` is in order of evaluation.
+    A body has first the literals, then the assignments in an order in which their variables are
+    bound, then the conditions. `strata` is in order of evaluation.
     """
 
     strata: tuple[Stratum, ...]

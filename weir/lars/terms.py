@@ -1,4 +1,4 @@
-"""The RDF terms that constants of a program stand for."""
+"""The RDF terms of the constants of a program."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from weir.sparql.frontend.literals import boolean, number
 
 @dataclass(frozen=True, slots=True)
 class Namespaces:
-    """What the prefixes of a program stand for.
+    """The prefixes of a program.
 
     Attributes:
-        prefixes: IRIs without brackets by prefix, without its colon. The empty prefix is that of
-            names without one: `room` is `:room`.
+        prefixes: IRIs without brackets by prefix, without its colon. Names without a prefix have
+            the empty one: `room` is `:room`.
         file: name of the program's file, for errors.
     """
 
@@ -26,7 +26,7 @@ class Namespaces:
     file: str
 
     def of_name(self, name: str, place: Place) -> Constant:
-        """A name without a prefix: `true` and `false` are literals, any other is an IRI.
+        """The constant of a name without prefix: `true` and `false` are literals, others IRIs.
 
         Raises:
             ProgramSyntaxError: the empty prefix is not declared.
@@ -45,7 +45,7 @@ class Namespaces:
         return Constant(terms.iri(self.prefixes[""] + name))
 
     def of_prefixed_name(self, text: str, place: Place) -> Constant:
-        """`ex:room`.
+        """The IRI of a prefixed name such as `ex:room`.
 
         Raises:
             ProgramSyntaxError: the prefix is not declared.
@@ -73,7 +73,7 @@ class Namespaces:
         """A literal in N-Triples form, escapes and upper-case language tags allowed.
 
         Raises:
-            ProgramSyntaxError: a datatype that is no IRI, a language tag or escape that is none.
+            ProgramSyntaxError: the datatype, the language tag or an escape is not valid.
         """
         return Constant(self._canonical(text, written, place))
 
@@ -85,5 +85,5 @@ class Namespaces:
 
 
 def of_number(text: str) -> Constant:
-    """A number with or without a sign: integer, decimal or double by how it is written."""
+    """A number, maybe with a sign: an integer, decimal or double as in SPARQL."""
     return Constant(number(text))

@@ -1,4 +1,4 @@
-"""From lark's tree of a program to its syntax; `grammar.lark` has the names of the nodes."""
+"""Converts lark's tree of a program to its syntax; `grammar.lark` has the names of the nodes."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ Node = Tree[Token]
 MAX_ARGUMENTS = 3
 MAX_DEPTH = 128
 MAX_WINDOW = 10**9
-"""The largest window; of seconds, 31 years."""
+"""The largest window; in seconds, 31 years."""
 MAX_POINT = 10**15
 
 # BNODE makes new terms, BOUND is true of every variable of a rule.
 _NOT_OFFERED = ("BNODE", "BOUND", "IN", "NEG", "POS", "SORTKEY")
-_ARITIES = {name: found.arity for name, found in FUNCTIONS.items()} | {
+_ARITIES = {name: function.arity for name, function in FUNCTIONS.items()} | {
     name: form.arity for name, form in SPECIAL_FORMS.items()
 }
 FUNCTIONS_OF_RULES = {
@@ -50,11 +50,11 @@ FUNCTIONS_OF_RULES = {
     for name, arity in _ARITIES.items()
     if name.replace("_", "").isalnum() and name not in _NOT_OFFERED
 }
-"""The functions of SPARQL that an expression of a rule may call, with their arities."""
+"""The SPARQL functions that an expression of a rule may call, with their arities."""
 
 
 class Reading:
-    """Reads one program; each `_` becomes a variable `_1`, `_2`, ..., which no text can write."""
+    """Converts one program; each `_` becomes a variable `_1`, `_2`, ..., not possible in a text."""
 
     def __init__(self, namespaces: Namespaces) -> None:
         self._namespaces, self._file = namespaces, namespaces.file
@@ -128,19 +128,19 @@ class Reading:
         return Atom(str(name), tuple(map(self._term, arguments)), place)
 
     def _term(self, tree: Node | Token) -> Term:
-        found = self._expression(tree)
-        assert isinstance(found, Variable | Constant), "an argument is no call"
-        return found
+        term = self._expression(tree)
+        assert isinstance(term, Variable | Constant), "an argument is no call"
+        return term
 
     def _time(self, tree: Node) -> Time:
-        (token,) = (each for each in tree.children if isinstance(each, Token) and each != "-")
+        (token,) = (part for part in tree.children if isinstance(part, Token) and part != "-")
         if tree.data == "time_variable":
             return self._variable(token)
         point = self._whole(token, MAX_POINT)
         return -point if tree.data == "negative_point" else point
 
     def _window(self, tree: Node) -> Window:
-        (token,) = (each for each in tree.children if isinstance(each, Token))
+        (token,) = (part for part in tree.children if isinstance(part, Token))
         size = self._whole(token, MAX_WINDOW)
         if tree.data == "time_window":
             return TimeWindow(size)
@@ -230,10 +230,10 @@ def _token(child: Node | Token) -> Token:
     return child
 
 
-def _place(found: Node | Token) -> Place:
-    if isinstance(found, Token):
-        return Place(found.line or 0, found.column or 0)
-    return Place(found.meta.line, found.meta.column)
+def _place(child: Node | Token) -> Place:
+    if isinstance(child, Token):
+        return Place(child.line or 0, child.column or 0)
+    return Place(child.meta.line, child.meta.column)
 
 
 def _depth(expression: Expression) -> int:
