@@ -1,8 +1,8 @@
 """Stable labels of blank nodes: the same node has the same label in every change set.
 
-A blank node of a patch is identified by its label within its source. A blank node of a document is
-identified by its content: its label is a hash of its content tree, so that an unchanged node has
-the same label in every version, and nodes of one document with equal content are one node.
+In a patch, the label identifies a blank node within its source. In a document, the content does: a
+node's label is a hash of its content tree. So an unchanged node has the same label in every
+version, and nodes of one document with equal content become one node.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ Property = tuple[str, str, str]
 
 
 def scoped_label(scope: str, label: str) -> str:
-    """The label `_:b<hash>` of the blank node that `scope` calls `label`."""
+    """The label `_:b<hash>` of the blank node with the label `label` in `scope`."""
     return hashed_label(scope, "name", label)
 
 
 def content_labels(quads: Iterable[Quad], scope: str) -> dict[str, str]:
     """The label of every blank node of a document, by its old label (`_:x`).
 
-    A node's content is its properties, those of the blank nodes it points to included. Nodes that
-    reach each other have no tree: they are labelled together, by a canonical labelling of their
-    cycle; cycles of the same form in one document get the same labels. Nodes of a cycle with equal
-    content are distinguished by the IRIs that point to them, and then by their order in the
-    document.
+    The content of a node is its properties, including those of the blank nodes that it points to.
+    Nodes that reach each other have no content tree: they are labelled together, by a canonical
+    labelling of their cycle. Cycles of the same form in one document get the same labels. Nodes of
+    a cycle with equal content are distinguished by the IRIs that point to them, then by their order
+    in the document.
     """
     pointers: defaultdict[str, list[str]] = defaultdict(list)
     content: dict[str, dict[Property, None]] = {}
@@ -61,7 +61,7 @@ def _cycle_labels(
     labels: Mapping[str, str],
     scope: str,
 ) -> dict[str, str]:
-    """Labels of nodes that reach each other; `labels` has those of the other nodes they reach."""
+    """Labels of nodes that reach each other; `labels` has the other nodes that they reach."""
     inside = set(group)
     own = {
         node: tuple(sorted({_line(p, labels) for p in content[node] if p[2] not in inside}))
@@ -92,8 +92,8 @@ def _line(property_: Property, labels: Mapping[str, str]) -> str:
 
 
 def hashed_label(scope: str, kind: str, *lines: str) -> str:
-    """A label `_:b<hash>`."""
-    # Terms in N-Triples form hold no line feed, so that different lines give different text.
+    """The label `_:b<hash>` of a scope, a kind and some lines."""
+    # Terms in N-Triples form have no line feed, so different lines give different texts.
     text = "\n".join((kind, *lines))
     return f"_:b{sha256(f'{len(scope)} {scope} {text}'.encode()).hexdigest()[:32]}"
 

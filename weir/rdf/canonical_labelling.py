@@ -11,9 +11,9 @@ Edge = tuple[str, str, str]
 """From, label, to."""
 
 _COMPARISONS = 4_000
-"""Nodes to choose from, times edges, up to which all choices are compared."""
+"""All choices are compared if candidates times edges are at most so many."""
 _VISITS = 2_000_000
-"""Visits of nodes and edges after which nodes that are still alike stay in the order of `own`."""
+"""Visits of nodes and edges, after which nodes that are still alike stay in the order of `own`."""
 
 
 def canonical_labelling(
@@ -22,20 +22,20 @@ def canonical_labelling(
     edges: Iterable[Edge],
     budget: Budget | None = None,
 ) -> dict[str, int]:
-    """The place (from 0) of each node in an order that does not depend on the nodes' names.
+    """The position (from 0) of each node in an order that does not depend on the nodes' names.
 
-    Nodes are distinguished by `own` and by their edges, as far as colour refinement goes, then by
-    `pointers`. Of the nodes that still share a colour, each is tried as the first, and the one that
-    gives the least graph is chosen; of several that give the same graph (usually automorphic) the
-    first in the order of `own`. Where there are too many to compare, the first is chosen without
-    trying, and beyond the budget those that are still alike stay in the order of `own`: the same
-    document then gives the same order, but an isomorphic one may give another.
+    Colour refinement distinguishes nodes by `own` and their edges, then by `pointers`. If nodes
+    still share a colour, each of them is tried as the first, and the choice with the least graph is
+    taken; if several give the same graph (they are usually automorphic), the first in the order of
+    `own`. If there are too many choices to compare, the first is taken without trying, and when the
+    budget is used up, nodes that are still alike stay in the order of `own`. The same document then
+    gives the same order, but an isomorphic one may give another.
 
     Args:
         own: by node, its properties that point out of the graph.
         pointers: by node, what points to it from outside the graph.
         edges: between the nodes.
-        budget: what may be spent, by several labellings together; by default that of one.
+        budget: for several labellings together; by default a new one.
     """
     budget = budget or Budget()
     graph = _Graph([*edges], budget)
@@ -49,7 +49,7 @@ def canonical_labelling(
 
 
 def equal_colours(own: Mapping[str, tuple[str, ...]], edges: Iterable[Edge]) -> dict[str, int]:
-    """A number for each node, equal for those that `own` and their edges do not distinguish.
+    """A number for each node; equal for nodes that `own` and their edges do not distinguish.
 
     Args:
         own: by node, its properties that point out of the graph.
@@ -67,7 +67,7 @@ class Budget:
 
 @dataclass(slots=True)
 class _Graph:
-    """The edges of a graph, and what may be spent on it."""
+    """The edges of a graph, and the budget for refining its colours."""
 
     edges: list[Edge]
     budget: Budget
@@ -89,7 +89,7 @@ class _Graph:
         return colours
 
     def form(self, colours: Mapping[str, int]) -> list[tuple[int, str, int]]:
-        """The graph with colours for nodes."""
+        """The edges of the graph, with colours in place of nodes."""
         return sorted((colours[source], label, colours[to]) for source, label, to in self.edges)
 
 
@@ -100,7 +100,7 @@ def _ranked(values: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _first_alike(colours: Mapping[str, int]) -> list[str]:
-    """The nodes of the lowest colour that several nodes have; none if every node has its own."""
+    """The nodes of the lowest colour that several nodes have; empty if all colours differ."""
     shared = [colour for colour, nodes in Counter(colours.values()).items() if nodes > 1]
     least = min(shared, default=None)
     return [node for node, colour in colours.items() if colour == least]

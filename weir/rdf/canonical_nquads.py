@@ -1,9 +1,9 @@
-"""Statements in canonical N-Quads to Arrow columns, without a Python object per line or term.
+"""Canonical N-Quads to Arrow columns, without a Python object per line or term.
 
-A chunk of a clean dump is read in three steps: one regular expression (RE2, over all lines at
-once) selects the lines that are certainly valid and already spelled as pyoxigraph would spell them;
-numpy finds the boundaries of their terms; Arrow copies the terms out. Every other line is parsed by
-pyoxigraph, so the expression may be narrow: it decides what is fast, not what is valid.
+Lines are read in three steps: one regular expression (RE2, over all lines at once) selects the
+lines that are certainly valid and already spelled as pyoxigraph would spell them; numpy finds the
+boundaries of their terms; Arrow copies the terms. Every other line is parsed by pyoxigraph, so the
+expression may be narrow: it decides what is fast, not what is valid.
 """
 
 from __future__ import annotations
@@ -43,8 +43,10 @@ _LINE_END = r"\r?\n\z"
 class Lines:
     """Complete lines of a file.
 
-    text: the lines, each with its line feed. starts, ends: offset of the first byte of each line
-    and of the one after its last, the line break (LF or CRLF) left out.
+    Attributes:
+        text: the lines, each with its line feed.
+        starts: offset of the first byte of each line.
+        ends: offset after the last byte of each line, without its line break (LF or CRLF).
     """
 
     text: bytes
@@ -53,12 +55,12 @@ class Lines:
 
     @classmethod
     def of(cls, text: bytes) -> Lines:
-        """Split `text`, which ends with a line feed, at line feeds only."""
+        """The lines of a text that ends with a line feed; only line feeds separate lines."""
         characters = np.frombuffer(text, np.uint8)
         feeds = np.flatnonzero(characters == _FEED)
         starts = np.zeros(len(feeds), np.int64)
         starts[1:] = feeds[:-1] + 1
-        # A line feed at the start looks at the last byte of the text, which is one as well.
+        # For a line feed at the start, -1 is the last byte of the text, also a line feed.
         ends = feeds - (characters[feeds - 1] == _RETURN)
         return cls(text, starts, np.maximum(ends, starts))
 
@@ -72,7 +74,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The columns of some statements: arrays of strings of one length, graph '' for none."""
+    """The columns of some statements: string arrays of equal length; graph '' means none."""
 
     graph: pa.StringArray
     subject: pa.StringArray
@@ -81,11 +83,15 @@ class Terms:
 
 
 def canonical(lines: Lines, prefix: str = "", graphs: bool = True) -> Mask:
-    """Which lines are, after `prefix` (a regular expression), one canonical statement.
+    """Which lines are one canonical statement.
 
-    True only where pyoxigraph gives one quad whose terms have exactly this text, except for a
-    datatype xsd:string, which many dumps write and canonical text leaves out.
-    `graphs`: whether the statement may name a graph (N-Quads) or not (N-Triples).
+    This is true only if pyoxigraph would give one quad whose terms have exactly this text, except
+    for a datatype xsd:string, which many dumps write and canonical text leaves out.
+
+    Args:
+        lines: of a file.
+        prefix: a regular expression for the text before the statement.
+        graphs: whether the statement may name a graph (N-Quads) or not (N-Triples).
     """
     offsets = np.append(lines.starts, len(lines.text)).astype(np.int32)
     rows = pa.StringArray.from_buffers(
@@ -96,8 +102,8 @@ def canonical(lines: Lines, prefix: str = "", graphs: bool = True) -> Mask:
     except pa.ArrowInvalid:  # some line is not UTF-8
         return np.zeros(len(lines), np.bool_)
     graph = f"(?: (?:{_IRI}|{_BLANK}))?" if graphs else ""
-    found = pc.match_substring_regex(rows, rf"^{prefix}{_TRIPLE}{graph} \.{_LINE_END}")
-    mask: Mask = found.to_numpy(zero_copy_only=False)
+    matches = pc.match_substring_regex(rows, rf"^{prefix}{_TRIPLE}{graph} \.{_LINE_END}")
+    mask: Mask = matches.to_numpy(zero_copy_only=False)
     return mask
 
 
@@ -110,8 +116,8 @@ def split_terms(lines: Lines, chosen: Positions, skip: int = 0) -> Terms:
     first = np.searchsorted(spaces, starts)
     subject_end, predicate_end = spaces[first], spaces[first + 1]
     last = spaces[np.searchsorted(spaces, dots) - 1]
-    # The last token is the graph if it is not part of the object: not the object itself, and not
-    # inside the quotes of a literal (IRIs, language tags and blank nodes hold no quotes).
+    # The last token is the graph, unless it is the object or inside the quotes of a literal (IRIs,
+    # language tags and blank nodes have no quotes).
     quotes = np.flatnonzero(characters == _QUOTE)
     is_literal = characters[predicate_end + 1] == _QUOTE
     last_quote = np.full(len(starts), -1)

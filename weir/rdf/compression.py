@@ -1,7 +1,7 @@
-"""Compressed files: which endings are read, and the bytes inside, in blocks.
+"""Reading compressed files, in blocks.
 
-All members of a file are read (gzip members, bz2 and xz streams, Zstandard frames); of a zip, its
-one file. No reader holds more than a block of the content, so that the limits of parsing hold.
+All members of a file are read (gzip members, bz2 and xz streams, Zstandard frames); a zip must have
+one file. No reader holds more than a block of the content, so that the limits of parsing apply.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO, cast
 import pyarrow as pa
 
 ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
-"""Of the files that are read."""
+"""The endings of compressed files that are read."""
 _OTHERS = (
     *(".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar", ".lz4", ".br", ".z"),
     *(".lz", ".lzma", ".lzo", ".zstd", ".sz", ".jar", ".cab", ".arj"),
@@ -40,38 +40,38 @@ class ArchiveError(Exception):
 
 
 class RefusedArchive(ArchiveError):  # noqa: N818  (named after what is wrong)
-    """A zip that is whole, and is not read: of several files, or encrypted."""
+    """A zip that is refused though it is not broken: it has several files, or is encrypted."""
 
 
 class CutOffArchive(ArchiveError):  # noqa: N818  (named after what is wrong)
-    """A compressed file that ends before its end."""
+    """A compressed file that is cut off."""
 
 
 def ending_of(name: str) -> str:
-    """Which of `ENDINGS` a name has; '' if none."""
+    """The one of `ENDINGS` that a name has; '' if none."""
     return next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
 
 
 def without_ending(name: str) -> str:
-    """The name of what is in a file."""
+    """The name of the content of a file, without the ending for compression."""
     return name[: len(name) - len(ending_of(name))]
 
 
 def refused_archive(name: str) -> str | None:
-    """Why a file of this name is not read, if it is an archive of another kind."""
+    """Why a file with this name is not read, if it is another kind of archive; else None."""
     if without_ending(name).lower().endswith(_OTHERS):
         return f"an archive that is not read: {', '.join(ENDINGS)} with one file are"
     return None
 
 
 def decompressed(file: pa.NativeFile, ending: str) -> IO[bytes]:
-    """The content of a file, which can be sought in; `ending` is one of `ENDINGS` or ''.
+    """The content of a seekable file; `ending` is one of `ENDINGS` or ''.
 
-    It raises when it is opened, or when it is read:
+    Errors are raised by this call, or when the content is read.
 
     Raises:
-        CutOffArchive: the file ends before its end, or is empty.
-        ArchiveError: it is no such file, has bytes after its end, or more than one file.
+        CutOffArchive: the file is cut off or empty.
+        ArchiveError: it is not such a file, has bytes after its end, or has more than one file.
         OSError: it cannot be read.
     """
     if not ending:
@@ -98,7 +98,7 @@ def name_in_zip(file: pa.NativeFile) -> str:
 
 @contextmanager
 def _errors_as_ours() -> Iterator[None]:
-    """Errors of the readers of archives as `ArchiveError`; damage makes them raise any."""
+    """A context that turns errors of libraries, which damage may make of any kind, into ours."""
     try:
         yield
     except (ArchiveError, MemoryError):
@@ -107,20 +107,20 @@ def _errors_as_ours() -> Iterator[None]:
         how = str(error) or "it is cut off"
         raise CutOffArchive(f"the compressed file is broken: {how}") from None
     except Exception as error:
-        # Errors of the system have a number.
+        # An error with a number comes from the system.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ArchiveError(f"the compressed file is broken: {error}") from None
 
 
 class _Content(io.RawIOBase):
-    """What a function reads, with its errors as ours."""
+    """The content that a function reads, as a stream; its errors become `ArchiveError`."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self._read = read
 
     def readable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: object) -> int:
@@ -159,14 +159,14 @@ def _xz(file: pa.NativeFile) -> Callable[[int], bytes]:
 
 
 class _Streams:
-    """The content of one compressed stream after the other.
+    """The content of consecutive compressed streams.
 
-    The readers of the standard library stop without a word at bytes that are no stream.
+    The standard library's readers silently stop at bytes that are not a stream.
 
     Args:
         file: the compressed file.
-        decompressor: makes one for a stream.
-        padding: zeros between streams come in this number; 0 if there are none.
+        decompressor: makes a new one for each stream.
+        padding: zeros between streams are a multiple of this; 0 if there must be none.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class _Streams:
                 return content
 
     def _next_stream(self) -> bool:
-        """Go to the next stream, if there is one."""
+        """Go to the next stream; returns whether there is one."""
         zeros = 0
         while not (rest := self._rest.lstrip(b"\0") if self._padding else self._rest):
             zeros += len(self._rest)
@@ -220,10 +220,10 @@ def _zip_content(file: pa.NativeFile) -> Callable[[int], bytes]:
 
 
 def _zip(file: pa.NativeFile) -> zipfile.ZipFile:
-    """An archive whose directory is of a bounded size.
+    """A zip archive with a directory of bounded size.
 
     Raises:
-        ArchiveError: it is none.
+        ArchiveError: the file is not a zip, or its directory is too large.
     """
     size = file.size()
     file.seek(max(0, size - _ZIP_END_BYTES - _ZIP_COMMENT_BYTES))
@@ -247,7 +247,7 @@ def _zip(file: pa.NativeFile) -> zipfile.ZipFile:
 
 
 def _only_file(archive: zipfile.ZipFile) -> zipfile.ZipInfo:
-    """The file in a zip; folders, and what is in names that begin with `.` or `_`, do not count."""
+    """The one file in a zip; folders, and paths with a name after `.` or `_`, do not count."""
     files = [
         info
         for info in archive.infolist()

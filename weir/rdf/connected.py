@@ -1,4 +1,4 @@
-"""Connected parts of a directed graph whose nodes are texts."""
+"""Strongly and weakly connected components of a directed graph whose nodes are texts."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 def strongly_connected(
     nodes: Iterable[str], targets: Callable[[str], Iterable[str]]
 ) -> Iterator[list[str]]:
-    """Groups of nodes that reach each other, those that a group points to before it.
+    """Groups of nodes that reach each other; a group comes after those that it points to.
 
-    Members are in the order of `nodes`. Tarjan's algorithm, without recursion: chains of blank
-    nodes (lists) are as long as a document lets them be.
+    Members are in the order of `nodes`. This is Tarjan's algorithm without recursion, because
+    chains of blank nodes (lists) may be long.
 
     Args:
-        nodes: all of them.
-        targets: what a node points to.
+        nodes: all nodes of the graph.
+        targets: the nodes that a node points to.
     """
     position = {node: i for i, node in enumerate(nodes)}
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
-    waiting: dict[str, None] = {}  # numbered, group not yet known; in the order of numbers
+    waiting: dict[str, None] = {}  # nodes with a number but no group yet, in the order of numbers
     for start in position:
         if start in number:
             continue
@@ -52,11 +52,11 @@ def strongly_connected(
 def weakly_connected(
     starts: Iterable[str], neighbours: Mapping[str, Iterable[str]]
 ) -> Iterator[list[str]]:
-    """The parts, edges taken in both directions, that have one of `starts`.
+    """The parts of a graph, with edges in both directions, that have one of `starts`.
 
     Args:
-        starts: some nodes.
-        neighbours: by node, what it points to and what points to it.
+        starts: nodes of the graph.
+        neighbours: by node, the nodes that it points to or that point to it.
     """
     seen: set[str] = set()
     for start in starts:

@@ -1,10 +1,10 @@
-"""Labels of the blank nodes of a document, each its own: by content, by what leads to it, numbered.
+"""Different labels for all blank nodes of a document, the same in every version.
 
-Blank nodes with equal content are distinguished by the IRIs and the predicates that paths to them
-begin with; where that is equal, too, by the nodes that point to them; and then by a number. So each
-node of the document is one node of the graph, and an unchanged one has the same label in every
-version. No label depends on the names and the order in the document: nodes are numbered that can be
-exchanged, others in the order of a canonical labelling of the part that they are in.
+A label is computed from the content of a node. Nodes with equal content are distinguished by the
+IRI and the predicate with which paths to them begin, then by the nodes that point to them, then by
+a number. So each node of the document is one node of the graph, and an unchanged node keeps its
+label. No label depends on names or order in the document: interchangeable nodes are numbered in any
+order, others in the order of a canonical labelling of their part of the graph.
 """
 
 from __future__ import annotations
@@ -22,39 +22,41 @@ from weir.rdf.canonical_labelling import Budget, Edge, canonical_labelling, equa
 from weir.rdf.connected import strongly_connected, weakly_connected
 
 _SOME_GRAPH = "_:"
-"""Stands for a blank node as the name of a graph: what is in the graph does not depend on it."""
+"""Replaces a blank node that names a graph: the labels of nodes in the graph ignore its name."""
 
 
 def counted_labels(quads: Iterable[Quad], scope: str) -> dict[str, str]:
     """The label of every blank node of a document, by its old label (`_:x`); all differ.
 
     Args:
-        quads: at least all those with blank nodes.
-        scope: within which a node is one node.
+        quads: at least all quads with blank nodes.
+        scope: equal nodes of different scopes get different labels.
     """
     return _Labels(_Document.of(quads), scope).all()
 
 
 class _Link(NamedTuple):
-    """A triple, seen from a blank node in it: what is at the other end, predicate, and graph."""
+    """A triple as seen from a blank node in it: the term at the other end, predicate, graph."""
 
     other: str
     predicate: str
     graph: str
 
     def line(self, names: Mapping[str, str]) -> str:
-        """As text; the IRI comes first, so that the least of some lines has the least IRI."""
+        """The link as text; the IRI comes first, so that the least line has the least IRI."""
         other, predicate, graph = self
         return f"{names.get(other, other)} {predicate} {graph}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Document:
-    """The blank nodes of a document and what is said of them.
+    """The blank nodes of a document and their triples.
 
-    properties: by node, the triples whose subject it is. pointers: by node, those whose object it
-    is. inside: by node that names a graph, the triples in it. graphs: by node, the blank graphs
-    that have a triple with it.
+    Attributes:
+        properties: by node, the triples whose subject it is.
+        pointers: by node, the triples whose object it is.
+        inside: by node that names a graph, the triples in the graph.
+        graphs: by node, the graphs with a blank name that have a triple with it.
     """
 
     properties: dict[str, list[_Link]] = field(default_factory=dict)
@@ -64,7 +66,7 @@ class _Document:
 
     @classmethod
     def of(cls, quads: Iterable[Quad]) -> _Document:
-        """Collect them."""
+        """The document with these quads."""
         document = cls()
         for graph, subject, predicate, object_ in dict.fromkeys(quads):
             ends = [node for node in (subject, object_) if node.startswith("_:")]
@@ -102,7 +104,7 @@ class _Document:
         return (other for other, _, _ in self.properties[node] if other in self.properties)
 
     def groups(self) -> list[list[str]]:
-        """The nodes that reach each other together, those that they point to before them."""
+        """Groups of nodes that reach each other; a group comes after those that it points to."""
         # Most nodes point to none.
         ends = [node for node in self.nodes if not any(self.targets(node))]
         rest = self.nodes - {*ends}
@@ -113,7 +115,7 @@ class _Document:
         return [*([node] for node in ends), *groups]
 
     def edges(self, nodes: Iterable[str]) -> Iterator[Edge]:
-        """How some nodes, and those that are connected with them, are connected."""
+        """The edges from some nodes: their triples, and the triples of graphs that they name."""
         for node in nodes:
             for other, predicate, graph in self.properties[node]:
                 if other in self.properties:
@@ -129,13 +131,16 @@ class _Document:
 
 
 class _Keys:
-    """What distinguishes the blank nodes of a document, as far as it goes.
+    """Keys of the blank nodes of a document; several nodes may have the same key.
 
-    of: by node, its content, and the IRI and the predicate that a path to it begins with: the least
-    of several, so that a pointer more or less changes few of them. height: by node, how many groups
-    are below it. group: by node in a cycle, the nodes that it reaches and that reach it.
-    is_tree: by node, whether what hangs on it is a tree to which nothing else points, so that it
-    can be exchanged with an equal one.
+    Attributes:
+        of: the key of each node: its content, and the IRI and the predicate with which a path to it
+            begins. Of several paths the least counts, so that one pointer more or less changes few
+            keys.
+        height: by node, how many groups are below it.
+        group: by node in a cycle, the nodes that it reaches and that reach it.
+        is_tree: by node, whether the nodes that it reaches are a tree to which no other node
+            points, so that it is interchangeable with a node of equal content.
     """
 
     def __init__(self, document: _Document) -> None:
@@ -155,7 +160,7 @@ class _Keys:
         self._distinguish_graphs()
 
     def _add(self, group: Sequence[str]) -> None:
-        """Add nodes that reach each other, after those that they point to."""
+        """Add a group of nodes that reach each other, after the groups that it points to."""
         targets = {target for node in group for target in self._document.targets(node)}
         below = (self.height[target] for target in targets if target in self.height)
         self.height |= dict.fromkeys(group, 1 + max(below, default=0))
@@ -182,7 +187,7 @@ class _Keys:
         )
 
     def _cycle(self, group: Sequence[str]) -> dict[str, str]:
-        """The content of nodes that reach each other; equivalent ones have the same."""
+        """The content of nodes that reach each other; equivalent nodes have equal content."""
         members = self.group[group[0]]
         own: dict[str, tuple[str, ...]] = {}
         edges: list[Edge] = []
@@ -200,37 +205,37 @@ class _Keys:
         return {node: _hash("cycle", str(colours[node]), form) for node in group}
 
     def _begins(self, node: str, group: Sequence[str], least: Mapping[str, str]) -> Iterator[str]:
-        """How paths to a node begin that come from outside its group."""
+        """The beginnings of paths to a node from outside its group."""
         members = self.group.get(node, group)
         for link in self._document.pointers[node]:
             if link.other not in self._document.properties:
                 yield link.line({})
             elif link.other not in members:
-                # Blank nodes to which nothing leads come after all IRIs.
+                # Blank nodes without a path from an IRI come after all IRIs.
                 yield least[link.other] or link.line({link.other: "~"})
         for graph in self._document.graphs.get(node, ()):
             yield f"~ {self._content[graph]}"
 
     def _distinguish_graphs(self) -> None:
-        """Where several blank graphs have one key, what is in them is part of it."""
+        """Add their triples to the keys of blank graph names that would have the same key."""
         shared = Counter(self.of[graph] for graph in self._document.inside)
         for graph in self._document.inside:
             if shared[self.of[graph]] > 1:
                 self.of[graph] = _hash("graph", self.of[graph], self.inside(graph))
 
     def inside(self, graph: str) -> str:
-        """What is in the graph that a node names; '' if it names none."""
+        """A hash of the triples in the graph that a node names; '' if it names none."""
         triples, names = self._document.inside.get(graph, ()), self._content
         lines = (f"{names.get(s, s)} {p} {names.get(o, o)}" for s, p, o in triples)
         return _hash(*sorted(lines)) if triples else ""
 
 
 class _Labels:
-    """Labels of nodes, of which several may have one key.
+    """Labels of nodes: the key, and more for nodes with the same key.
 
     Args:
-        document: the nodes.
-        scope: within which a node is one node.
+        document: has the nodes.
+        scope: equal nodes of different scopes get different labels.
     """
 
     def __init__(self, document: _Document, scope: str) -> None:
@@ -253,16 +258,16 @@ class _Labels:
                 alike.append(nodes)
             else:
                 self._labels[nodes[0]] = hashed_label(self._scope, "counted", key)
-        # What points to nodes of one content is higher than they are, and is labelled before them.
+        # Nodes that point to nodes of one content are higher, and so are labelled first.
         for nodes in sorted(alike, key=lambda nodes: -height[nodes[0]]):
-            # The label of the first is that which it has alone: one more node changes no other.
+            # The first gets the label that it would have alone: one more node changes no other.
             for number, (node, more) in enumerate(self._distinguished(nodes)):
                 names = more if number else ()
                 self._labels[node] = hashed_label(self._scope, "counted", keys[node], *names)
         return self._labels
 
     def _distinguished(self, nodes: list[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Nodes of one key, each with what distinguishes it from the others."""
+        """Nodes of one key, each with the names that distinguish it from the others."""
         parents = {node: self._parents(node) for node in nodes}
         nodes.sort(key=parents.__getitem__)
         for above, siblings in groupby(nodes, parents.__getitem__):
@@ -270,20 +275,20 @@ class _Labels:
                 yield node, (*above, str(number))
 
     def _parents(self, node: str) -> tuple[str, ...]:
-        """What points to a node, but for what it reaches itself."""
+        """The nodes that point to a node, except those that it reaches itself."""
         group = self._keys.group.get(node, ())
         links = self._document.pointers[node]
         return tuple(sorted(link.line(self._labels) for link in links if link.other not in group))
 
     def _in_order(self, nodes: list[str]) -> list[str]:
-        """Nodes of one key and of the same parents, in an order that is that of no document."""
+        """Nodes with the same key and parents, in an order independent of that in the document."""
         if len(nodes) > 1 and not all(map(self._keys.is_tree.__getitem__, nodes)):
             self._place([node for node in nodes if node not in self._places])
             nodes.sort(key=self._places.__getitem__)
         return nodes
 
     def _place(self, nodes: Sequence[str]) -> None:
-        """Give nodes, and all that are connected with them, places by a canonical labelling."""
+        """Order nodes, and all nodes connected with them, by a canonical labelling."""
         for part in weakly_connected(nodes, self._neighbours):
             own = {
                 node: (self._keys.of[node], self._keys.inside(node), *self._iris(node))
@@ -292,7 +297,7 @@ class _Labels:
             edges = [*self._document.edges(part)]
             place = canonical_labelling(own, dict.fromkeys(part, ()), edges, self._budget)
             form = _form(place, own, edges)
-            # Equal parts are numbered as they come, each as a whole.
+            # Equal parts are interchangeable: each gets a number as a whole.
             number = self._parts[form]
             self._parts[form] += 1
             self._places |= {node: (form, number, place[node]) for node in part}
@@ -315,7 +320,7 @@ class _Labels:
 def _form(
     places: Mapping[str, int], own: Mapping[str, tuple[str, ...]], edges: Iterable[Edge]
 ) -> str:
-    """A hash of a graph whose nodes are named by their places."""
+    """A hash of a graph, with positions in place of nodes."""
     return _hash(
         *sorted(
             f"{places[node]} {len(lines)} {line}" for node, lines in own.items() for line in lines
@@ -325,5 +330,5 @@ def _form(
 
 
 def _hash(*lines: str) -> str:
-    # Terms in N-Triples form hold no line feed, so that different lines give different text.
+    # Terms in N-Triples form have no line feed, so different lines give different texts.
     return sha256("\n".join(lines).encode()).hexdigest()[:32]

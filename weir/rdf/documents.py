@@ -1,4 +1,4 @@
-"""Turtle, TriG, RDF/XML and JSON-LD: a document that is broken anywhere is not read at all."""
+"""Reads Turtle, TriG, RDF/XML and JSON-LD: a document with an error anywhere is refused."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _XML_LINE_END = re.compile(b"\r\n?|\n")
 def parse_document(
     file: IO[bytes], request: ParseRequest, limits: ParseLimits
 ) -> Iterator[ParseEvent]:
-    """The quads of a document, each an insertion of line 0; `Unusable` if it is broken anywhere.
+    """The quads of a document, each an insertion of line 0; `Unusable` if it has an error.
 
-    Values of JSON-LD that are no RDF are rejected one by one.
+    JSON-LD values that are not RDF are rejected one by one.
     """
 
     def unusable(reason: str, line: int = 0, column: int = 0) -> Unusable:
@@ -72,22 +72,22 @@ def parse_document(
 def read_document(
     text: bytes, syntax: Format, base: str | None, contexts: Contexts, limits: ParseLimits
 ) -> Iterator[bytes | Dropped]:
-    """The statements of a document, canonical N-Quads, some at a time; and values that are no RDF.
+    """The statements of a document in batches of canonical N-Quads, and values that are not RDF.
 
     Args:
         text: the document.
         syntax: its format.
-        base: IRI that relative IRIs are resolved against; None = they are errors.
-        contexts: the remote contexts that a document of JSON-LD may name.
-        limits: the nesting.
+        base: IRI against which relative IRIs are resolved; if None, they are errors.
+        contexts: the remote contexts that a JSON-LD document may name.
+        limits: of the nesting.
 
     Raises:
-        SyntaxError: it is broken, with line and column where they are known.
+        SyntaxError: the document has an error; with line and column if they are known.
         OSError: the file of a context cannot be read.
     """
     text = text.removeprefix(_BYTE_ORDER_MARK)
     if syntax in ("turtle", "trig", "json-ld"):
-        # Parsers of these call themselves for each level.
+        # Their parsers recurse for each level.
         fault = nesting_fault(text, syntax, limits.nesting)
         if fault is not None:
             raise SyntaxError(fault.reason, (None, _line_number(text, fault.offset), 0, None))
@@ -107,7 +107,7 @@ def read_document(
 
 
 def _read_at_most(file: IO[bytes], size: int) -> bytes:
-    # In blocks: asked for gigabytes, a pyarrow file allocates them before it reads.
+    # In blocks: a pyarrow file allocates the whole size before it reads.
     blocks: list[bytes] = []
     while size > 0 and (block := file.read(min(size, _BLOCK_BYTES))):
         blocks.append(block)

@@ -1,4 +1,4 @@
-"""Files of a source: listed and opened by path or URI; the format by the name."""
+"""Lists and opens the files of a source by path or URI, and tells their format by name."""
 
 from __future__ import annotations
 
@@ -55,12 +55,16 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """One file of a source.
+    """One entry of a source.
 
-    path: path or URI to open it. name: relative to the listed folder. size: bytes. modified: when
-    it was written, in UTC; None if the store does not say. refused: why a link is not followed,
-    None if it is no such link. is_folder: whether such a link leads to a folder. no_file: what it
-    is that has no content to read, None if it is a file.
+    Attributes:
+        path: path or URI to open it.
+        name: relative to the listed folder.
+        size: in bytes.
+        modified: when it was written, in UTC; None if the store does not tell.
+        refused: why a link is not followed; None if it is not such a link.
+        is_folder: whether such a link leads to a folder.
+        no_file: the kind of an entry without content, such as a pipe; None for a file.
     """
 
     path: str
@@ -73,15 +77,15 @@ class FileInfo:
 
 
 def list_files(location: str) -> list[FileInfo]:
-    """The files below a local folder or URI (itself, if it is a file), sorted by name.
+    """The files below a local folder or URI, or the file itself, sorted by name.
 
-    Files and folders named `.x` or `_x` are left out, as Spark does. A symbolic link that leaves
-    the folder, or that leads to a folder which it is in, is listed as `refused`; so is, as
-    `no_file`, what is neither a file nor a folder.
+    Files and folders named `.x` or `_x` are left out, as by Spark. A symbolic link out of the
+    folder, or to a folder that contains it, is listed as `refused`; an entry that is neither a file
+    nor a folder is listed as `no_file`.
 
     Raises:
         FileNotFoundError: there is no such file or folder.
-        NotADirectoryError: it is neither.
+        NotADirectoryError: the location is neither a file nor a folder.
     """
     system, root = _resolve(location)
     info = system.get_file_info(root)
@@ -94,14 +98,14 @@ def list_files(location: str) -> list[FileInfo]:
     if isinstance(system, fs.LocalFileSystem):
         return sorted(_below_folder(Path(root), location), key=lambda file: file.name)
     prefix = root.rstrip("/") + "/"
-    found = [
-        FileInfo(_below(location, name), name, each.size, each.mtime)
-        for each in system.get_file_info(fs.FileSelector(root, recursive=True))
-        if each.type == fs.FileType.File
-        for name in [each.path.removeprefix(prefix)]
+    files = [
+        FileInfo(_below(location, name), name, entry.size, entry.mtime)
+        for entry in system.get_file_info(fs.FileSelector(root, recursive=True))
+        if entry.type == fs.FileType.File
+        for name in [entry.path.removeprefix(prefix)]
         if not any(part.startswith((".", "_")) for part in name.split("/"))
     ]
-    return sorted(found, key=lambda file: file.name)
+    return sorted(files, key=lambda file: file.name)
 
 
 def _below_folder(root: Path, location: str) -> Iterator[FileInfo]:
@@ -110,7 +114,7 @@ def _below_folder(root: Path, location: str) -> Iterator[FileInfo]:
     while open_folders:
         folder, prefix, above = open_folders.pop()
         with os.scandir(folder) as entries:
-            visible = [each for each in entries if not each.name.startswith((".", "_"))]
+            visible = [entry for entry in entries if not entry.name.startswith((".", "_"))]
         for entry in visible:
             name = f"{prefix}{entry.name}"
             path, real = _below(location, name), os.path.realpath(entry.path)
@@ -120,15 +124,15 @@ def _below_folder(root: Path, location: str) -> Iterator[FileInfo]:
             elif entry.is_dir():
                 open_folders.append((Path(entry.path), f"{name}/", (*above, real)))
             elif entry.is_file():
-                found = entry.stat()
-                yield FileInfo(path, name, found.st_size, _modified(found))
+                status = entry.stat()
+                yield FileInfo(path, name, status.st_size, _modified(status))
             else:
                 kind = _KINDS.get(stat.S_IFMT(entry.stat().st_mode), "no file")
                 yield FileInfo(path, name, 0, no_file=kind)
 
 
 def _link_fault(entry: os.DirEntry[str], real: str, above: Sequence[str]) -> str | None:
-    """Why a symbolic link to `real` is not followed; `above`: the real folders that it is in."""
+    """Why a symbolic link to `real` is not followed; `above` are the real folders around it."""
     if not real.startswith(f"{above[0].rstrip('/')}/") and real != above[0]:
         return f"the symbolic link leaves the folder of the source, to {real}"
     if real in above or entry.path == real:
@@ -138,33 +142,33 @@ def _link_fault(entry: os.DirEntry[str], real: str, above: Sequence[str]) -> str
     return None
 
 
-def _modified(found: os.stat_result) -> datetime:
-    return _START + timedelta(microseconds=found.st_mtime_ns // 1000)
+def _modified(status: os.stat_result) -> datetime:
+    return _START + timedelta(microseconds=status.st_mtime_ns // 1000)
 
 
 def is_unchanged(path: str, size: int, modified: datetime | None) -> bool:
-    """Whether a local file has this size, and this time if it is known.
+    """Whether a local file still has this size, and this time if it is not None.
 
-    Objects of a store are written as a whole.
+    True for a URI, since objects of a store are written as a whole.
     """
-    # Reading it says why it is not there.
-    found = local_stat(path)
-    return found is None or (found[0] == size and modified in (None, found[1]))
+    # True for a missing file: reading it will raise an error.
+    status = local_stat(path)
+    return status is None or (status[0] == size and modified in (None, status[1]))
 
 
 def local_stat(path: str) -> tuple[int, datetime] | None:
-    """Bytes and time, in UTC, of a local file; None for a URI, and if it cannot be looked at."""
+    """Size in bytes and time in UTC of a local file; None for a URI, and if there is no access."""
     if _SCHEME.match(path):
         return None
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except OSError:
         return None
-    return found.st_size, _modified(found)
+    return status.st_size, _modified(status)
 
 
 def format_of(name: str) -> Format | None:
-    """The format by the ending of a file name, compressed or not; None if it is unknown."""
+    """The format by the ending of a file name, maybe compressed; None if it is unknown."""
     if refused_archive(name) is not None:
         return None
     _, dot, ending = without_ending(name.lower()).rpartition(".")
@@ -172,9 +176,9 @@ def format_of(name: str) -> Format | None:
 
 
 def format_in(file: FileInfo, declared: Format | None = None) -> tuple[Format | None, str]:
-    """The format of a file, and why it has none.
+    """The format of a file, and the reason if it has none.
 
-    It is the declared one, that of its name, or of `x.zip` that of the name inside.
+    It is the declared format, or else by the name of the file, for `x.zip` by the name inside.
 
     Raises:
         ArchiveError: `x.zip` is broken.
@@ -199,7 +203,7 @@ def _format_in_zip(path: str) -> tuple[Format | None, str]:
 
 @contextmanager
 def opened_raw(path: str) -> Iterator[IO[bytes]]:
-    """The bytes of a file as they are stored.
+    """The bytes of a file, not decompressed.
 
     Raises:
         OSError: it cannot be opened.
@@ -211,7 +215,7 @@ def opened_raw(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def local_copy(file: str) -> Iterator[str | None]:
-    """The path of a copy of an object of a store, within the block; None for a local file.
+    """A context with the path of a local copy of a store's object; None for a local file.
 
     Raises:
         OSError: it cannot be read, or there is no room for the copy.
@@ -223,7 +227,7 @@ def local_copy(file: str) -> Iterator[str | None]:
     if isinstance(system, fs.LocalFileSystem):
         yield inner
         return
-    # By the ending of its name a file is known to be compressed.
+    # The copy keeps the ending, by which a file is known to be compressed.
     with tempfile.NamedTemporaryFile(
         prefix="object-", suffix=ending_of(inner), dir=scratch_folder()
     ) as copy:
@@ -239,7 +243,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
 
     Raises:
         OSError: it cannot be opened.
-        ArchiveError: it is compressed, and broken; also when it is read.
+        ArchiveError: it is compressed and broken; this may show only when it is read.
     """
     system, inner = _resolve(path)
     ending = ending_of(inner)

@@ -3,8 +3,8 @@
 Jena writes every blank node as `<_:label>` and abbreviates numbers and booleans as Turtle does.
 https://github.com/apache/jena/tree/main/jena-rdfpatch (TokenWriterText)
 
-Each expression begins at the start of the line and counts its spaces, so that what it respells is a
-term of its own: what stands inside a literal comes after a quote.
+Each regular expression begins at the start of the line and counts spaces, and none allows a quote
+before the term. So it respells only whole terms, and nothing inside a literal.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SKIP = len("A ")
 
 
 def read_jena_lines(lines: Lines, chosen: Positions) -> tuple[Positions, Terms]:
-    """Which of the `chosen` lines are one quad each in Jena's form, ascending, and their terms."""
+    """Those of the `chosen` lines that are one quad in Jena's form, ascending, and their terms."""
     nothing = Lines.of(b"")
     if not len(chosen):
         return chosen, split_terms(nothing, chosen)

@@ -1,9 +1,9 @@
-"""JSON-LD to statements: PyLD expands the document, and what it gives is written as quads.
+"""JSON-LD to statements: PyLD expands the document, and the expanded form is written as quads.
 
-https://www.w3.org/TR/json-ld11-api/#deserialize-json-ld-to-rdf-algorithm, whose rule is to leave
-out what is no RDF: a relative IRI, a blank node as a predicate, a language tag that is none. Here
-this is said of each value. What expansion leaves out is left out: keys that no context maps to an
-IRI, null, values outside of any node.
+https://www.w3.org/TR/json-ld11-api/#deserialize-json-ld-to-rdf-algorithm, which silently leaves out
+values that are not RDF: a relative IRI, a blank node as a predicate, an invalid language tag. Here
+each of them is reported as `Dropped`. Values that expansion leaves out are not reported: keys that
+no context maps to an IRI, null, values outside of any node.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from weir.rdf.limits import ParseLimits
 from weir.rdf.spelling import as_iri, as_language, as_literal
 
 _ITEMS = 500
-"""Items of a graph that are expanded together: what is expanded takes ten times its text."""
+"""Items of a graph that are expanded together; the expanded form takes ten times the text."""
 _FRAMES = 8
-"""Calls of Python for each level of a document, at most."""
+"""The most Python calls per level of a document."""
 _MOST_NESTING = 10_000
-"""The levels that can be read, if the limit is higher."""
+"""The deepest nesting that can be read, even if the limit is higher."""
 _SHOWN = 200
-"""Characters of a key that an error shows."""
+"""The most characters of a key in an error."""
 
 _NO_BASE_SCHEME = "weir-without-base:"
 _NO_BASE = f"{_NO_BASE_SCHEME}//none/"
-"""The base of a document without one: PyLD would take one that it invents."""
+"""The base of a document without one: PyLD would invent one."""
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -42,16 +42,16 @@ _TYPE, _FIRST, _REST, _NIL = (f"<{_RDF}{name}>" for name in ("type", "first", "r
 _LANG_STRING = f"{_RDF}langString"
 _ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _LEAST_DOUBLE = 1e21
-"""From here on a whole number is a double."""
+"""An integer of at least this size is written as a double."""
 _ZEROS = re.compile(r"(\d)0*E\+?(-)?0*(\d)")
 
 Contexts = Mapping[str, str]
-"""By IRI of a remote context, the path of the local file that has it."""
+"""The path of a local file by the IRI of the remote context that it has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A value that is no RDF and gives no statement: why, and the value."""
+    """A value that is not RDF and so gives no statement: the reason, and the value."""
 
     reason: str
     raw: str
@@ -60,16 +60,16 @@ class Dropped:
 def read_json_ld(
     text: bytes, base: str | None, contexts: Contexts, limits: ParseLimits
 ) -> Iterator[bytes | Dropped]:
-    """The statements of a document: lines of canonical N-Quads, some at a time, and what has none.
+    """The statements of a document in batches of canonical N-Quads, and values that give none.
 
     Args:
         text: the document, not nested deeper than the limit.
-        base: IRI that relative IRIs are resolved against; None = they are no RDF.
-        contexts: the remote contexts that it may name.
-        limits: the nesting, and the size of contexts.
+        base: IRI against which relative IRIs are resolved; if None, they are not RDF.
+        contexts: the remote contexts that the document may name.
+        limits: of the nesting, and of the size of contexts.
 
     Raises:
-        SyntaxError: it is no JSON-LD; of JSON with the line and the column.
+        SyntaxError: the document is not JSON-LD; with line and column if it is not JSON.
         OSError: the file of a context cannot be read.
     """
     expand = _Expansion(base, contexts, limits)
@@ -116,13 +116,13 @@ def _fault(reason: str, line: int = 0, column: int = 0) -> SyntaxError:
 
 
 def _parts(document: Any) -> Iterator[Any]:
-    """A document in parts that have the same statements: a graph is as large as a dump."""
+    """The document in parts with the same statements, since a graph may be as large as a dump."""
     match document:
         case list():
             yield from _slices(document)
         case {"@graph": list(items), **others} if items and others.keys() <= {"@context", "@id"}:
-            for some in _slices(items):
-                yield others | {"@graph": some}
+            for part in _slices(items):
+                yield others | {"@graph": part}
         case dict():
             yield document
         case _:
@@ -139,11 +139,11 @@ class _Expansion:
     Args:
         base: of the document.
         contexts: the remote contexts that it may name.
-        limits: the size of contexts.
+        limits: of the size of contexts.
     """
 
     def __init__(self, base: str | None, contexts: Contexts, limits: ParseLimits) -> None:
-        # Importing it takes as long as reading a thousand small documents of other formats.
+        # Importing PyLD takes as long as reading a thousand small documents of other formats.
         from cachetools import LRUCache
         from pyld.context_resolver import ContextResolver
         from pyld.jsonld import JsonLdError
@@ -170,12 +170,12 @@ class _Expansion:
         except RecursionError:
             raise _fault("contexts that contain each other without end") from None
         except _ERRORS as error:
-            # PyLD does not check the type of everything that a document and its contexts have.
+            # PyLD does not check the types of all values of a document and its contexts.
             raise _fault(f"it cannot be expanded: {type(error).__name__}: {error}") from error
         return expanded
 
     def dropped(self) -> Iterator[Dropped]:
-        """The keys that were left out since though they look like IRIs."""
+        """The keys, left out since the last call, that look like IRIs."""
         for key in self._keys:
             yield Dropped("a key that is no IRI", key)
         self._keys = []
@@ -186,7 +186,7 @@ class _Expansion:
 
 
 def _remote(contexts: Contexts, size: int, iri: str, options: object) -> dict[str, Any]:
-    """A remote context, as PyLD's loaders of documents give it."""
+    """A remote context, as a document loader of PyLD returns it."""
     del options
     if iri not in contexts and iri.startswith(_NO_BASE_SCHEME):
         name = iri.removeprefix(_NO_BASE)
@@ -215,7 +215,7 @@ def _remote(contexts: Contexts, size: int, iri: str, options: object) -> dict[st
 
 
 def _cause(error: BaseException) -> SyntaxError | OSError:
-    """What is wrong, of an error that has others as its causes."""
+    """The innermost cause of an error."""
     reasons: list[str] = []
     cause: BaseException | None = error
     while cause is not None:
@@ -225,12 +225,12 @@ def _cause(error: BaseException) -> SyntaxError | OSError:
         iri = (getattr(cause, "details", None) or {}).get("iri")
         reasons.append(f"{reason} <{iri}>" if isinstance(iri, str) else reason)
         cause = cause.__cause__
-    # The innermost says what, the outermost only what PyLD was doing.
+    # The innermost says what is wrong, the outermost only what PyLD was doing.
     return _fault(" ".join(reasons[-1].split()))
 
 
 class _Statements:
-    """Statements of expanded documents; their blank nodes have names of their own."""
+    """Statements of expanded documents, with new names for blank nodes."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -239,12 +239,12 @@ class _Statements:
         self._issued = 0
 
     def add(self, nodes: Iterable[dict[str, Any]]) -> None:
-        """Add what some nodes of the default graph say."""
+        """Add the statements of some nodes of the default graph."""
         for node in nodes:
             self._node(node, "")
 
     def take(self) -> Iterator[bytes | Dropped]:
-        """What was added since."""
+        """The statements and dropped values that were added since the last call."""
         try:
             text = "".join(self._lines).encode()
         except UnicodeEncodeError:
@@ -269,7 +269,7 @@ class _Statements:
         self, subject: str | None, predicate: str | None, object_: str | None, graph: str | None
     ) -> None:
         if predicate is None or object_ is None:
-            # That is said of the value.
+            # The dropped value was reported.
             return
         if subject is None or graph is None:
             what = "subject" if subject is None else "graph"
@@ -278,11 +278,11 @@ class _Statements:
         self._lines.append(f"{subject} {predicate} {object_}{graph} .\n")
 
     def _node(self, node: dict[str, Any], graph: str | None) -> str | None:
-        """Write what a node says; returns the node, None if it has no name that RDF has.
+        """Write the statements of a node; returns its term, None if it has no name in RDF.
 
         Args:
             node: in expanded form.
-            graph: what its statements end with, None if they are in no graph.
+            graph: the end of its statements; None if their graph has no name in RDF.
         """
         subject = self._resource(node["@id"]) if "@id" in node else self._blank()
         for key, values in node.items():
@@ -382,7 +382,7 @@ def _is_object(value: object) -> bool:
 
 
 def _lexical(content: Any, datatype: str | None) -> tuple[str, str]:
-    """The lexical form of a value, and the datatype that it has by itself."""
+    """The lexical form of a value, and its datatype if none is declared."""
     match content:
         case bool():
             return ("true" if content else "false"), f"{_XSD}boolean"
@@ -398,7 +398,7 @@ def _lexical(content: Any, datatype: str | None) -> tuple[str, str]:
 
 
 def _canonical_json(content: Any) -> str:
-    # It comes with PyLD.
+    # A dependency of PyLD.
     from c14n.Canonicalize import canonicalize
 
     text: bytes = canonicalize(content)

@@ -1,4 +1,4 @@
-"""PyLD's processor of JSON-LD, in which a context may clear what is not set."""
+"""PyLD's JSON-LD processor, changed so that a context may clear a value that is not set."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pyld.jsonld import JsonLdProcessor
 
 
 class _Context(dict[str, Any]):
-    """An active context; to delete what it has not is no error."""
+    """An active context; deleting a missing key is no error."""
 
     def __delitem__(self, key: str) -> None:
         self.pop(key, None)
@@ -17,9 +17,9 @@ class _Context(dict[str, Any]):
 class Processor(JsonLdProcessor):  # type: ignore[misc] # PyLD has no types
     """Expands documents.
 
-    With PyLD's own, `"@language": null`, `"@vocab": null` and `"@direction": null` are a KeyError
-    in a context that has none to clear: https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm,
-    steps 5.8 to 5.10.
+    In PyLD's own processor, `"@language": null`, `"@vocab": null` and `"@direction": null` are a
+    KeyError if the context has no such value to clear. By the specification they are allowed:
+    https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm, steps 5.8 to 5.10.
     """
 
     def _clone_active_context(self, active_ctx: Any) -> _Context:

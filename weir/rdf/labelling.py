@@ -18,7 +18,7 @@ _NODES = ("graph", "subject", "object")
 
 
 def label_by_name(events: Iterable[ParseEvent], scope: str) -> Iterator[ParseEvent]:
-    """Blank nodes of one label in one scope are one node."""
+    """Replace labels of blank nodes so that equal labels in one scope are one node."""
     for event in events:
         if isinstance(event, Changes):
             yield Changes(_renamed(event.batch, lambda label: scoped_label(scope, label)))
@@ -29,14 +29,14 @@ def label_by_name(events: Iterable[ParseEvent], scope: str) -> Iterator[ParseEve
 def label_by_content(
     events: Iterable[ParseEvent], scope: str, blank_nodes: BlankNodes
 ) -> Iterator[ParseEvent]:
-    """Blank nodes have the labels that they have in every version of the document.
+    """Replace labels of blank nodes by labels that are the same in every version of a document.
 
-    Changes with blank nodes come last: no label is known before the whole document is.
+    Changes with blank nodes come last, because labels depend on the whole document.
 
     Args:
         events: of the document.
-        scope: within which a blank node is one node.
-        blank_nodes: whether each is a node of its own, or those of equal content one.
+        scope: equal nodes of different scopes get different labels.
+        blank_nodes: whether nodes of equal content are different nodes (`count`) or one (`merge`).
     """
     held: list[pa.RecordBatch] = []
     for event in events:
@@ -60,7 +60,7 @@ def label_by_content(
 
 
 def _merged(quads: Iterable[Quad], scope: str) -> dict[str, str]:
-    """One label for the nodes of equal content, but for those that name graphs."""
+    """One label for all nodes of equal content, except for nodes that name graphs."""
     known = [*quads]
     graphs = {graph for graph, *_ in known if graph.startswith("_:")}
     masked = (("_:" if g in graphs else g, s, p, o) for g, s, p, o in known)

@@ -1,4 +1,4 @@
-"""The limits of parsing untrusted RDF, checked before and during parsing."""
+"""The limits of parsing an untrusted RDF file."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class ParseLimits:
     parse_seconds: int = 600
     """CPU seconds of the parser process per file."""
     parse_memory_mb: int = 3_000
-    """Memory of the parser process, MiB beyond what it has when it starts."""
+    """Memory of the parser process, MiB in addition to what it has when it starts."""
     parsed_rows: int = 100_000_000
-    """Rows that a file may give."""
+    """Most rows of a file."""
     parsed_bytes: int = 20_000_000_000
-    """Bytes of the rows that a file may give."""
+    """Most bytes of the rows of a file."""
     parsed_memory_bytes: int = 64_000_000
-    """Bytes of a file's rows that are held in memory; others are in a temporary file."""
+    """Most bytes of a file's rows in memory; the others are in a temporary file."""
     rejected_rows: int = 100_000
-    """Rejected lines that a file may have."""
+    """Most rejected lines of a file."""
     raw_bytes: int = 4_096
-    """Bytes of a rejected line that are recorded."""
+    """Most recorded bytes of a rejected line."""

@@ -1,4 +1,4 @@
-"""Line formats: blocks of complete lines, and N-Triples and N-Quads."""
+"""Reads files in blocks of complete lines, and parses N-Triples and N-Quads."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some complete lines; `first` is the number of the first one, from 1.
+    """Consecutive complete lines of a file.
 
-    Of a line longer than the limit only the beginning is in it; its index is in `overlong`.
-    is_cut: whether the file ends in the last line, without a line feed; that line may have been in
-    the block before, if it is too long.
+    Attributes:
+        first: the number of the first line, from 1.
+        lines: the lines; of a line that is too long, only the beginning.
+        overlong: the indexes of lines that are too long.
+        is_cut: whether the file ends in the last line, without a line feed. That line may be in the
+            block before, if it is too long.
     """
 
     first: int
@@ -37,7 +40,7 @@ class Block:
 
 
 def read_blocks(file: IO[bytes], limits: ParseLimits) -> Iterator[Block]:
-    """The lines of a file, about a megabyte at a time; lines end at line feeds only.
+    """The lines of a file in blocks of about a megabyte; only line feeds end lines.
 
     Raises:
         ArchiveError: a compressed file is broken.
@@ -93,7 +96,7 @@ def parse_lines(
 
 
 def is_empty(line: bytes) -> bool:
-    """Whether a line holds nothing, or a comment."""
+    """Whether a line is blank or a comment."""
     text = line.strip()
     return not text or text.startswith(b"#")
 
@@ -138,7 +141,7 @@ def block_events(
 
 
 def changes(numbers: Positions, inserts: Mask, terms: Terms, graph: str) -> pa.RecordBatch:
-    """Rows of `CHANGES`; `graph` is the graph of those that name none."""
+    """A batch of `CHANGES`; `graph` is the graph of quads that name none."""
     named = (
         pc.if_else(pc.equal(terms.graph, pa.scalar("")), graph, terms.graph)
         if graph

@@ -1,6 +1,6 @@
-"""The nesting depth of a document, found before it is parsed: deep nesting kills parsers.
+"""Checks the nesting depth of a document before it is parsed: deep nesting crashes parsers.
 
-The scan knows of each syntax only what can hide brackets: strings, comments, IRIs.
+Of each syntax, the scan knows only what may have brackets in it: strings, comments, IRIs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import assert_never
 
 from weir.rdf.records import Format
 
-# What is not closed matches up to the end of the text: one pass over any input.
+# An unclosed string matches up to the end of the text, so that any input takes one pass.
 _JSON = re.compile(
     rb'"[^"\\]*+(?:\\(?:.|\Z)[^"\\]*+)*+(?:"|\Z)|(?P<open>[\[{])|(?P<close>[\]}])', re.DOTALL
 )
@@ -31,14 +31,14 @@ _TURTLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NestingFault:
-    """Why a document is not parsed, and the offset of the byte that shows it."""
+    """Why a document is not parsed, and the offset of the first byte that is too deep."""
 
     offset: int
     reason: str
 
 
 def nesting_fault(text: bytes, syntax: Format, limit: int) -> NestingFault | None:
-    """The first place where a document nests more than `limit` deep."""
+    """The first place where a document nests more than `limit` deep; None if it does not."""
     depth = 0
     for token in _tokens(syntax).finditer(text):
         kind = token.lastgroup

@@ -1,4 +1,4 @@
-"""Numbers of numeric literals, where an approximation is enough."""
+"""Approximate values of numeric literals."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NUMERIC = re.compile(
 
 
 def number_of(term: str) -> float | None:
-    """The finite number of a numeric literal in N-Triples form; None of any other term."""
-    found = _NUMERIC.fullmatch(term)
-    if found is None:
+    """The finite number of a numeric literal in N-Triples form; None for any other term."""
+    match = _NUMERIC.fullmatch(term)
+    if match is None:
         return None
     try:
-        number = float(found[1])
+        number = float(match[1])
     except ValueError:
         return None
     return number if math.isfinite(number) else None

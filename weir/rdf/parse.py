@@ -1,4 +1,4 @@
-"""Parse one file of any format, in this process; `worker` does it in a limited child process."""
+"""Parses one file of any format in this process; `worker` does so in a limited child process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def parse(request: ParseRequest, limits: ParseLimits) -> Iterator[ParseEvent]:
     """The events of parsing one file; an `Unusable` discards all others.
 
     Raises:
-        OSError: the file cannot be opened or read (a broken compressed file is `Unusable`).
+        OSError: the file cannot be opened or read. (A broken compressed file is `Unusable`.)
     """
     try:
         with opened(request.path) as file:
@@ -42,7 +42,7 @@ def _parse(file: IO[bytes], request: ParseRequest, limits: ParseLimits) -> Itera
             else:
                 yield from label_by_content(events, request.scope, request.blank_nodes)
         case "turtle" | "trig" | "rdf-xml" | "json-ld":
-            # By content for patches too: labels mean nothing outside a document.
+            # By content, even for a patch: labels have no meaning outside a document.
             events = parse_document(file, request, limits)
             yield from label_by_content(events, request.scope, request.blank_nodes)
         case _:

@@ -1,4 +1,4 @@
-"""What parsing a file yields: batches of rows and facts about the file, as they are found."""
+"""The events of parsing a file: batches of rows, and facts about the file."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Rejections:
 
     @classmethod
     def of(cls, rejections: Sequence[Rejection]) -> Rejections:
-        """As columns."""
+        """The event with these rejections."""
         columns = zip(*map(astuple, rejections), strict=True)
         return cls(pa.RecordBatch.from_arrays([*map(pa.array, columns)], schema=REJECTIONS))
 
 
 @dataclass(frozen=True, slots=True)
 class Discarded:
-    """An aborted transaction: the changes since <= number < until of the file are discarded.
+    """An aborted transaction: the file's changes with since <= number < until are discarded.
 
-    They are numbered from 0, in the order of the events.
+    Changes are numbered from 0, in the order of the events.
     """
 
     since: int
@@ -60,13 +60,13 @@ ParseEvent = Changes | Rejections | Discarded | Unusable | CutOff | Header
 
 
 BASE64 = "base64:"
-"""What the text of rejected bytes begins with that are no UTF-8, and no other text."""
+"""The prefix of rejected bytes that are recorded as base64; no other recorded text has it."""
 
 
 def cut(text: bytes, size: int) -> str:
-    """At most `size` bytes of a rejected text: as they are, or as base64 after `base64:`.
+    """At most `size` bytes of a rejected text, unchanged or as base64 after `base64:`.
 
-    Bytes are written as base64 if they are no UTF-8, and if they begin with `base64:` themselves.
+    Base64 is used if they are not UTF-8, or if they begin with `base64:` themselves.
     """
     kept = text[:size]
     try:

@@ -1,4 +1,4 @@
-"""RDF Patch: headers, transactions, added and deleted quads.
+"""Parses RDF Patch: headers, transactions, added and deleted quads.
 
 https://jena.apache.org/documentation/rdf-patch/
 """
@@ -53,13 +53,13 @@ def parse_patch(
 ) -> Iterator[ParseEvent]:
     """The changes of a patch; bad rows are rejected.
 
-    Most rows are a line each. From a line that is anything else on, rows are read by their tokens,
-    until one ends where a line does. A bad row is one rejection, and reading goes on at the next
-    line that begins with a word: what stands before it belongs to the bad row.
+    Most rows are one line. From a line that is not such a row, rows are read by tokens until a row
+    ends at the end of a line. A bad row is one rejection that includes all lines before the next
+    line that begins with a word; reading goes on there.
 
-    An aborted transaction (`TA`) changes nothing. A transaction that the file does not end makes
-    the whole file unusable: half of a change set must not become an epoch. Prefixes (`PA`, `PD`)
-    concern the dataset and change no quad; names in rows are abbreviated by those before them.
+    An aborted transaction (`TA`) changes nothing. A transaction without an end makes the whole file
+    unusable, because half of a change set must not become an epoch. Prefix rows (`PA`, `PD`) change
+    no quad; a prefix can be used in later rows.
     """
     reader = _Reader(request, limits)
     rest: Block | None = None
@@ -78,7 +78,7 @@ def parse_patch(
 
 
 def _joined(rest: Block, block: Block) -> Block:
-    """The lines that a block left to the next one, and the next one."""
+    """A block preceded by the lines that the block before left over."""
     overlong = frozenset(row + len(rest.lines) for row in block.overlong)
     lines = Lines.of(rest.lines.text + block.lines.text)
     return Block(rest.first, lines, overlong, block.is_cut)
@@ -95,10 +95,10 @@ class _Reader:
         self._begun_at = 0
         self.header = Header()
         self.begun: int | None = None
-        """The line of the transaction that is open."""
+        """The line where the open transaction begins; None if none is open."""
 
     def read_block(self, rows: BlockRows, is_last: bool) -> Block | None:
-        """Find the rows of a block; the lines of a row that it does not end, with what follows."""
+        """Find the rows of a block; returns the lines of a row that goes on in the next block."""
         block, lines = rows.block, rows.block.lines
         resume = 0
         if self._is_skipping:
@@ -124,7 +124,7 @@ class _Reader:
         return None
 
     def events(self, rows: BlockRows) -> Iterator[ParseEvent]:
-        """What a block gives, after `read_block`."""
+        """The events of a block, after `read_block`."""
         quads, inserts, faults = rows.quads(self._limits)
         faults += rows.faults
         yield from block_events(rows.block, quads, inserts, faults, self._request, self._limits)
@@ -139,12 +139,14 @@ class _Reader:
             yield CutOff(f"it ends in the middle of a row: {rows.cut_off}")
 
     def _read_by_tokens(self, rows: BlockRows, row: int, is_last: bool) -> tuple[int, Block | None]:
-        """Use the rows from a line on, until one ends where a line does.
+        """Read rows by tokens from a line on, until one ends at the end of a line.
 
-        The offset of the next line to read; the lines of a row that the block does not end.
+        Returns:
+            The offset of the next line to read, and the lines of a row that goes on in the next
+            block.
         """
         block, text = rows.block, rows.block.lines.text
-        # Of a line that is too long only the beginning is there: no row goes on in it.
+        # No row goes on in a line that is too long, of which only the beginning is known.
         next_overlong = min((line for line in block.overlong if line > row), default=None)
         end = len(text) if next_overlong is None else int(block.lines.starts[next_overlong])
         ends_file = is_last and end == len(text)
@@ -157,7 +159,7 @@ class _Reader:
                 resume = end if start == end else feed + 1
                 rest = None
                 break
-            # No byte at the limit is looked at: it may be in the middle of a token.
+            # The byte at the limit is not read: it may be in the middle of a token.
             limit = start + self._limits.line_bytes
             try:
                 parsed = read_row(text, start, min(end, limit), ends_file and end <= limit)
@@ -182,7 +184,7 @@ class _Reader:
                 if error.offset != start:
                     resume = self._skipped(text, resume, is_last)
                 elif complete and complete[-1].code in (b"A", b"D"):
-                    # What follows a dot in its line and is no row: the dot was none.
+                    # No row follows the dot in its line, so it did not end the row before.
                     complete.pop()
                 break
             last = complete[-1].end
@@ -191,7 +193,7 @@ class _Reader:
         return resume, rest
 
     def _skipped(self, text: bytes, offset: int, is_last: bool) -> int:
-        """The offset of the next line that begins with a word; it may be in the next block."""
+        """The offset of the next line that begins with a word; may continue in the next block."""
         start = next_row(text, offset, len(text))
         self._is_skipping = start == len(text) and not is_last
         return start
@@ -225,9 +227,9 @@ class _Reader:
 
 
 def _rest(block: Block, start: int, complete: list[Row]) -> Block:
-    """The lines of the row that begins at `start`, without the rows that end in the first one.
+    """The lines from the row that begins at `start`; text before it is blanked out.
 
-    The rows that begin in its first line go with it, so that those of one line stay together.
+    Rows that begin in the same line are included, so that the rows of a line stay together.
     """
     lines = block.lines
     row = int(np.searchsorted(lines.starts, start, side="right")) - 1
@@ -276,11 +278,11 @@ def _want_terms(row: Row, least: int, most: int, what: str) -> None:
 
 
 def _prefix(row: Row) -> tuple[str, str]:
-    """The prefix that a row declares, without its colon, and what it stands for."""
+    """The prefix that a row declares, without its colon, and its IRI."""
     _want_terms(row, 2, 3, "a prefix, its IRI, and the name of a graph or none")
     prefix, namespace = row.tokens[0], row.tokens[1]
     if namespace.lastgroup == "iri":
-        # Not a term of its own: it need not be an absolute IRI.
+        # It need not be an absolute IRI, because it is not a term.
         return _word(prefix), namespace[0][1:-1].decode(errors="replace")
     return _word(prefix), _word(namespace)
 
@@ -303,7 +305,7 @@ def _header_key(token: re.Match[bytes]) -> str:
 
 
 def _next_state(keyword: bytes, begun: int | None, line: int, offset: int) -> int | None:
-    """The line of the transaction that is open after `keyword`, or None."""
+    """The first line of the transaction that is open after `keyword`, or None."""
     if keyword == b"TX":
         if begun is not None:
             raise RowError(f"TX inside the transaction of line {begun}", offset)

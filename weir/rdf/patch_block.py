@@ -1,4 +1,4 @@
-"""What the rows of one block of an RDF Patch are, as they are found, and their quads in order."""
+"""Collects the rows of one block of an RDF Patch, and gives their quads in order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ADD = ord("A")
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A TX, TC or TA: index of its line, how many changes of that line are before it."""
+    """A TX, TC or TA, the index of its line, and how many changes of that line precede it."""
 
     keyword: bytes
     row: int
@@ -28,10 +28,10 @@ class Bound:
 
 
 class BlockRows:
-    """The rows of a block, as they are found.
+    """The rows of a block, collected while it is read.
 
-    Of the lines that are `plain` the terms are taken by column; `statements` are for pyoxigraph;
-    the changes of other rows are added one by one.
+    The terms of `plain` lines are read by column, `statements` by pyoxigraph; changes of other rows
+    are added one by one.
     """
 
     def __init__(self, block: Block, limits: ParseLimits) -> None:
@@ -57,10 +57,13 @@ class BlockRows:
         self._newest: dict[tuple[str, ...], bool] = {}
 
     def add(self, row: int, inserts: bool, quad: tuple[str, ...]) -> bool:
-        """Add a change of the line `row`: graph, subject, predicate, object.
+        """Add a change in the line `row`: graph, subject, predicate, object.
 
-        Changes of a quad are in the order of their lines: of several in one line, the last counts.
-        Whether it was added: it is not if a transaction begins or ends between the two.
+        If a line changes a quad several times, the last change counts.
+
+        Returns:
+            False if the change was not added, because a transaction begins or ends in the line
+            between two changes of the quad.
         """
         self._go_to(row)
         if quad in self._earlier:
@@ -70,22 +73,22 @@ class BlockRows:
         return True
 
     def add_bound(self, keyword: bytes, row: int) -> None:
-        """Add a TX, TC or TA of the line `row`."""
+        """Add a TX, TC or TA in the line `row`."""
         self._go_to(row)
         self._keep()
         self.bounds.append(Bound(keyword, row, len(self._earlier)))
 
     def add_fault(self, offset: int, reason: str) -> int:
-        """Add the fault of a row; the index of the line that `offset` is in."""
+        """Add the fault of a row; returns the index of the line with `offset`."""
         lines = self.block.lines
         row = int(np.searchsorted(lines.starts, offset, side="right")) - 1
-        # More than these stop the source, however many more there are.
+        # One more than the limit stops the source, so further ones need not be kept.
         if len(self.faults) <= self._most_faults:
             self.faults.append(Fault(row, self._column(row, offset), reason))
         return row
 
     def _column(self, row: int, offset: int) -> int:
-        """The column of an offset, in characters from 1; a line may have many faults."""
+        """The column of an offset, in characters from 1; counts on from the last fault."""
         start, column = self._counted if self._counted[0] <= offset else (0, 1)
         begin = int(self.block.lines.starts[row])
         if start < begin:
@@ -95,7 +98,7 @@ class BlockRows:
         return column
 
     def quads(self, limits: ParseLimits) -> tuple[Quads, Mask, list[Fault]]:
-        """All quads in the order of their lines, whether each is inserted, and more faults."""
+        """All quads in the order of their lines, whether each is inserted, and further faults."""
         self._go_to(-1)
         quads, faults = read_quads(
             self.block.lines,
@@ -146,5 +149,5 @@ def _in_order(parts: Sequence[tuple[Quads, Mask]]) -> tuple[Quads, Mask]:
 
 
 def _letters(block: Block) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
-    # Every line has a first byte, its line feed if no other.
+    # The first byte of every line; an empty line has its line feed.
     return np.frombuffer(block.lines.text, np.uint8)[block.lines.starts]

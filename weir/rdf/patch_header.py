@@ -1,4 +1,4 @@
-"""The header of an RDF Patch: its id, that of the patch before it, its time."""
+"""Values of the header of an RDF Patch: its id, the id of the patch before it, its time."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class HeaderError(Exception):
 
 
 def with_value(header: Header, key: str, term: Term) -> Header:
-    """The header with one more value; the first of several wins.
+    """The header with one more value; of several values of a key, the first counts.
 
     Raises:
-        HeaderError: it cannot be used.
+        HeaderError: the value cannot be used.
     """
     match key, term:
         case "id", Iri(text) | Literal(text) if header.change_id is None:
@@ -39,7 +39,7 @@ def with_value(header: Header, key: str, term: Term) -> Header:
 
 def _instant(text: str) -> datetime:
     try:
-        # The end of a day is the begin of the next one: Python does not read it.
+        # Python does not read 24:00:00, which is the beginning of the next day.
         moment = datetime.fromisoformat(_MIDNIGHT.sub("T00:00:00", text))
         if _MIDNIGHT.search(text):
             moment += timedelta(days=1)

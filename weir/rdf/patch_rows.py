@@ -1,11 +1,11 @@
-"""Rows of an RDF Patch as Jena's reader takes them: by tokens, wherever lines begin and end.
+"""Reads rows of an RDF Patch as Jena's reader does: by tokens, regardless of line breaks.
 
 https://jena.apache.org/documentation/rdf-patch/
 https://github.com/apache/jena/tree/main/jena-rdfpatch (RDFPatchReaderText, TokenizerText)
 
-A row is a code, its terms and a dot. Terms are those of N-Quads and what else Jena's tokenizer
-reads: `<_:label>`, numbers and booleans of Turtle, strings in single or in triple quotes, prefixed
-names.
+A row is a code, its terms and a dot. Terms are those of N-Quads and further ones that Jena's
+tokenizer reads: `<_:label>`, numbers and booleans as in Turtle, strings in single or triple quotes,
+prefixed names.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class RowError(Exception):
     """A row that cannot be used; the message is the reason.
 
     Args:
-        reason: why.
-        offset: where, of the text.
+        reason: why not.
+        offset: of the error, in the text.
     """
 
     def __init__(self, reason: str, offset: int) -> None:
@@ -69,12 +69,12 @@ class RowError(Exception):
 
 
 class UnfinishedRow(RowError):  # noqa: N818  (named after what is wrong)
-    """A row that the text ends in."""
+    """A row that is not complete at the end of the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row: its offsets, its code and its tokens without the dot; `end` is after the last one."""
+    """A row: its offsets, its code, and its tokens without the dot; `end` is after the row."""
 
     start: int
     end: int
@@ -89,7 +89,7 @@ def next_token(text: bytes, offset: int, end: int) -> int:
 
 
 def next_row(text: bytes, offset: int, end: int) -> int:
-    """The offset of the first line from `offset`, the start of one, that begins with a word."""
+    """The offset of the first line that begins with a word; `offset` is the start of a line."""
     word = _WORD.search(text, offset, end)
     return word.start() if word else end
 
@@ -97,12 +97,12 @@ def next_row(text: bytes, offset: int, end: int) -> int:
 def read_row(text: bytes, start: int, end: int, is_last: bool) -> Row:
     """The row that begins at `start`, where a token begins.
 
-    A row of changes ends with a dot; others also before the next line that begins with a word, as
-    rdflib writes them. `is_last`: whether the file ends at `end`.
+    A row of changes (A, D) ends with a dot. Other rows may also end before the next line that
+    begins with a word, as rdflib writes them. `is_last` tells whether the file ends at `end`.
 
     Raises:
-        UnfinishedRow: it is not complete at `end`.
-        RowError: it is no row.
+        UnfinishedRow: the row is not complete at `end`.
+        RowError: it is not a row.
     """
     first = _TOKEN.match(text, start, end)
     if first is None or first.lastgroup != "word" or first[0] not in CODES:
@@ -137,17 +137,17 @@ def read_row(text: bytes, start: int, end: int, is_last: bool) -> Row:
 
 
 def _begins_a_row(text: bytes, before: int, offset: int, end: int) -> bool:
-    """Whether a word other than a boolean is the first one of a line, and not `before`."""
+    """Whether a line after `before` begins, at `offset`, with a word other than a boolean."""
     feed = text.rfind(b"\n", before, offset)
     word = _WORD.match(text, feed + 1, end) if feed >= 0 else None
     return word is not None and word[1] not in _BOOLEANS and word.start(1) == offset
 
 
 def term_of(token: re.Match[bytes], prefixes: Mapping[str, str]) -> str:
-    """N-Triples form of the term that a token is.
+    """The N-Triples form of the term in a token.
 
     Raises:
-        TermError: it is none.
+        TermError: the token is not a term.
     """
     kind, text = token.lastgroup, token[0].decode(errors="surrogateescape")
     if _UNDECODED.search(text):
@@ -169,7 +169,7 @@ def term_of(token: re.Match[bytes], prefixes: Mapping[str, str]) -> str:
 
 
 def word_of(token: re.Match[bytes]) -> str | None:
-    """The text of a token that is a word or a plain string; of `ex:`, the prefix; else None."""
+    """The text of a word or a plain string, or the prefix in `ex:`; None for other tokens."""
     text = token[0].decode(errors="replace")
     match token.lastgroup:
         case "word":
@@ -184,7 +184,7 @@ def word_of(token: re.Match[bytes]) -> str | None:
 def _blank_node(label: str) -> str:
     """The blank node of a label, which may have any characters.
 
-    A label that N-Triples allows is the same node as `_:label`; for another one stands its hash.
+    It is `_:label` if N-Triples allows this label; else the label is replaced by its hash.
     """
     try:
         return to_text(parse_term(f"_:{label}"))
@@ -211,5 +211,5 @@ def _literal(token: re.Match[bytes], prefixes: Mapping[str, str]) -> str:
 
 
 def _content(token: re.Match[bytes]) -> bytes:
-    """What is between the quotes."""
+    """The text between the quotes of a string."""
     return next(text for text in token.group("a", "b", "c", "d") if text is not None)

@@ -1,9 +1,9 @@
-"""RDF/XML to statements: expat reads the XML, and what it reports is read by RDF/XML's grammar.
+"""RDF/XML to statements: expat reads the XML, and its events are parsed by RDF/XML's grammar.
 
-https://www.w3.org/TR/rdf-syntax-grammar/, whose names of productions stand below. What the grammar
-does not allow is an error, also where other readers leave it out: pyoxigraph leaves out an
-rdf:type that is the only attribute of a property element, attributes beside rdf:parseType, and all
-of a property element whose rdf:parseType it does not know.
+https://www.w3.org/TR/rdf-syntax-grammar/; docstrings name its productions. What the grammar does
+not allow is an error, even where other readers silently leave it out. pyoxigraph leaves out an
+rdf:type that is the only attribute of a property element, attributes beside rdf:parseType, and the
+whole content of a property element with an unknown rdf:parseType.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from weir.rdf.xml_parser import (
 
 _OUTPUT_BYTES = 8 << 20
 _OUTPUT_FACTOR = 100
-"""The statements may have so many bytes more than so many times the document, about what expat
-allows entities; a long namespace can make a short document as large."""
+"""The statements may have `_OUTPUT_FACTOR` times the bytes of the document, and `_OUTPUT_BYTES`
+more. expat limits entities alike, but a long namespace can also make a short document large."""
 _NAMES = 10_000
-"""Names of elements and attributes that are remembered."""
+"""The IRIs of so many names of elements and attributes are remembered."""
 
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _XML_SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
@@ -66,16 +66,16 @@ _SPACE = " \t\r\n"
 
 
 def read_rdf_xml(text: bytes, base: str | None, nesting: int) -> Iterator[bytes]:
-    """The statements of a document: lines of canonical N-Triples, some at a time.
+    """The statements of a document in batches of canonical N-Triples.
 
     Args:
         text: the document.
-        base: IRI that relative IRIs are resolved against; None = they are errors.
+        base: IRI against which relative IRIs are resolved; if None, they are errors.
         nesting: the deepest nesting of elements.
 
     Raises:
-        SyntaxError: it is no RDF/XML, has too much, or needs what is outside of it; with the line,
-            and the column in characters from 1.
+        SyntaxError: the document is not RDF/XML, exceeds a limit, or needs external entities; with
+            the line, and the column in characters from 1.
     """
     room = _OUTPUT_BYTES + _OUTPUT_FACTOR * len(text)
     try:
@@ -103,10 +103,17 @@ class _Content(Enum):
 class _Element:
     """An open element.
 
-    base, language: in scope. subject: of its property elements, or of the statement that it is.
-    object: of that statement, as far as it is known; of a collection, the newest cell. suffix: what
-    follows the text of a literal. text: the pieces of its text; None if there must be none.
-    statement: the IRI that reifies the statement. items: how many rdf:li it had.
+    Attributes:
+        content: what it may contain.
+        base: in scope.
+        language: in scope.
+        subject: of its property elements, or of its statement if it is a property element.
+        predicate: of its statement.
+        object: of its statement, if already known; for a collection, the newest cell.
+        suffix: the language or datatype after the text of a literal.
+        text: the pieces of its text; None if it must have none.
+        statement: the IRI that reifies its statement.
+        items: how many rdf:li it had.
     """
 
     content: _Content
@@ -141,7 +148,7 @@ class _Reader:
         self._read_elements()
 
     def read(self, text: bytes) -> Iterator[bytes]:
-        """Its statements, a block of the document at a time."""
+        """The statements of the document, a block at a time."""
         for _ in read_blocks(self._parser, text):
             if self._lines:
                 yield "".join(self._lines).encode()
@@ -206,7 +213,7 @@ class _Reader:
         """Production RDF."""
         base, language = self._scope(attributes, parent)
         for name in self._rdf_attributes(attributes):
-            # Files of Europeana and others name their XML Schema there; it states nothing.
+            # Files of Europeana and others name their XML Schema here, which is no statement.
             if not name.startswith(f"<{_XML_SCHEMA_INSTANCE}"):
                 raise self._misplaced(name)
         return _Element(_Content.NODES, base, language)
@@ -303,7 +310,7 @@ class _Reader:
             case "Triple":
                 raise self._error(TRIPLE_TERM)
             case _:
-                # Any other is as "Literal".
+                # Any other value means "Literal".
                 self._read_literal()
         return element
 
@@ -319,7 +326,7 @@ class _Reader:
         parser.ProcessingInstructionHandler = literal.instruction
 
     def _start_in_literal(self, name: str, attributes: dict[str, str]) -> None:
-        # The property element itself is open, too.
+        # The property element itself is also open.
         if len(self._open) + self._literal.depth > self._nesting:
             raise self._too_deep()
         self._literal.start(name, attributes)
@@ -344,7 +351,7 @@ class _Reader:
         return self._remember(self._names, name, namespace + local.partition(SEPARATOR)[0])
 
     def _attribute(self, name: str) -> str:
-        """The IRI of an attribute's name; '' if it is reserved by XML, and so not RDF's."""
+        """The IRI of an attribute's name; '' if XML reserves the name."""
         namespace, _, rest = name.partition(SEPARATOR)
         local, _, prefix = rest.partition(SEPARATOR)
         if (prefix or name).lower().startswith("xml"):
@@ -360,7 +367,7 @@ class _Reader:
         return names[name]
 
     def _rdf_attributes(self, attributes: dict[str, str]) -> dict[str, str]:
-        """The attributes that are not XML's own, by IRI."""
+        """The attributes whose names XML does not reserve, by IRI."""
         values: dict[str, str] = {}
         for name, value in attributes.items():
             iri = self._attributes.get(name) or self._attribute(name)
@@ -371,7 +378,7 @@ class _Reader:
         return values
 
     def _scope(self, attributes: dict[str, str], parent: _Element) -> tuple[str | None, str]:
-        """The base and the language of an element; takes their attributes away."""
+        """The base and the language of an element; removes their attributes."""
         base, language = parent.base, parent.language
         if (tag := attributes.pop(_XML_LANGUAGE, None)) is not None:
             try:
@@ -425,7 +432,7 @@ class _Reader:
     # Statements.
 
     def _state(self, element: _Element, object_: str) -> None:
-        """The statement that a property element is, and its reification."""
+        """Write the statement of a property element, and its reification."""
         self._triple(element.subject, element.predicate, object_)
         if element.statement:
             self._triple(element.statement, _TYPE, _STATEMENT)

@@ -26,10 +26,13 @@ CHANGES = _schema(
     predicate=pa.string(),
     object=pa.string(),
 )
-"""Quads that are inserted or deleted, in the order of `line`; a quad may occur more than once.
+"""Inserted and deleted quads, in the order of `line`; a quad may occur more than once.
 
-line: from 1; 0 where the format has no lines (documents). insert: False = deletion. graph: `<iri>`,
-or '' for none. subject, predicate, object: N-Triples form.
+Columns:
+    line: from 1; 0 in formats without lines (documents).
+    insert: false for a deletion.
+    graph: `<iri>`, or '' for none.
+    subject, predicate, object: in N-Triples form.
 """
 
 REJECTIONS = _schema(
@@ -42,8 +45,12 @@ REJECTIONS = _schema(
 class Rejection:
     """Input that could not be used.
 
-    line: from 1, 0 = the file as a whole. column: in characters from 1, 0 = unknown.
-    raw: the text, cut.
+    Attributes:
+        file: path or URI.
+        line: from 1; 0 for the file as a whole.
+        column: in characters from 1; 0 if unknown.
+        reason: why not.
+        raw: the beginning of the text.
     """
 
     file: str
@@ -55,10 +62,12 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of an RDF Patch; a value is None if it is missing.
+    """The header of an RDF Patch; missing values are None.
 
-    change_id, previous_id: the IRI of `H id` and `H prev` without brackets (a literal: its text).
-    event_time: the first header whose value is an xsd:dateTime literal, in UTC.
+    Attributes:
+        change_id: the IRI of `H id` without brackets, or the text of a literal.
+        previous_id: the same of `H prev`.
+        event_time: the first value of the header that is an xsd:dateTime literal, in UTC.
     """
 
     change_id: str | None = None
@@ -70,16 +79,18 @@ class Header:
 class ParseRequest:
     """One file to parse.
 
-    file: path or URI.
-    role: 'patch' = changes, blank nodes by label; 'snapshot' = a whole state (every row an
-        insertion), blank nodes by content.
-    scope: within which a blank node is one node: the source's name for a patch, the source's name
-        and the document's relative name for a snapshot.
-    graph: `<iri>` of the quads that name no graph, or '' for the unnamed graph.
-    base: IRI that relative IRIs of the document are resolved against; None = they are errors.
-    blank_nodes: of a document, whether each is a node of its own, or those of equal content one.
-    contexts: by IRI of a remote context of JSON-LD, path or URI of a file that has it.
-    copy: path of a local copy of its bytes; None if `file` is a path itself.
+    Attributes:
+        file: path or URI.
+        format: of the file.
+        role: a `patch` has changes, and identifies blank nodes by label; a `snapshot` is a whole
+            state, whose rows are all insertions, and identifies blank nodes by content.
+        scope: equal blank nodes of different scopes are different nodes. For a patch it is the
+            source's name, for a snapshot also the document's relative name.
+        graph: `<iri>` for quads that name no graph, or '' for the default graph.
+        base: IRI against which relative IRIs are resolved; if None, they are errors.
+        blank_nodes: whether nodes of equal content are different nodes (`count`) or one (`merge`).
+        contexts: path or URI of a file by the IRI of the JSON-LD context that it has.
+        copy: path of a local copy; None if `file` is a path itself.
     """
 
     file: str
@@ -94,7 +105,7 @@ class ParseRequest:
 
     @property
     def path(self) -> str:
-        """The local file that has its bytes."""
+        """The path of the local file with its bytes."""
         return self.copy or self.file
 
 
@@ -102,11 +113,15 @@ class ParseRequest:
 class ParsedFile:
     """A parsed file.
 
-    changes: schema `CHANGES`. rejections: schema `REJECTIONS`.
-    refusal: why the file was rejected as a whole (broken document, broken archive, transaction
-        without end, parser process died), one of the rejections; then `changes` is empty.
-    unreadable: why the file could not be opened or read; then its content is unknown.
-    cut_off: how it ends in the middle, None if it does not; it may be usable all the same.
+    Attributes:
+        request: by which it was parsed.
+        header: of an RDF Patch.
+        changes: with the schema `CHANGES`.
+        rejections: with the schema `REJECTIONS`.
+        refusal: the rejection of the file as a whole (broken document or archive, transaction
+            without end, death of the parser process); then `changes` is empty.
+        unreadable: why the file could not be opened or read; then its content is unknown.
+        cut_off: how the file is cut off, None if it is not; it may nevertheless be usable.
     """
 
     request: ParseRequest

@@ -1,7 +1,7 @@
-"""The reserved graphs, which hold the replicas of remote data.
+"""The reserved graphs, which have the replicas of remote data.
 
-They are part of no dataset: no pattern of a query reads them but the blocks of SERVICE, the union
-of all graphs does not have their triples, and no source may write them.
+They are part of no dataset: only SERVICE blocks of a query read them, the union of all graphs does
+not have their triples, and no source may write them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 _PREFIX = "urn:weir:replica:"
 FIRST, AFTER_LAST = f"<{_PREFIX}", f"<{_PREFIX[:-1]};"
-"""Reserved are the graphs from the first of these texts on that are before the second."""
+"""A graph is reserved if its text is at least the first and less than the second of these."""
 
 
 def is_reserved(graph: str) -> bool:
@@ -19,21 +19,21 @@ def is_reserved(graph: str) -> bool:
 
 
 def replica_graph(remote: str) -> str:
-    """The graph with the replica of a remote; both IRIs are in N-Triples form."""
+    """The graph with the replica of a remote, both as IRIs in N-Triples form."""
     return f"<{_PREFIX}{quote(remote[1:-1], safe='')}>"
 
 
 def replica_predicate(pattern: str, variable: str = "") -> str:
     """The predicate from a row of a pattern's replica to the value of a variable.
 
-    Without a variable it marks a row, whose object is then `MARK`.
+    Without a variable, it is the predicate that marks a row; its object is `MARK`.
 
     Args:
         pattern: the id of the pattern.
-        variable: its name.
+        variable: the name of the variable.
     """
     return f"<{_PREFIX}{pattern}#{quote(variable, safe='')}>"
 
 
 MARK = '"row"'
-"""What every row of a pattern has that binds no variable in every solution."""
+"""The object that marks a row, for a pattern without a variable that every solution binds."""

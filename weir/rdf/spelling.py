@@ -1,4 +1,4 @@
-"""The terms that readers of documents make, in N-Triples form: checked, and in the one spelling."""
+"""Checked terms in canonical N-Triples form, for readers of documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weir.rdf.statements import fault_of
 from weir.rdf.terms import escape
 
 _SPECIAL = re.compile('[\x00-\x1f"\\\\\x7f\ufffe\uffff]')
-# IRIs that are valid and absolute for certain; the others take a slower way.
+# IRIs that are certainly valid and absolute; others are checked by pyoxigraph, which is slower.
 _LETTERS = r"[A-Za-z0-9_~!$&'()*+,;=:@\-]"
 _ABSOLUTE = re.compile(
     rf"https?://[A-Za-z0-9.\-]+(?:/(?:{_LETTERS}(?:{_LETTERS}|\.)*+)?)*+"
@@ -22,17 +22,17 @@ _INVALID = re.compile(r'[\x00-\x20<>"{}|^`\\\ud800-\udfff]')
 
 
 def as_literal(text: str, suffix: str) -> str:
-    """A literal; `suffix` is its language after `@`, its datatype after `^^`, or nothing."""
+    """A literal; `suffix` is `@` and a language, `^^` and a datatype, or empty."""
     if _SPECIAL.search(text):
         text = escape(text)
     return f'"{text}"{suffix}'
 
 
 def as_iri(value: str, base: str | None) -> str:
-    """An IRI, resolved against a base (RFC 3986); None = it must be absolute.
+    """An IRI, resolved against a base (RFC 3986); without a base it must be absolute.
 
     Raises:
-        SyntaxError: it is none.
+        SyntaxError: the text is not an IRI.
     """
     return f"<{value}>" if _ABSOLUTE.fullmatch(value) else _resolved(value, base)
 
@@ -55,7 +55,7 @@ def as_language(tag: str) -> str:
     """A language tag in lower case.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not a language tag.
     """
     if not tag:
         raise ValueError("an empty language tag")

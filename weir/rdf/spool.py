@@ -1,4 +1,4 @@
-"""Rows that a file gives: in memory, and beyond a size in a temporary file."""
+"""The rows of a file, in memory or, beyond a size, in a temporary file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Spool:
 
     Args:
         schema: of the batches.
-        memory_bytes: how much of them is held in memory.
+        memory_bytes: beyond so many bytes, batches are in a temporary file.
     """
 
     def __init__(self, schema: pa.Schema, memory_bytes: int) -> None:
@@ -44,16 +44,13 @@ class Spool:
             handle, self._path = tempfile.mkstemp(prefix="rows-", dir=scratch_folder())
             self._file = os.fdopen(handle, "wb")
             self._writer = pa.ipc.new_stream(self._file, self._schema)
-            for each in self._batches:
-                self._writer.write_batch(each)
+            for earlier in self._batches:
+                self._writer.write_batch(earlier)
             self._batches = []
         self._writer.write_batch(batch)
 
     def take(self) -> pa.Table:
-        """All rows; those of the temporary file are read from it as they are used.
-
-        The spool is empty afterwards.
-        """
+        """All rows, read from the temporary file when they are used; empties the spool."""
         batches, path = self._batches, self._path
         if path is None:
             table = pa.Table.from_batches(batches, self._schema)
@@ -64,7 +61,7 @@ class Spool:
         return table
 
     def clear(self) -> None:
-        """Forget all rows, and remove the temporary file: what is mapped of it stays readable."""
+        """Drop all rows, and remove the temporary file; rows taken from it stay readable."""
         self._end()
         if self._path is not None:
             with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Lines of statements to quads: canonical ones by column, the others by pyoxigraph."""
+"""Lines of statements to quads: canonical lines by column, others by pyoxigraph."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BASE_DIRECTION = "literals with a base direction (RDF 1.2) are not supported"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A line that is not canonical: its index, what comes before the statement, the statement."""
+    """A line that is not canonical: its index, the bytes before the statement, the statement."""
 
     row: int
     skipped: int
@@ -29,7 +29,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A line that is no quad: its index, the column (characters, from 1; 0 = unknown), why."""
+    """A line that is not a quad: its index, column (characters from 1; 0 if unknown), reason."""
 
     row: int
     column: int
@@ -38,7 +38,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Quads:
-    """Quads with the index of the line of each, ascending."""
+    """Quads, each with the index of its line, ascending."""
 
     rows: Positions
     terms: Terms
@@ -54,8 +54,8 @@ def read_quads(
 ) -> tuple[Quads, list[Fault]]:
     """The quads of the lines that are canonical (`fast`) after `skip` bytes, and of `others`.
 
-    A line that is no statement is one fault and no quad, and does not affect other lines. After
-    more faults than the limits allow for a file, what is left is not looked at.
+    A line that is not a statement is one fault, and does not affect other lines. After more faults
+    than the limits allow for a file, the remaining lines are not read.
     """
     rows = np.flatnonzero(fast)
     quads = Quads(rows, split_terms(lines, rows, skip))
@@ -73,12 +73,12 @@ def read_quads(
 
 
 def n_quads(quads: Iterable[pyoxigraph.Quad]) -> bytes:
-    """Canonical N-Quads, a line for each quad."""
+    """Quads as canonical N-Quads, one per line."""
     return pyoxigraph.serialize(quads, format=RdfFormat.N_QUADS) or b""
 
 
 def fault_of(error: SyntaxError, row: int, skipped: int = 0) -> Fault:
-    """The error of pyoxigraph for one line, without the position in its message."""
+    """An error of pyoxigraph about one line, without the position in its message."""
     column = error.offset + skipped if error.offset else 0
     return Fault(row, column, _POSITION.sub("", error.msg))
 
@@ -87,8 +87,8 @@ _POSITION = re.compile(r"^Parser error (?:at|between) line[^:]*: ")
 
 
 def _is_suspect(text: bytes) -> bool:
-    """Whether a statement may be more, or other, than one RDF 1.1 quad: a triple term, a literal
-    with a base direction, several lines (N-Triples ends lines at carriage returns, too)."""
+    """Whether a statement may not be one RDF 1.1 quad, but have a triple term, a literal with a
+    base direction, or several lines (in N-Triples, carriage returns also end lines)."""
     return b"<<" in text or b"--" in text or b"\r" in text
 
 
@@ -118,16 +118,16 @@ def _parse_one_by_one(
             faults.append(Fault(statement.row, 0, f"nested more than {limits.nesting} deep"))
             continue
         try:
-            found = list(pyoxigraph.parse(statement.text, syntax))
+            parsed = list(pyoxigraph.parse(statement.text, syntax))
         except SyntaxError as error:
             faults.append(fault_of(error, statement.row, statement.skipped))
             continue
-        reason = next(filter(None, map(_unsupported, found)), None)
+        reason = next(filter(None, map(_unsupported, parsed)), None)
         if reason:
             faults.append(Fault(statement.row, 0, reason))
             continue
-        quads.extend(found)
-        rows.extend([statement.row] * len(found))
+        quads.extend(parsed)
+        rows.extend([statement.row] * len(parsed))
     lines = Lines.of(n_quads(quads))
     terms = split_terms(lines, np.arange(len(lines)))
     return Quads(np.array(rows, np.int64), terms), faults

@@ -1,4 +1,4 @@
-"""RDF terms as N-Triples text: one spelling per term, that of pyoxigraph's `str(term)`."""
+"""RDF terms as N-Triples text, with one spelling per term: that of pyoxigraph's `str(term)`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Iri:
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A blank node, label without `_:`."""
+    """A blank node; its label without `_:`."""
 
     label: str
 
@@ -34,8 +34,10 @@ class Blank:
 class Literal:
     """A literal.
 
-    datatype: IRI without brackets, never left out (xsd:string, rdf:langString).
-    language: lower-cased, None without one.
+    Attributes:
+        lexical: the lexical form.
+        datatype: IRI without brackets, also for xsd:string and rdf:langString.
+        language: in lower case; None without one.
     """
 
     lexical: str
@@ -51,12 +53,12 @@ class TermError(ValueError):
 
 
 def iri(text: str) -> str:
-    """`<text>`; the text must be an IRI already."""
+    """`<text>`; the text must be a valid IRI."""
     return f"<{text}>"
 
 
 def literal(lexical: str, datatype: str | None = None, language: str | None = None) -> str:
-    """N-Triples form of a literal; `datatype` is an IRI without brackets, xsd:string left out."""
+    """The N-Triples form of a literal, without xsd:string; `datatype` has no brackets."""
     if language is not None:
         return f'"{escape(lexical)}"@{language.lower()}'
     if datatype is None or datatype == XSD_STRING:
@@ -65,7 +67,7 @@ def literal(lexical: str, datatype: str | None = None, language: str | None = No
 
 
 def to_text(term: Term) -> str:
-    """N-Triples form of a term."""
+    """The N-Triples form of a term."""
     match term:
         case Iri(value):
             return f"<{value}>"
@@ -78,12 +80,12 @@ def to_text(term: Term) -> str:
 
 
 def parse_term(text: str) -> Term:
-    """The term that N-Triples text stands for, escapes and upper-case language tags allowed.
+    """The term of an N-Triples text, which may have escapes and upper-case language tags.
 
     https://www.w3.org/TR/n-triples/#n-triples-grammar
 
     Raises:
-        TermError: the text is not exactly one term, or one of RDF 1.2.
+        TermError: the text is not exactly one term, or is a term of RDF 1.2.
     """
     if text.startswith("<<"):
         raise TermError("triple terms (RDF 1.2) are not supported")
@@ -99,10 +101,10 @@ def parse_term(text: str) -> Term:
 
 
 def canonical_term(text: str, position: Position) -> str:
-    """The one spelling of a term that the tables hold; '' is the default graph.
+    """The spelling of a term that tables have; '' is the default graph.
 
     Raises:
-        TermError: not a term, or not one that may stand there.
+        TermError: the text is not a term, or not allowed in this position.
     """
     if position == "graph" and not text:
         return ""
@@ -115,10 +117,10 @@ def canonical_term(text: str, position: Position) -> str:
 
 
 def iri_term(text: str) -> str:
-    """The N-Triples form of an IRI that is given with or without brackets.
+    """The N-Triples form of an IRI, which may be written with or without brackets.
 
     Raises:
-        TermError: it is no absolute IRI.
+        TermError: it is not an absolute IRI.
     """
     term = text if text.startswith("<") else f"<{text}>"
     reason = check_term(term, "predicate")
@@ -128,9 +130,9 @@ def iri_term(text: str) -> str:
 
 
 def check_term(text: str, position: Position) -> str | None:
-    """Why `text` cannot be used as the `position` of a quad, or None if it can.
+    """Why `text` cannot be the `position` of a quad; None if it can.
 
-    Valid text need not be the spelling that the tables hold: store `canonical_term`.
+    Valid text may have another spelling than tables: store `canonical_term`.
     """
     try:
         canonical_term(text, position)
@@ -140,7 +142,7 @@ def check_term(text: str, position: Position) -> str | None:
 
 
 def escape(lexical: str) -> str:
-    """The text between the quotes of a literal: control characters, quotes, backslashes escaped.
+    """A lexical form with control characters, quotes and backslashes escaped.
 
     https://www.w3.org/TR/rdf12-n-triples/#canonical-ntriples
     """
@@ -148,10 +150,10 @@ def escape(lexical: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """The characters that N-Triples text stands for.
+    """A text with N-Triples escapes replaced by their characters.
 
     Raises:
-        TermError: an escape that N-Triples does not have, or one of no character.
+        TermError: an escape is not one of N-Triples, or not of a character.
     """
     return _ESCAPE.sub(_escaped_character, text) if "\\" in text else text
 

@@ -1,8 +1,8 @@
 """The value of an rdf:XMLLiteral: exclusive canonical XML, from the events of a parser.
 
-https://www.w3.org/TR/xml-exc-c14n/, with comments and without a list of inclusive prefixes, as
-https://www.w3.org/TR/rdf-syntax-grammar/ (section 7.2.17) asks for. The canonical form of Python's
-library chooses a prefix by its namespace, and so renames one of two prefixes of a namespace.
+https://www.w3.org/TR/xml-exc-c14n/, with comments and without a list of inclusive prefixes, as in
+https://www.w3.org/TR/rdf-syntax-grammar/ (section 7.2.17). Python's `canonicalize` is not used: if
+a namespace has two prefixes, it replaces one by the other.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _VALUE = str.maketrans(
 
 
 class XmlLiteral:
-    """Canonical XML of what is between two tags, as it is read.
+    """Canonical XML of the content of an element, built from events.
 
-    Names are those of `xml_parser.new_parser`.
+    Names have the form of `xml_parser.new_parser`.
     """
 
     def __init__(self) -> None:
         self.size = 0
-        """Characters of the namespaces in it; a long one may be in many start tags."""
+        """Characters of namespaces in the output; a long namespace may be in many start tags."""
         self._parts: list[str] = []
         self._tags: list[str] = []
         # The namespaces that the output has declared, by prefix, for each open element.
@@ -33,16 +33,16 @@ class XmlLiteral:
 
     @property
     def depth(self) -> int:
-        """How many elements of it are open."""
+        """How many elements are open."""
         return len(self._tags)
 
     @property
     def value(self) -> str:
-        """All that was read."""
+        """The canonical XML of all events so far."""
         return "".join(self._parts)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """A start tag."""
+        """Add a start tag."""
         namespace, local, prefix = _split(name)
         used = {prefix: namespace}
         written: list[tuple[str, str, str, str]] = []
@@ -66,25 +66,25 @@ class XmlLiteral:
         self._declared.append(declared | new if new else declared)
 
     def end(self) -> None:
-        """The end tag of the element that is open."""
+        """Add the end tag of the innermost open element."""
         self._declared.pop()
         self._parts.append(f"</{self._tags.pop()}>")
 
     def text(self, text: str) -> None:
-        """Text, also of a CDATA section."""
+        """Add text, also of a CDATA section."""
         self._parts.append(text.translate(_TEXT))
 
     def comment(self, text: str) -> None:
-        """A comment."""
+        """Add a comment."""
         self._parts.append(f"<!--{text}-->")
 
     def instruction(self, target: str, text: str) -> None:
-        """A processing instruction."""
+        """Add a processing instruction."""
         self._parts.append(f"<?{target} {text}?>" if text else f"<?{target}?>")
 
 
 def _split(name: str) -> tuple[str, str, str]:
-    """Namespace, name and prefix; '' for what is not there."""
+    """Namespace, name and prefix; '' if one is missing."""
     parts = name.split(SEPARATOR)
     match parts:
         case [local]:

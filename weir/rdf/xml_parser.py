@@ -1,7 +1,7 @@
-"""XML by expat: with namespaces, entities within bounds, and nothing from outside of the document.
+"""Safe XML parsing by expat: with namespaces, limits for entities, and no external entities.
 
-https://www.w3.org/TR/xml/. Beside the bounds here, expat refuses documents that their entities
-would make 100 times as large as they are, beyond 8 MiB (`pyexpat.features`).
+https://www.w3.org/TR/xml/. Besides the limits here, expat itself refuses documents of more than
+8 MiB that are more than 100 times as large with their entities expanded (`pyexpat.features`).
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections.abc import Iterator
 from xml.parsers import expat
 
 SEPARATOR = "\f"
-"""What is between namespace, name and prefix: no character that XML may contain."""
+"""Separates namespace, name and prefix; XML cannot contain this character."""
 
 _BLOCK_BYTES = 1 << 20
 _ENTITIES = 10_000
-"""Entities that a document may declare."""
+"""The most entities that a document may declare."""
 _COMPOSED_ENTITIES = 500
-"""Entities made of others that it may declare; expat calls itself for each that is in another."""
+"""The most entities that contain others; expat recurses for each entity within another."""
 _ENCODINGS = frozenset({"utf-8", "utf-16", "utf-16be", "utf-16le", "iso-8859-1", "us-ascii"})
-"""Encodings that expat knows by itself."""
+"""Encodings that expat decodes itself."""
 _SINGLE_BYTE = re.compile(
     r"iso-8859-(?:[1-9]|1[0-6])|windows-125[0-8]|cp125[0-8]|koi8-[ru]|macintosh", re.IGNORECASE
 )
-"""Encodings with a byte per character, of which Python has the table."""
+"""Encodings with one byte per character, whose tables Python has."""
 _UTF_16 = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
@@ -40,15 +40,15 @@ _NAME = re.compile(rf"[{_NAME_START}][-.0-9\xb7\u0300-\u036f\u203f\u2040{_NAME_S
 
 
 def is_name(text: str) -> bool:
-    """Whether it is a name without a colon (NCName of XML namespaces)."""
+    """Whether a text is a name without a colon (NCName of XML namespaces)."""
     return _NAME.fullmatch(text) is not None
 
 
 class ExternalSubset(Exception):  # noqa: N818  (no error)
-    """The DOCTYPE of a document names a DTD outside of it: it is to be read as `standalone`.
+    """The DOCTYPE of a document names an external DTD: the document must be read as `standalone`.
 
-    In such a document expat leaves out what refers to an entity that is not declared, in attributes
-    without a word, because the DTD might declare it. In a standalone one it is an error.
+    In such a document expat leaves out references to undeclared entities, in attributes silently,
+    because the DTD might declare them. In a standalone document they are errors.
     """
 
     def __init__(self, encoding: str | None) -> None:
@@ -56,14 +56,14 @@ class ExternalSubset(Exception):  # noqa: N818  (no error)
 
 
 def standalone(text: bytes, encoding: str | None) -> bytes:
-    """The document in UTF-8, declared to need no other, its lines as they were.
+    """The document in UTF-8, declared to be standalone, with the same line numbers.
 
     Args:
         text: the document.
-        encoding: the one that it declares.
+        encoding: that it declares.
 
     Raises:
-        SyntaxError: it is in another encoding.
+        SyntaxError: the document is not in this encoding.
     """
     try:
         characters = text.decode(_UTF_16.get(text[:2], encoding or "utf-8"))
@@ -78,13 +78,13 @@ def standalone(text: bytes, encoding: str | None) -> bytes:
 
 
 def new_parser(encoding: str | None = None) -> expat.XMLParserType:
-    """A parser for one document; handlers of elements and text are to be set.
+    """A parser for one document; the caller sets the handlers of elements and text.
 
-    Names are 'namespace SEPARATOR name SEPARATOR prefix', without what is not there. Text comes in
-    pieces, of which comments, processing instructions and CDATA sections are no boundaries.
+    Names are 'namespace SEPARATOR name SEPARATOR prefix', without missing parts. Text comes in
+    pieces; comments, processing instructions and CDATA sections do not divide it.
 
     Args:
-        encoding: the one of the document; None = the one that it declares.
+        encoding: of the document; None for the one that it declares.
     """
     parser = expat.ParserCreate(encoding, SEPARATOR)
     parser.namespace_prefixes = True
@@ -101,12 +101,12 @@ def new_parser(encoding: str | None = None) -> expat.XMLParserType:
 
 
 def read_blocks(parser: expat.XMLParserType, text: bytes) -> Iterator[None]:
-    """Let the parser read a document; pauses after each block of it.
+    """Parse a document; yields after each block of it.
 
     Raises:
-        SyntaxError: it is no XML, has too many entities, or needs what is outside of it; with the
-            line, and the column in characters from 1.
-        ExternalSubset: it is to be read as `standalone`.
+        SyntaxError: the document is not XML, has too many entities, or needs external ones; with
+            the line, and the column in characters from 1.
+        ExternalSubset: the document must be read as `standalone`.
     """
     view = memoryview(text)
     try:
@@ -119,13 +119,13 @@ def read_blocks(parser: expat.XMLParserType, text: bytes) -> Iterator[None]:
 
 
 def fault(parser: expat.XMLParserType, reason: str) -> SyntaxError:
-    """An error at the place where the parser is."""
+    """An error at the present position of the parser."""
     line, column = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
     return SyntaxError(reason, (None, line, column, None))
 
 
 class _Prolog:
-    """What a document says before its elements, and the entities that it uses."""
+    """Handlers of the XML declaration, the DOCTYPE and entities."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:
         self._parser = parser
@@ -135,7 +135,7 @@ class _Prolog:
 
     def declaration(self, version: str, encoding: str | None, standalone: int) -> None:
         del version
-        # expat reads others than its own by a table of their characters.
+        # expat needs a table of characters for encodings that it does not decode itself.
         is_known = encoding is None or encoding.lower() in _ENCODINGS
         if encoding is not None and not is_known and not _SINGLE_BYTE.fullmatch(encoding):
             reason = (
@@ -151,7 +151,7 @@ class _Prolog:
         del name, public, internal
         if system is not None and not self._is_standalone:
             raise ExternalSubset(self._encoding)
-        # It gets what no other handler does.
+        # This handler gets all that no other handler does.
         self._parser.DefaultHandlerExpand = self._inside_doctype
 
     def _inside_doctype(self, text: str) -> None:
