@@ -359,7 +359,7 @@ def history(
     them: it numbers them from the open version, even if others have committed since.)
 
     Args:
-        table: as it is open.
+        table: its open version is the newest that is read.
         files: below its folder.
         is_ours: whether digests of its commits are noted below it.
 

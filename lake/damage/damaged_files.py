@@ -26,7 +26,7 @@ def damaged_files(folder: Path, table: DeltaTable) -> list[Path]:
 
     Args:
         folder: of the table.
-        table: as it is now.
+        table: in its newest version.
     """
     missing = [damage.file for damage in missing_files(folder, table)]
     paths = pa.table(table.get_add_actions())["path"].to_pylist()

@@ -201,7 +201,7 @@ class _Notes:
             self.last = whole.rpartition(b"\n")[2] + end
         self.read += len(whole) + len(end)
         for line in whole.decode("ascii", errors="replace").split("\n"):
-            # A full disk may have cut a note off; its file then has none.
+            # A full disk may have cut a note off; it then counts as missing.
             if _NOTE.fullmatch(line):
                 digest, _, name = line.partition(" ")
                 self.digests[name] = digest

@@ -14,7 +14,7 @@ from weir.lake.damage.storage_errors import DamagedTable, table_of
 from weir.lake.delta.metadata import BEGUN_TO, DISCARDS, LOG_ID, WHOLE_STATE, Metadata
 
 _COMPARED = 8
-"""The commit before the newest of a job is looked for among so many commits."""
+"""How many commits before the newest of a job are searched for the one before it."""
 
 
 def steps_back(newer: Metadata, older: Metadata) -> bool:

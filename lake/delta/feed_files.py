@@ -17,7 +17,7 @@ from weir.lake.delta.commit_files import actions, commit_file
 
 
 class NotByFiles(Exception):  # noqa: N818  (named after what is wrong)
-    """The changes of a commit are not the rows of whole files."""
+    """The changes of a commit cannot be read as the rows of whole files."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,8 @@ def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadat
 def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bool:
     """Whether a version is the newest and was committed before a time; looks at two files only.
 
-    The time excludes a later commit of the same version, by a table that was created anew. False if
-    the lake has the table open, and if it is in an object store.
+    The time excludes a later commit with the same version, of a table that was removed and created
+    again. False if the lake has the table open, and if it is in an object store.
     """
     folder = local_folder(lake.location(table_name))
     if folder is None or lake.is_open(table_name):

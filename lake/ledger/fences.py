@@ -70,7 +70,7 @@ class Fence:
         self.looked_at[table_name] = max(known, version)
 
     def give_up(self, table_name: str) -> Superseded:
-        """Make this and every later commit of the run fail, with the error that is returned."""
+        """Refuse this and every later commit of the run; returns the error to raise."""
         self.lost = Superseded(
             f"another run of {self.name} committed to {table_name} while this one, number"
             f" {self.number}, was paused or cut off from the lake. What this run had committed"

@@ -42,7 +42,7 @@ def lives(pid: int, seen_at: datetime, known_as: str | None = None) -> bool:
 
 
 def _started(pid: int) -> datetime | None:
-    """When the process started, by the clock as it is now."""
+    """When the process started, by the present clock; None if it is not known."""
     ticks = _start_ticks(pid)
     try:
         since_boot = float(Path("/proc/uptime").read_text().split()[0])

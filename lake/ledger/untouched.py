@@ -1,10 +1,10 @@
 """The queries that a run did not touch: one row of the ledger for all of them.
 
-The watermark of a query is, for the ledger, the `to_epoch` of the newest row about it. A row about
-the query `*` moves the watermark of every query of its job from `from_epoch` to `to_epoch`, except
-of queries that have a row of their own from the same run. A query with this watermark that was not
-examined (its file is gone or has an error, its rows are held back) gets a row of its own that says
-so. One such row is enough: after it, its watermark differs from that of the others.
+In the ledger, the watermark of a query is the `to_epoch` of the newest row about it. A row about
+the query `*` moves all queries of its job whose watermark is `from_epoch` to `to_epoch`, except
+queries with a row of their own from the same run. A query that was not examined (its file is gone
+or has an error, its rows are held back) gets such a row, and so stays at `from_epoch`. It needs no
+further row: from then on, its watermark differs from that of the others.
 
 A run that was given up may go on nevertheless and report late. The watermarks of the queries of its
 rows are then unknown, and no row about all moves them until a later run has a row about them.
@@ -40,7 +40,7 @@ class Entry:
 def entries(
     watermarks: Mapping[str, int], untouched: Mapping[str, Range], reported: Collection[str]
 ) -> Iterator[Entry]:
-    """The fewest rows that say which queries a run did not touch.
+    """The smallest set of rows that records which queries a run did not touch.
 
     Args:
         watermarks: of each query of the job, by the ledger (`watermarks_of`).

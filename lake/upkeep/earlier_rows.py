@@ -35,7 +35,7 @@ def may_have_earlier_rows(lake: Lake, table_name: str, column: str, before: int)
 
 
 def earlier_rows(lake: Lake, table_name: str, column: str, before: int) -> EarlierRows:
-    """How many rows of a table are below a value; only files with other rows too are read."""
+    """How many rows of a table are below a value; files with only such rows are not read."""
     files = _files(lake, table_name, column, before)
     counts = files["num_records"].to_pylist()
     if not counts:

@@ -37,7 +37,7 @@ class Consolidated:
 
 
 def compact_files(lake: Lake, table_name: str, file_bytes: int) -> int:
-    """Merge files into larger ones of about `file_bytes`; returns by how many they decrease."""
+    """Merge files into larger ones of about `file_bytes`; returns how many fewer there are."""
     # The table may have been replaced since it was opened.
     lake.forget(table_name)
     if not lake.exists(table_name):

@@ -602,8 +602,8 @@ _CONSOLIDATION = (
         _LOGS,
         (
             "the checkpoint that a log begins with is deleted",
-            "if number < first)",
-            "if number <= first)",
+            "if version < first)",
+            "if version <= first)",
         ),
         package="lake",
     ),

@@ -52,7 +52,7 @@ class _Fit:
 
     @property
     def most(self) -> int:
-        """Most tables of a group."""
+        """The largest number of tables in a group."""
         return MOST_TABLES if self.engine.placement.driver_rows else MOST_TABLES_ON_SPARK
 
     def together(self, extents: Sequence[Extent]) -> bool:

@@ -50,7 +50,7 @@ class Predicate:
 def predicates_of(
     rules: RuleSet, declared: Mapping[str, Predicate], file: str
 ) -> dict[str, Predicate]:
-    """The predicates of a program by name; those neither derived nor declared are of the stream.
+    """The predicates of a program by name; one neither derived nor declared is of the stream.
 
     Args:
         rules: of the program.

@@ -84,17 +84,17 @@ Window = TimeWindow | TupleWindow
 
 @dataclass(frozen=True, slots=True)
 class Diamond:
-    """At some point of the window."""
+    """`diamond`: the atom is in v(u) for some point u of the window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """At every point of the window, including points without events."""
+    """`box`: the atom is in v(u) for every point u of the window, even without events at u."""
 
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """`@T`: at the point `time`, which is in the window."""
+    """`@T`: the atom is in v(u) for the point u = `time`, which is in the window."""
 
     time: Time
 

@@ -15,7 +15,7 @@ INTERRUPTED = 130
 """Exit code of a process that was interrupted."""
 _SENTENCE = "interrupted: what was committed stays; the next run goes on from there"
 _GRACE = 2.0
-"""Seconds in which the process may end by itself. Then it exits at once, which harms nothing."""
+"""Seconds in which the process may end cleanly. Then it exits at once, which harms nothing."""
 _CLEAN_LINE = "\r\x1b[2K\x1b[?25h"
 """Clears the line of a terminal and shows the cursor, which a progress bar has hidden."""
 _left_to_others = 0

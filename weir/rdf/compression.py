@@ -98,7 +98,7 @@ def name_in_zip(file: pa.NativeFile) -> str:
 
 @contextmanager
 def _errors_as_ours() -> Iterator[None]:
-    """A context that turns errors of libraries, which damage may make of any kind, into ours."""
+    """A context that turns any error of a library about a damaged archive into `ArchiveError`."""
     try:
         yield
     except (ArchiveError, MemoryError):
