@@ -70,7 +70,7 @@ def changed_files(lake: Lake, table_name: str, version: int) -> ChangedFiles:
     """The files whose rows a commit added and removed; none if it only rearranged files.
 
     Raises:
-        NotAppended: the log no longer has the commit, or whole files do not tell what it changed.
+        NotAppended: the log no longer has the commit, or whole files do not show what it changed.
     """
     changed: dict[str, list[str]] = {"add": [], "remove": []}
     for kind, action in actions(_commit(lake, table_name, version).splitlines()):

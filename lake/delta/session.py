@@ -31,7 +31,7 @@ _DELTA = {
     "spark.redaction.regex": "(?i)secret|password|token|(access|account|private)[.]?key",
 }
 _SAFE = {
-    # Python of the executors starts in the folder of whoever started Spark: a file `json.py` there
+    # Python of the executors starts in the folder where Spark was started: a file `json.py` there
     # must not take the place of the module.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }

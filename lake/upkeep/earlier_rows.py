@@ -1,6 +1,6 @@
 """Deleting the rows of a table where a column is below a value.
 
-The statistics in the log tell which files may have such rows; no other file is read or written.
+The statistics in the log show which files may have such rows; no other file is read or written.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ _TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 _PARENT: Final = "WEIR_PARENT"
-"""The environment variable that tells the child that it is one: the process id of its parent."""
+"""The environment variable that marks a child: the process id of its parent."""
 _FRUGAL: Final = {
     "PYTHONMALLOC": "malloc",
     "MALLOC_ARENA_MAX": "1",

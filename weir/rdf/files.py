@@ -1,4 +1,4 @@
-"""Lists and opens the files of a source by path or URI, and tells their format by name."""
+"""Lists and opens the files of a source by path or URI, and gives their format by name."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class FileInfo:
         path: path or URI to open it.
         name: relative to the listed folder.
         size: in bytes.
-        modified: when it was written, in UTC; None if the store does not tell.
+        modified: when it was written, in UTC; None if the store does not say.
         refused: why a link is not followed; None if it is not such a link.
         is_folder: whether such a link leads to a folder.
         no_file: the kind of an entry without content, such as a pipe; None for a file.

@@ -98,7 +98,7 @@ def read_row(text: bytes, start: int, end: int, is_last: bool) -> Row:
     """The row that begins at `start`, where a token begins.
 
     A row of changes (A, D) ends with a dot. Other rows may also end before the next line that
-    begins with a word, as rdflib writes them. `is_last` tells whether the file ends at `end`.
+    begins with a word, as rdflib writes them. `is_last` says whether the file ends at `end`.
 
     Raises:
         UnfinishedRow: the row is not complete at `end`.
