@@ -382,8 +382,8 @@ def test_a_query_without_windows_reads_no_stream(project: Project) -> None:
 
 def test_the_examples_of_the_reference_print_what_they_show(weir: Weir, project: Project) -> None:
     del project
-    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
-    section = page.partition("### Answers with two times")[2].partition("```console\n")[2]
+    page = (ROOT / "docs" / "reference-commands.md").read_text(encoding="utf-8")
+    section = page.partition("## Answers with two times")[2].partition("```console\n")[2]
     examples = section.partition("```")[0].split("$ weir ")[1:]
     assert len(examples) == 7
     for command, _, shown in (example.partition("\n") for example in examples):

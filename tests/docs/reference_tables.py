@@ -1,4 +1,7 @@
-"""The tables of docs/reference.md and docs/testing.md, rendered from what they describe."""
+"""The tables of docs/reference*.md and docs/testing.md, rendered from what they describe.
+
+docs/reference.md is the short level: the settings, commands and tables that people look up most.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +20,81 @@ from weir.catalog.program_front_matter import ProgramFrontMatter
 from weir.cli.app import app
 from weir.ingest.sources.declared import AnySource
 from weir.ingest.sources.stream import Stream
-from weir.lake.tables import SHARED_TABLES, Table, answers, embeddings, replica, stream
+from weir.lake.tables import (
+    SHARED_TABLES,
+    Table,
+    answers,
+    embeddings,
+    output_stream,
+    replica,
+    stream,
+)
 from weir.remotes.declarations import Budget, Remote
 from weir.settings import Settings
 
 Row = Sequence[str]
 
+COMMON_SETTINGS = (
+    "lake",
+    "queries",
+    "programs",
+    "sources",
+    "remotes",
+    "storage_options",
+    "spark.master",
+    "spark.driver_memory",
+    "duckdb.memory",
+    "limits.driver_rows",
+    "limits.rejected_rows",
+    "limits.product_rows",
+    "limits.query_seconds",
+    "limits.keep_epochs",
+    "limits.lease_seconds",
+)
+"""The settings that people change: those that the README, the operations and messages name."""
+
+COMMON_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "ingest": ("--accept",),
+    "run": ("--every", "--refresh", "--accept"),
+    "status": ("--fail-on",),
+    "show": ("--at", "--held", "--limit"),
+    "log": ("--from", "--to"),
+    "audit": ("--full",),
+    "drop": ("--source",),
+    "every command": ("--config", "--output"),
+}
+"""The options that people use most, by command."""
+
+COMMON_TABLES = ("answers/<query>", "runs", "rejected")
+"""The tables that people query most."""
+
 
 def settings() -> str:
     """Every setting by its name in weir.toml, with its default and its meaning."""
-    rows = []
+    return _settings(dict(_fields_of_settings()))
+
+
+def common_settings() -> str:
+    """The settings that people change."""
+    fields = dict(_fields_of_settings())
+    return _settings({name: fields[name] for name in COMMON_SETTINGS})
+
+
+def _settings(fields: Mapping[str, FieldInfo]) -> str:
+    rows = [
+        (f"`{name}`", _default(field), field.description or "") for name, field in fields.items()
+    ]
+    return _table(("setting", "default", "meaning"), rows)
+
+
+def _fields_of_settings() -> Iterator[tuple[str, FieldInfo]]:
     for name, field in Settings.model_fields.items():
         section = field.annotation
         if isinstance(section, type) and issubclass(section, BaseModel):
-            rows += [
-                (f"`{name}.{key}`", _default(one), one.description or "")
-                for key, one in section.model_fields.items()
-            ]
+            for key, setting in section.model_fields.items():
+                yield f"{name}.{key}", setting
         elif name != "project":  # the folder of weir.toml itself
-            rows.append((f"`{name}`", _default(field), field.description or ""))
-    return _table(("setting", "default", "meaning"), rows)
+            yield name, field
 
 
 def front_matter() -> str:
@@ -62,15 +120,15 @@ def sources() -> str:
     kinds = {
         get_args(model.model_fields["kind"].annotation)[0]: model for model in get_args(AnySource)
     }
-    found: dict[str, tuple[list[str], FieldInfo]] = {}
+    keys: dict[str, tuple[list[str], FieldInfo]] = {}
     for kind, model in kinds.items():
         for name, field in model.model_fields.items():
-            found.setdefault(name, ([], field))[0].append(kind)
+            keys.setdefault(name, ([], field))[0].append(kind)
     rows = []
-    for name, (having, field) in found.items():
-        some = "all" if len(having) == len(kinds) else ", ".join(having)
+    for name, (kinds_with_key, field) in keys.items():
+        of_kinds = "all" if len(kinds_with_key) == len(kinds) else ", ".join(kinds_with_key)
         what = " or ".join(f"`{kind}`" for kind in kinds) if name == "kind" else field.description
-        rows.append((f"`{name}`", some, _default(field), what or ""))
+        rows.append((f"`{name}`", of_kinds, _default(field), what or ""))
     return _table(("key", "kinds", "default", "meaning"), rows)
 
 
@@ -87,15 +145,31 @@ def streams() -> str:
 
 def commands() -> str:
     """Every command with its arguments and options, then the options that all have."""
+    return _commands(None)
+
+
+def common_commands() -> str:
+    """Every command with the options that people use most."""
+    return _commands(COMMON_OPTIONS)
+
+
+def _commands(shown: Mapping[str, tuple[str, ...]] | None) -> str:
+    """The table of commands with the options `shown` of each, or with all."""
     group: Any = typer.main.get_command(app)
-    rows = []
-    for name, command in _all_commands(group):
-        options = [each for each in command.params if each.opts[0].startswith("-")]
-        arguments = [_argument(each) for each in command.params if each not in options]
-        rows.append((f"`{' '.join([name, *arguments])}`", command.help.partition("\n")[0]))
-        rows += [(_option(each), _help(each)) for each in options]
-    rows.append(("every command", ""))
-    rows += [(_option(each), _help(each)) for each in group.params if "completion" not in each.name]
+    rows: list[Row] = []
+    for name, command in (*_all_commands(group), ("every command", None)):
+        if command is None:
+            rows.append((name, ""))
+            options = [option for option in group.params if "completion" not in option.name]
+        else:
+            options = [option for option in command.params if option.opts[0].startswith("-")]
+            arguments = [_argument(param) for param in command.params if param not in options]
+            rows.append((f"`{' '.join([name, *arguments])}`", command.help.partition("\n")[0]))
+        rows += [
+            (_option(option), _help(option))
+            for option in options
+            if shown is None or option.opts[0] in shown.get(name, ())
+        ]
     return _table(("`weir ...`", "does"), rows)
 
 
@@ -120,18 +194,40 @@ def budgets() -> str:
 
 def tables() -> str:
     """Every table of the lake with its columns."""
-    parts = []
-    others = (
-        stream("<stream>"),
-        replica("<remote>"),
-        embeddings("<query>", 1),
-        answers("<query>", ("<variable>",)),
+    return _columns(_all_tables())
+
+
+def common_tables() -> str:
+    """The tables that people query most, with their columns."""
+    by_name = {table.name: table for table in _all_tables()}
+    return _columns(by_name[name] for name in COMMON_TABLES)
+
+
+def list_of_tables() -> str:
+    """Every table of the lake with what it holds."""
+    return _table(
+        ("table", "holds"), [(f"`{table.name}`", _comment(table)) for table in _all_tables()]
     )
-    for table in (*SHARED_TABLES, *others):
-        columns = [(f"`{each.name}`", each.type, each.comment) for each in table.columns]
+
+
+def _columns(tables: Iterable[Table]) -> str:
+    parts = []
+    for table in tables:
+        columns = [(f"`{column.name}`", column.type, column.comment) for column in table.columns]
         parts += [f"### `{table.name}`", "", *_wrapped(_comment(table)), ""]
         parts += [_table(("column", "type", "holds"), columns), ""]
     return "\n".join(parts).rstrip()
+
+
+def _all_tables() -> tuple[Table, ...]:
+    return (
+        *SHARED_TABLES,
+        stream("<stream>"),
+        replica("<remote>"),
+        embeddings("<query>", 1),
+        output_stream("<query>", ("<variable>",)),
+        answers("<query>", ("<variable>",)),
+    )
 
 
 def laws() -> str:
@@ -140,22 +236,25 @@ def laws() -> str:
     return _table(("law", "seeds", "a seed is"), rows)
 
 
-SECTIONS: Mapping[str, Callable[[], str]] = {
-    "settings": settings,
-    "sources": sources,
-    "streams": streams,
-    "remotes": remotes,
-    "budgets": budgets,
-    "front matter": front_matter,
-    "front matter of programs": program_front_matter,
-    "commands": commands,
-    "tables": tables,
-    "laws": laws,
+_SHORT, _LONG = "docs/reference.md", "docs/reference-{}.md"
+
+SECTIONS: Mapping[str, tuple[str, Callable[[], str]]] = {
+    "common settings": (_SHORT, common_settings),
+    "common commands": (_SHORT, common_commands),
+    "list of tables": (_SHORT, list_of_tables),
+    "common tables": (_SHORT, common_tables),
+    "settings": (_LONG.format("settings"), settings),
+    "sources": (_LONG.format("declarations"), sources),
+    "streams": (_LONG.format("declarations"), streams),
+    "remotes": (_LONG.format("declarations"), remotes),
+    "budgets": (_LONG.format("declarations"), budgets),
+    "front matter": (_LONG.format("declarations"), front_matter),
+    "front matter of programs": (_LONG.format("declarations"), program_front_matter),
+    "commands": (_LONG.format("commands"), commands),
+    "tables": (_LONG.format("tables"), tables),
+    "laws": ("docs/testing.md", laws),
 }
-PAGES: Mapping[str, str] = dict.fromkeys(SECTIONS, "docs/reference.md") | {
-    "laws": "docs/testing.md"
-}
-"""The page of each section."""
+"""The generated sections: the page of each, and what renders it."""
 
 _BEGIN, _END = "<!-- generated: {} -->", "<!-- end -->"
 _INDENT = "\u00a0\u00a0"
@@ -167,10 +266,10 @@ def section_of(page: str, name: str) -> str:
     Raises:
         ValueError: the page has no such section.
     """
-    found = _section(name).search(page)
-    if found is None:
+    section = _section(name).search(page)
+    if section is None:
         raise ValueError(f"{_BEGIN.format(name)} is missing")
-    return found[1]
+    return section[1]
 
 
 def with_section(page: str, name: str, text: str) -> str:
@@ -198,7 +297,7 @@ def _default(field: FieldInfo) -> str:
         case datetime():
             return f"`{value:%Y-%m-%dT%H:%M:%SZ}`"
         case BaseModel():
-            pairs = ", ".join(f"{key}: {each}" for key, each in value if each is not None)
+            pairs = ", ".join(f"{key}: {amount}" for key, amount in value if amount is not None)
             return f"`{{{pairs}}}`"
         case _:
             return f"`{value}`"

@@ -1,4 +1,4 @@
-"""docs/reference.md and the tables of docs/testing.md agree with the code.
+"""docs/reference*.md and the tables of docs/testing.md agree with the code.
 
 `WEIR_UPDATE_EXPECTED=1 pytest tests/docs` writes the generated tables again; read the difference
 before committing it.
@@ -15,7 +15,7 @@ from typing import get_args
 import pytest
 
 from setup.steps import ROOT
-from tests.docs.reference_tables import PAGES, SECTIONS, section_of, with_section
+from tests.docs.reference_tables import SECTIONS, section_of, with_section
 from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from weir.ingest.sources.declared import AnySource, load_sources
 from weir.lake.tables import SHARED_TABLES
@@ -29,8 +29,9 @@ CODE = ("dags", "jobs", "weir", "lake", "expectations", "setup", "tests", "bench
 
 @pytest.mark.parametrize("name", SECTIONS)
 def test_a_table_of_the_reference_agrees_with_the_code(name: str) -> None:
-    file = ROOT / PAGES[name]
-    page, text = file.read_text(encoding="utf-8"), SECTIONS[name]()
+    path, render = SECTIONS[name]
+    file = ROOT / path
+    page, text = file.read_text(encoding="utf-8"), render()
     if os.environ.get("WEIR_UPDATE_EXPECTED"):
         file.write_text(with_section(page, name, text), encoding="utf-8")
     else:
@@ -46,16 +47,16 @@ def test_every_exit_code_is_in_the_reference() -> None:
 def test_every_shared_table_is_in_the_list_of_views() -> None:
     page = REFERENCE.read_text(encoding="utf-8")
     views = page.partition("\n## Views\n")[2].partition("\n## ")[0]
-    found = re.search(r"^\| (.*) \| the tables \|$", views, re.MULTILINE)
-    assert found is not None
-    listed = {*re.findall(r"`(\w+)`", found[1])}
+    row = re.search(r"^\| (.*) \| the tables \|$", views, re.MULTILINE)
+    assert row is not None
+    listed = {*re.findall(r"`(\w+)`", row[1])}
     assert listed == {table.name for table in SHARED_TABLES}
 
 
 def test_every_environment_variable_is_in_a_document() -> None:
     documents = "".join(
         (ROOT / file).read_text(encoding="utf-8")
-        for file in ("docs/reference.md", "docs/testing.md")
+        for file in ("docs/reference-settings.md", "docs/testing.md")
     )
     assert {name for name in _variables() if f"`{name}" not in documents} == set()
 
