@@ -38,11 +38,11 @@ class LinearMatching:
     def search(self, pattern: Pattern, text: str) -> bool:
         """Whether the pattern matches somewhere in `text`."""
         occurs = _occurs(pattern, text)
-        return pattern.search_here(text) if occurs is None else occurs
+        return pattern.search_unlimited(text) if occurs is None else occurs
 
     def replace(self, pattern: Pattern, text: str, replacement: Replacement) -> str:
         """`text` with all matches replaced."""
-        return pattern.replace_here(text, replacement)
+        return pattern.replace_unlimited(text, replacement)
 
 
 class MatchingProcess:

@@ -27,7 +27,7 @@ FUNCTIONS = {
 
 @dataclass(slots=True)
 class Aggregates:
-    """The aggregates of one query level, each once, and the hidden variables for their values."""
+    """The aggregates of one query level, each once; `names` has the hidden variable of each."""
 
     translation: Translation
     names: dict[Aggregate, str] = field(default_factory=dict)
@@ -39,11 +39,11 @@ class Aggregates:
         return Variable(self.names[aggregate])
 
     def items(self) -> tuple[tuple[str, Aggregate], ...]:
-        """The aggregates as `Group` has them."""
+        """The hidden variables and their aggregates, as `Group` takes them."""
         return tuple((name, aggregate) for aggregate, name in self.names.items())
 
     def sampled(self, expression: Expression, many: frozenset[str]) -> Expression:
-        """`expression` with SAMPLE of each variable of which a group may have `many` values."""
+        """`expression` with SAMPLE of the variables in `many`, which have many values per group."""
         if isinstance(expression, Variable) and expression.name in many:
             return self.variable(Aggregate("SAMPLE", expression))
         return map_arguments(expression, lambda argument: self.sampled(argument, many))

@@ -22,18 +22,18 @@ def read_expression(
 ) -> Expression:
     """The expression of a syntax tree.
 
-    Its aggregates become variables of `aggregates`; without `aggregates` it may have none.
+    Aggregates are replaced by variables of `aggregates`; if that is None, none are allowed.
 
     Raises:
         QuerySyntaxError: an aggregate where none is allowed.
-        UnsupportedQuery: a function that is not in the tables of this module, or too deep.
+        UnsupportedQuery: a function that Weir does not have, or calls nested too deeply.
     """
-    found = _Expressions(translation, aggregates).read(branch)
-    if _depth(found) > MAX_DEPTH:
+    expression = _Expressions(translation, aggregates).read(branch)
+    if _depth(expression) > MAX_DEPTH:
         raise translation.source.unsupported(
             "expression", None, f"deeper than {MAX_DEPTH} calls", "Shorten chains of + - * /."
         )
-    return found
+    return expression
 
 
 def _depth(expression: Expression) -> int:
@@ -54,12 +54,12 @@ class _Expressions:
             return _OPERATORS[branch.name](self, branch)
         if branch.name in _BUILT_IN:
             function, parts = _BUILT_IN[branch.name]
-            given = [branch.parts[part] for part in parts if branch.get(part) is not None]
-            return Call(function, tuple(map(self.read, given)))
+            arguments = [branch.parts[part] for part in parts if branch.get(part) is not None]
+            return Call(function, tuple(map(self.read, arguments)))
         raise refusal(branch.name, self._source)
 
     def list(self, branch: Branch) -> tuple[Expression, ...]:
-        """The expressions of a parenthesised list; of `()` the grammar gives a term."""
+        """The expressions of a parenthesised list; for `()` the grammar gives a term."""
         match branch:
             case (only,) if isinstance(listed := _innermost(only), TermList):
                 return tuple(leaf.node for row in listed.rows for leaf in row if leaf is not None)
@@ -77,7 +77,7 @@ class _Expressions:
         return Call(symbol, tuple(map(self.read, operands)))
 
     def arithmetic(self, tree: Tree) -> Expression:
-        """`+ - * /`: from left to right."""
+        """`+ - * /`, applied from left to right."""
         result = self.read(tree.parts["expr"])
         for symbol, other in zip(tree.all("op"), tree.all("other"), strict=True):
             assert isinstance(symbol, str), "an operator is a symbol"
@@ -100,7 +100,7 @@ class _Expressions:
         return Call("!", (self.read(tree.parts["expr"]),))
 
     def sign(self, tree: Tree) -> Expression:
-        """`+` or `-` before an operand; directly before a number it is part of the number."""
+        """`+` or `-` before an operand; right before a number, the sign is part of the number."""
         operand = tree.parts["expr"]
         symbol = "-" if tree.name == "UnaryMinus" else "+"
         if (
@@ -124,13 +124,14 @@ class _Expressions:
         """EXISTS, and NOT EXISTS as its negation."""
         group = tree.parts["graph"]
         assert isinstance(group, Tree), "EXISTS has a group"
-        found = Exists(self._translation.group(group))
-        return found if tree.name == "Builtin_EXISTS" else Call("!", (found,))
+        exists = Exists(self._translation.group(group))
+        return exists if tree.name == "Builtin_EXISTS" else Call("!", (exists,))
 
     def blank_node(self, tree: Tree) -> Expression:
-        """BNODE(); each call without a label makes a node of its own.
+        """BNODE(); a call without a label gets a blank node as its label.
 
-        So it gets a blank node as its label, which no expression of a query can be.
+        It is a different one for each call, and no expression of a query can be equal to it, so
+        each such call makes its own nodes.
         """
         label = tree.get("arg")
         if label is None:
@@ -146,9 +147,9 @@ class _Expressions:
                 "an aggregate may only stand in SELECT, HAVING or ORDER BY, and not in another",
                 "Compute it in a subquery.",
             )
-        given = tree.parts["vars"]
+        aggregated = tree.parts["vars"]
         inner = _Expressions(self._translation, aggregates=None)
-        argument = None if given == "*" else inner.read(given)
+        argument = None if aggregated == "*" else inner.read(aggregated)
         return self._aggregates.variable(read_aggregate(tree, argument, self._source))
 
     def function(self, tree: Tree) -> Expression:
@@ -174,7 +175,7 @@ class _Expressions:
 
 
 def _innermost(branch: Branch) -> Branch:
-    """What is below productions that have one operand."""
+    """The operand below productions with a single operand."""
     while isinstance(branch, Tree) and isinstance(operand := branch.get("expr"), Tree | TermList):
         branch = operand
     return branch

@@ -32,11 +32,11 @@ def read_query(
     default_graph: Literal["union", "default"],
     text: str,
 ) -> Query:
-    """The algebra of a whole query; `text` is what `source` are the tokens of.
+    """The algebra of a whole query; `source` has the tokens of `text`.
 
     Raises:
-        QuerySyntaxError: something that the grammar allows and its notes forbid.
-        UnsupportedQuery: a production that no module of the front end has, or too many patterns.
+        QuerySyntaxError: the grammar allows the query, but its notes forbid it.
+        UnsupportedQuery: a production that the front end does not translate, or too many patterns.
     """
     if tree.name not in _FORMS:
         raise refusal(tree.name, source)
@@ -88,7 +88,7 @@ def _construct(tree: Tree, translation: Translation) -> Construct:
 def _with_own_labels(
     template: tuple[TriplePattern, ...], taken: frozenset[str]
 ) -> tuple[TriplePattern, ...]:
-    """`template` with blank nodes that differ from the `taken` ones: they are new per solution."""
+    """`template` with blank nodes whose labels are not `taken`: each solution gets new nodes."""
 
     def own(node: Node) -> Node:
         if not isinstance(node, Variable) or not is_hidden(node.name):

@@ -43,15 +43,18 @@ def read_group(tree: Tree, translation: Translation) -> Pattern:
 def join(left: Pattern, right: Pattern) -> Pattern:
     """Join, simplified: the unit is left out, and two basic graph patterns become one.
 
-    So do two with filters, if each binds all variables of its own: then the filters can be applied
-    to the whole as well.
+    Basic graph patterns with filters are merged, too, if each binds all variables of its filters:
+    then the filters may as well apply to the whole.
     """
     if UNIT in (left, right):
         return right if left == UNIT else left
-    one, two = _plain(left), _plain(right)
-    if one is None or two is None:
+    plain_left, plain_right = _plain(left), _plain(right)
+    if plain_left is None or plain_right is None:
         return Join(left, right)
-    return _filtered(Bgp((*one[0].patterns, *two[0].patterns)), [*one[1], *two[1]])
+    (left_bgp, left_filters), (right_bgp, right_filters) = plain_left, plain_right
+    return _filtered(
+        Bgp((*left_bgp.patterns, *right_bgp.patterns)), [*left_filters, *right_filters]
+    )
 
 
 class _Parts:
@@ -75,7 +78,7 @@ class _Parts:
         self._atoms += read_block(part, self._labels, self.translation)
 
     def filter(self, part: Tree) -> None:
-        """A filter applies to the whole group, wherever it stands."""
+        """A filter applies to the whole group, at any place in it."""
         self.conditions.append(read_expression(part.parts["expr"], self.translation))
 
     def alternatives(self, part: Tree) -> None:
@@ -175,9 +178,10 @@ def _filtered(pattern: Pattern, conditions: list[Expression]) -> Pattern:
 
 
 def _plain(pattern: Pattern) -> tuple[Bgp, list[Expression]] | None:
-    """`pattern` as a basic graph pattern and its filters in their order, None if it is more.
+    """`pattern` as a basic graph pattern and its filters in their order.
 
-    The basic graph pattern binds all variables of the filters.
+    None if it has other parts, or if the basic graph pattern does not bind all variables of the
+    filters.
     """
     conditions: list[Expression] = []
     while isinstance(pattern, Filter):

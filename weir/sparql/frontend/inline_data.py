@@ -40,16 +40,16 @@ def read_values(tree: Tree, source: Source) -> Values:
 
 
 def _rows(value: Branch, source: Source) -> Iterator[tuple[tuple[str | None, ...], Branch]]:
-    """The rows that a branch of the grammar stands for, each with its own branch."""
+    """The rows of a branch of the grammar, each with its own branch."""
     # Without parentheses a row is a term.
     items = value if isinstance(value, tuple) else (value,)
     match items:
         case (TermList(rows),):
             yield from ((tuple(map(_written, row)), TermList((row,))) for row in rows)
         case _:
-            # The grammar gives a term for `()`.
-            given = (i for i in items if not (isinstance(i, Leaf) and i.token is None))
-            yield tuple(_term(item, source) for item in given), items
+            # For `()`, the grammar gives a term without a token.
+            written = (i for i in items if not (isinstance(i, Leaf) and i.token is None))
+            yield tuple(_term(item, source) for item in written), items
 
 
 def _written(leaf: Leaf | None) -> str | None:

@@ -21,7 +21,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One terminal as it is written; line and column count characters from 1."""
+    """One terminal as it is written; `line` and `column` start at 1 and count characters."""
 
     kind: Kind
     text: str
@@ -84,7 +84,7 @@ def tokenize(text: str, file: str = "<query>") -> tuple[Token, ...]:
     """The tokens of `text` in order.
 
     Raises:
-        QuerySyntaxError: no token begins with what follows.
+        QuerySyntaxError: the text at some place begins no token.
         UnsupportedQuery: a `\\u` escape outside strings and IRIs.
     """
     return tuple(_tokens(text, file))
@@ -108,7 +108,7 @@ def _tokens(text: str, file: str) -> Iterator[Token]:
 def _no_token(
     text: str, position: int, file: str, line: int, column: int
 ) -> QuerySyntaxError | UnsupportedQuery:
-    found = text[position]
+    character = text[position]
     if re.match(_CODE_POINT, text[position:]):
         return UnsupportedQuery(
             text[position : position + 6],
@@ -118,13 +118,13 @@ def _no_token(
             "an escape outside strings and IRIs is not supported",
             "Write the character itself.",
         )
-    if found in "\"'":
+    if character in "\"'":
         return QuerySyntaxError(
-            found,
+            character,
             file,
             line,
             column,
             "an unterminated string, or an escape that SPARQL does not have",
             "Use three quotes for a string of several lines, two backslashes for one.",
         )
-    return QuerySyntaxError(found, file, line, column, "unexpected character")
+    return QuerySyntaxError(character, file, line, column, "unexpected character")

@@ -1,4 +1,4 @@
-"""The characters and literals that tokens stand for: escapes, numbers, booleans.
+"""The values of literal tokens: strings with their escapes, numbers, booleans.
 
 https://www.w3.org/TR/sparql11-query/#grammarEscapes
 """
@@ -23,7 +23,7 @@ def string(token: Token, file: str) -> str:
 
 
 def number(text: str) -> str:
-    """The literal that a number of a query is: integer, decimal or double by how it is written."""
+    """The literal of a number in a query: its form decides between integer, decimal and double."""
     if "e" in text or "E" in text:
         return terms.literal(text, f"{_XSD}double")
     return terms.literal(text, f"{_XSD}decimal" if "." in text else f"{_XSD}integer")

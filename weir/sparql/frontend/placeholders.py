@@ -1,7 +1,7 @@
 """The text that rdflib's grammar reads: a query with a numbered placeholder for each term.
 
-The grammar decides what the structure of a query is. What a term is, is decided here, because the
-parser would normalise lexical forms, resolve escapes twice and forget where things stand.
+The grammar gives the structure of a query, but does not read its terms: rdflib would normalise
+lexical forms, resolve escapes twice and lose the places of terms.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
 
 class PlaceholderText:
-    """The body of a query in which term or variable number i, from 1, stands as `i`.
+    """The body of a query in which the terms and variables are replaced by numbers, from 1.
 
-    A list of terms, of VALUES or IN, has one placeholder.
+    A list of terms, in VALUES or IN, has one number.
 
     Attributes:
-        text: what the grammar reads; a placeholder is written as a term of the same kind.
-        branches: the terms, variables and lists of terms by their number, less one.
+        text: what the grammar reads; a number is written as a term of the same kind.
+        branches: the terms, variables and lists of terms; that of number i is at i - 1.
     """
 
     def __init__(self, source: Source, prologue: Prologue) -> None:
@@ -83,9 +83,9 @@ class PlaceholderText:
         return self._written[index] if index >= 0 else None
 
     def label(self, drawn: str) -> str:
-        """The label of a blank node that the text gives none (`[]`, a list): the next unused one.
+        """The next unused label, for a blank node without a label in the text (`[]`, a list).
 
-        `drawn` is the label that rdflib drew at random.
+        `drawn` is the random label that rdflib gave it.
         """
         if drawn not in self._labels:
             candidates = (f"_:b{number}" for number in count())
@@ -94,9 +94,9 @@ class PlaceholderText:
         return self._labels[drawn]
 
     def _write(self, index: int, token: Token) -> int:
-        """Write the placeholder of one token, of a literal, or of a list with its last bracket.
+        """Write a placeholder for the token, literal or list that begins at `index`.
 
-        Returns the index of the last token that it stands for.
+        Returns the index of the last token that it replaces.
         """
         source = self._source
         last = index
@@ -171,7 +171,7 @@ class PlaceholderText:
     def _list(self, index: int) -> tuple[TermList, int] | None:
         """The list that the bracket at `index` opens, and the index of the one that closes it.
 
-        None if it opens none, or one with anything else than terms, which the grammar reads.
+        None if it opens no list, or a list that has not only terms: the grammar reads that.
         """
         tokens = self._source.tokens
         token, before = tokens[index], tokens[index - 1] if index else None
@@ -197,7 +197,7 @@ class PlaceholderText:
     def _row(
         self, index: int, end: str, separator: str
     ) -> tuple[tuple[Leaf | None, ...] | None, int]:
-        """The terms up to the bracket `end`, and its index; None if there is anything else."""
+        """The terms up to the bracket `end`, and its index; None if there are not only terms."""
         tokens, row = self._source.tokens, list[Leaf | None]()
         while tokens[index].text != end:
             if row and separator:
@@ -228,7 +228,7 @@ class PlaceholderText:
         return index > 0 and tokens[index].text == "(" and tokens[index - 1].is_word("VALUES")
 
     def _written_list(self, index: int, number: int) -> str:
-        """A list as the grammar reads it: of one term."""
+        """The placeholder of a list: a list of one term."""
         if self._source.tokens[index].text == "(":
             return f"( <{number}> )"
         return (
@@ -257,9 +257,9 @@ class PlaceholderText:
 
     def _word(self, token: Token) -> str:
         if token.is_word("WINDOW", "SERVICE"):
-            # The grammar knows no windows; `rspql` leaves only those that stand as GRAPH does.
-            # Of SERVICE rdflib reads each block again from the beginning of the text, without end
-            # if one is in another; its syntax is that of GRAPH.
+            # The grammar has no windows; `rspql` leaves WINDOW only where GRAPH is allowed. SERVICE
+            # has the syntax of GRAPH. rdflib would read each of its blocks again from the beginning
+            # of the text, and never end if one is in another.
             return "GRAPH"
         word = token.text.upper()
         if word in _UPDATES:
@@ -280,7 +280,7 @@ class PlaceholderText:
         return token.text
 
     def _is_adjacent(self, index: int, token: Token) -> bool:
-        """Whether the parser must see no space before: the number of a sign, a path's modifier."""
+        """Whether no space may precede the token: a number after its sign, a path's modifier."""
         if index == 0:
             return False
         before = self._source.tokens[index - 1]

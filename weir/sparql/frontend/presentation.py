@@ -1,4 +1,4 @@
-"""Parts of a query that only present its answer, and have no effect on a maintained one."""
+"""Parts of a query that only affect how its answer is presented, so not a maintained one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weir.sparql.frontend.tree import Tree
 
 
 def read_presentation(tree: Tree, source: Source, text: str) -> tuple[str, ...]:
-    """REDUCED, and ORDER BY without LIMIT or OFFSET as it is written, of the outermost level."""
+    """The parts of the outermost level: REDUCED, and the text of an ORDER BY without LIMIT."""
     notes = ["REDUCED"] if tree.get("modifier") == "REDUCED" else []
     if tree.get("orderby") is not None and tree.get("limitoffset") is None:
         outermost = list(_outside_braces(source.tokens))

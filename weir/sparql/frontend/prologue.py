@@ -1,4 +1,4 @@
-"""The prologue of a query, BASE and PREFIX, and the IRIs that its tokens stand for.
+"""The prologue of a query, BASE and PREFIX, and the IRIs of its tokens.
 
 https://www.w3.org/TR/sparql11-query/#iris
 """
@@ -56,14 +56,14 @@ def read_prologue(tokens: Sequence[Token], file: str) -> Prologue:
     while position < len(tokens) and tokens[position].is_word("BASE", "PREFIX"):
         keyword = tokens[position]
         expected = ("iri",) if keyword.is_word("BASE") else ("name", "iri")
-        found = tokens[position + 1 : position + 1 + len(expected)]
-        if tuple(token.kind for token in found) != expected:
+        operands = tokens[position + 1 : position + 1 + len(expected)]
+        if tuple(token.kind for token in operands) != expected:
             _malformed(keyword, file)
-        iri = _absolute(found[-1], base, file)
+        iri = _absolute(operands[-1], base, file)
         if keyword.is_word("BASE"):
             base = iri
-        elif found[0].text.endswith(":") and found[0].text.count(":") == 1:
-            prefixes[found[0].text] = iri
+        elif operands[0].text.endswith(":") and operands[0].text.count(":") == 1:
+            prefixes[operands[0].text] = iri
         else:
             _malformed(keyword, file)
         position += 1 + len(expected)

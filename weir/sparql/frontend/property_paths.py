@@ -1,4 +1,4 @@
-"""Property paths, and which of them are triple patterns.
+"""Property paths, and their expansion into triple patterns.
 
 https://www.w3.org/TR/sparql11-query/#sparqlTranslatePathExpressions
 """
@@ -29,7 +29,7 @@ MAX_STEPS = 64
 
 
 def read_path(branch: Branch, source: Source) -> Path | Variable:
-    """The path of a verb; a verb may also be a variable.
+    """The path or the variable of a verb.
 
     Raises:
         UnsupportedQuery: it has too many steps.
@@ -50,9 +50,9 @@ def read_path(branch: Branch, source: Source) -> Path | Variable:
 def expand(
     subject: Node, path: Path | Variable, object_: Node, fresh: Callable[[], str]
 ) -> Iterator[TriplePattern | PathPattern]:
-    """The triple patterns that a path pattern stands for, and the path patterns that are left.
+    """The triple patterns that are equivalent to a path pattern, and the path patterns that remain.
 
-    Sequences go over variables made by `fresh`. `X ^P Y` is `Y P X` for any path P.
+    The steps of a sequence are joined by variables from `fresh`. `X ^P Y` is `Y P X`.
     https://www.w3.org/TR/sparql11-query/#sparqlTranslatePathPatterns
     """
     match path:
@@ -116,10 +116,10 @@ def _negated(tree: Tree, _: Source) -> Path:
     forward: list[str] = []
     inverse: list[str] = []
     for part in tree.all("part"):
-        found = part.parts["part"] if isinstance(part, Tree) else part
-        assert isinstance(found, Leaf), "a negated set is made of IRIs"
-        assert isinstance(found.node, Constant), "a negated set is made of IRIs"
-        (inverse if isinstance(part, Tree) else forward).append(found.node.term)
+        leaf = part.parts["part"] if isinstance(part, Tree) else part
+        assert isinstance(leaf, Leaf), "a negated set is made of IRIs"
+        assert isinstance(leaf.node, Constant), "a negated set is made of IRIs"
+        (inverse if isinstance(part, Tree) else forward).append(leaf.node.term)
     return Negated(
         tuple(dict.fromkeys(forward)) if forward or not inverse else None,
         tuple(dict.fromkeys(inverse)) if inverse else None,

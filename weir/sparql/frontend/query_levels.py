@@ -76,7 +76,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """A query level before its SELECT expressions; `order` are the comparators of ORDER BY."""
+    """A query level without its SELECT expressions; `order` has the keys of ORDER BY."""
 
     pattern: Pattern
     items: tuple[_Item, ...]
@@ -99,7 +99,7 @@ def _read_level(tree: Tree, translation: Translation) -> _Level:
     )
     if tree.get("groupby") is not None or aggregates.names:
         _check_projection(tree, items, keys, aggregates, translation.source)
-        # A variable of which a group has many values stands for one of them.
+        # A variable that has many values in a group is replaced by a sample of them.
         many = frozenset(pattern.in_scope) - set(keys)
         having = [aggregates.sampled(condition, many) for condition in having]
         many -= {item.name for item in items}
@@ -115,8 +115,8 @@ def _read_level(tree: Tree, translation: Translation) -> _Level:
 
 
 def _conditions(tree: Tree, clause: str, translation: Translation) -> Iterator[Branch]:
-    found = tree.get(clause)
-    for condition in found.all("condition") if isinstance(found, Tree) else ():
+    branch = tree.get(clause)
+    for condition in branch.all("condition") if isinstance(branch, Tree) else ():
         translation.count_part(condition)
         yield condition
 
@@ -124,13 +124,13 @@ def _conditions(tree: Tree, clause: str, translation: Translation) -> Iterator[B
 def _read_keys(
     tree: Tree, pattern: Pattern, translation: Translation
 ) -> tuple[Pattern, tuple[str, ...]]:
-    """GROUP BY: the pattern with the keys' expressions as variables, and the keys."""
+    """GROUP BY: the pattern extended by the keys that are expressions, and the keys' variables."""
     keys: list[str] = []
     for condition in _conditions(tree, "groupby", translation):
-        given, target = condition, None
+        key, target = condition, None
         if isinstance(condition, Tree) and condition.name == "GroupAs":
-            given, target = condition.parts["expr"], condition.get("var")
-        value = read_expression(given, translation)
+            key, target = condition.parts["expr"], condition.get("var")
+        value = read_expression(key, translation)
         if target is None and isinstance(value, Variable):
             keys.append(value.name)
             continue
@@ -150,18 +150,18 @@ def _read_items(tree: Tree, translation: Translation, aggregates: Aggregates) ->
     items: list[_Item] = []
     for part in tree.all("projection"):
         assert isinstance(part, Tree), "the grammar has a production here"
-        given = part.get("expr")
-        leaf = part.parts["var"] if given is None else part.parts["evar"]
+        expression = part.get("expr")
+        leaf = part.parts["var"] if expression is None else part.parts["evar"]
         assert isinstance(leaf, Leaf), "SELECT names variables"
         name = _name(leaf)
         for other in items:
-            if other.name == name and (given is not None or other.expression is not None):
+            if other.name == name and (expression is not None or other.expression is not None):
                 raise translation.source.malformed(
                     f"?{name}", leaf.token, "SELECT has this variable twice"
                 )
-        if given is not None:
+        if expression is not None:
             translation.count_part(part)
-        value = None if given is None else read_expression(given, translation, aggregates)
+        value = None if expression is None else read_expression(expression, translation, aggregates)
         items.append(_Item(part, leaf, name, value))
     return tuple(items)
 
@@ -192,8 +192,8 @@ def _check_projection(
         )
     single = {*keys, *aggregates.names.values()}
     for item in items:
-        given = Variable(item.name) if item.expression is None else item.expression
-        for name in _outside_exists(given):
+        expression = Variable(item.name) if item.expression is None else item.expression
+        for name in _outside_exists(expression):
             if name not in single:
                 raise source.malformed(
                     f"?{name}",
@@ -236,6 +236,6 @@ def _in_use(leaf: Leaf, source: Source) -> QuerySyntaxError:
 
 
 def _in_order_of_mention(names: tuple[str, ...], source: Source) -> list[str]:
-    """The visible ones of `names`, in the order of first mention in the text."""
+    """Those of `names` that the user can see, in the order of first mention in the text."""
     mentioned = {token.text[1:]: None for token in source.tokens if token.kind == "variable"}
     return [name for name in mentioned if name in names and not is_hidden(name)]

@@ -15,7 +15,7 @@ _NON_DETERMINISTIC = "it is non-deterministic, so no answer with it can be kept 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A construct that is refused, at the first of `keywords` in the text."""
+    """A construct that is refused; its place is the first of `keywords` in the text."""
 
     what: str
     keywords: tuple[str, ...]
@@ -39,12 +39,12 @@ REFUSALS: dict[str, Refusal] = {
 
 
 def refusal(construct: str, source: Source) -> UnsupportedQuery:
-    """The error for a construct, by the name of its production; an unknown one is refused, too."""
-    known = REFUSALS.get(construct)
-    if known is None:
+    """The error for a construct, by the name of its production, which need not be in `REFUSALS`."""
+    refused = REFUSALS.get(construct)
+    if refused is None:
         return source.unsupported(construct, None, "Weir does not support it", "Leave it out.")
     return source.unsupported(
-        known.what, source.first_word(*known.keywords), known.reason, known.hint
+        refused.what, source.first_word(*refused.keywords), refused.reason, refused.hint
     )
 
 

@@ -1,7 +1,7 @@
 """Blocks of SERVICE: https://www.w3.org/TR/sparql11-federated-query/#service.
 
-The block is sent as it is written, with whole IRIs in the place of names. SILENT changes nothing: a
-replica does not fail, it is stale.
+The block is sent as it is written, with its names written out as IRIs. SILENT has no effect: a
+replica does not fail, it becomes stale.
 """
 
 from __future__ import annotations
@@ -72,7 +72,10 @@ def _inside(tokens: Sequence[Token], iri: Token) -> Iterator[Token]:
 
 
 def _written(tokens: Iterator[Token], prologue: Prologue) -> Iterator[str]:
-    """The texts of tokens so that they need no prologue; spaces only where there are some."""
+    """The texts of tokens with names as IRIs, so that they need no prologue.
+
+    Tokens are separated by one space where the query has space, else by none.
+    """
     end: int | None = None
     for token in tokens:
         if end is not None and end != token.offset:

@@ -24,7 +24,7 @@ from weir.sparql.frontend.source import Source
 from weir.sparql.frontend.tree import Leaf, Tree
 
 MAX_ROWS = 2**61
-"""A greater LIMIT or OFFSET is taken as this one: the engine counts in 64 bits."""
+"""The greatest LIMIT or OFFSET, as the engine counts in 64 bits; greater ones are cut to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +63,16 @@ def finish_select(
 ) -> Pattern:
     """The solutions of a SELECT; `modifier` is DISTINCT, REDUCED or None.
 
-    SPARQL orders, projects, removes duplicates and then slices. A bag may as well be sliced before
-    it is projected. Distinct solutions are sliced last; if the order depends on variables that are
-    not projected, a distinct solution is placed where the first of its duplicates is: at the least
-    text of their sort keys.
+    SPARQL orders, projects, removes duplicates and slices, in this order. Without DISTINCT, slicing
+    may come before projecting. With DISTINCT it comes last. If the order then depends on variables
+    that are not projected, a distinct solution takes the place of the first of its duplicates,
+    which is the one with the least text of sort keys.
     """
     if modifier != "DISTINCT":
         projected = Project(variables, sliced(pattern, keys, limits))
         return projected if modifier is None else Reduced(projected)
-    looked_at = frozenset().union(*(variables_of(key.expression) for key in keys))
-    if limits == Limits() or looked_at & set(pattern.in_scope) <= set(variables):
+    order_variables = frozenset().union(*(variables_of(key.expression) for key in keys))
+    if limits == Limits() or order_variables & set(pattern.in_scope) <= set(variables):
         return sliced(Distinct(Project(variables, pattern)), keys, limits)
     first = fresh()
     place = Call("CONCAT", tuple(Call(_SORT_KEY[k.descending], (k.expression,)) for k in keys))
@@ -93,5 +93,5 @@ def _number(clause: Tree, part: str, source: Source) -> int | None:
     if not text.isdecimal():
         raise source.malformed(text, leaf.token, f"{part.upper()} takes a whole number")
     digits = text.lstrip("0") or "0"
-    # Python reads no number of thousands of digits.
+    # int() refuses numbers of thousands of digits.
     return MAX_ROWS if len(digits) > len(str(MAX_ROWS)) else min(int(digits), MAX_ROWS)

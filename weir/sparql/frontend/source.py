@@ -14,9 +14,9 @@ from weir.sparql.frontend.tree import Branch, Leaf, leaves
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The tokens behind a syntax tree: finds the place of a construct.
+    """The tokens of a query, by which the place of a construct is looked up.
 
-    `signs` are the plus and minus tokens by their end.
+    `signs` maps the end offset of each plus or minus token to its text.
     """
 
     file: str
@@ -51,7 +51,7 @@ class Source:
         return before[-1] if before else self.first_word(*words)
 
     def term(self, leaf: Leaf) -> Variable | Constant:
-        """The node of a leaf outside an expression."""
+        """The node of a leaf outside an expression, with its sign."""
         # rdflib drops a plus and keeps a minus.
         return leaf.signed("+").node if self.sign_of(leaf) == "+" else leaf.node
 
@@ -77,10 +77,10 @@ class Source:
 
     def place(self, token: Token | None) -> tuple[int, int]:
         """Line and column of `token`, or of the first token."""
-        found = token or (self.tokens[0] if self.tokens else None)
-        return (found.line, found.column) if found else (1, 1)
+        at = token or (self.tokens[0] if self.tokens else None)
+        return (at.line, at.column) if at else (1, 1)
 
 
 def _first(tokens: Iterable[Token | None]) -> Token | None:
-    found = [token for token in tokens if token is not None]
-    return min(found, key=lambda token: token.offset) if found else None
+    written = [token for token in tokens if token is not None]
+    return min(written, key=lambda token: token.offset) if written else None

@@ -1,7 +1,7 @@
 """Translation of a query text to its algebra; the only module that imports rdflib.
 
-rdflib's grammar decides what the structure of a query is. It reads the query with placeholders for
-terms and variables (`placeholders.py`), and what it makes of that becomes a `Tree`.
+rdflib's grammar gives the structure of a query. It reads the query with placeholders for terms and
+variables (`placeholders.py`), and its result is converted to a `Tree`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def translate(
 
     Raises:
         QuerySyntaxError: the text is neither.
-        UnsupportedQuery: it is one, but uses what Weir does not maintain, or is too large.
+        UnsupportedQuery: the query uses what Weir does not maintain, or is too large.
     """
     if len(_utf_8(text, file)) > MAX_BYTES:
         raise UnsupportedQuery("query", file, 1, 1, f"longer than {MAX_BYTES:,} bytes", _SPLIT)
@@ -125,7 +125,7 @@ def _parse(source: Source, prologue: Prologue) -> Tree:
 
 
 def _branch(value: object, placeholders: PlaceholderText) -> Branch:
-    """A value of rdflib's parser as a branch, with each placeholder replaced by what it is for."""
+    """A value of rdflib's parser as a branch, with each placeholder replaced by its term."""
     match value:
         case CompValue(name="literal"):
             return placeholders.leaf(int(value["string"]))

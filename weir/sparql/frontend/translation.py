@@ -1,4 +1,4 @@
-"""The state of translating one query: its source, its base, and the names and limits used up."""
+"""The state of translating one query: its source and prologue, names in use, counts of parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weir.sparql.frontend.prologue import Prologue
 from weir.sparql.frontend.source import Source
 from weir.sparql.frontend.tree import Branch, Tree
 
-# Readers of an algebra recurse, and each part may be a level of it.
+# Functions over an algebra recurse, and each part may nest it one level deeper.
 MAX_PARTS = 128
 
 
@@ -21,7 +21,7 @@ class Translation:
     """What the functions that translate the parts of one query share.
 
     Attributes:
-        source: the tokens, for places.
+        source: the tokens, which give errors their line and column.
         prologue: what prefixed names and relative IRIs stand for.
         read_group: reads a group graph pattern; passed in, as groups and expressions
             contain each other.

@@ -12,18 +12,18 @@ from weir.sparql.frontend.lexer import Token
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A variable, blank node or term with its token, None if the syntax implies it (`a`, `[]`)."""
+    """A variable, blank node or term; `token` is None if the syntax implies it (`a`, `[]`)."""
 
     node: Variable | Constant
     token: Token | None = None
 
     @property
     def is_signed(self) -> bool:
-        """Whether it is a number that has its sign."""
+        """Whether it is a number with a sign."""
         return isinstance(self.node, Constant) and self.node.term[:2] in ('"-', '"+')
 
     def signed(self, sign: str) -> Leaf:
-        """A number with `sign` before it."""
+        """The number with `sign` before it."""
         assert isinstance(self.node, Constant), "a number is a constant"
         return Leaf(Constant(f'"{sign}{self.node.term[1:]}'), self.token)
 
@@ -36,22 +36,22 @@ class Tree:
     parts: Mapping[str, Branch]
 
     def get(self, part: str) -> Branch | None:
-        """The part, or None without it."""
+        """The part, or None if the production lacks it."""
         return self.parts.get(part)
 
     def all(self, part: str) -> tuple[Branch, ...]:
-        """The part as a tuple, empty without it."""
-        found = self.parts.get(part)
-        if found is None:
+        """The part as a tuple, empty if the production lacks it."""
+        branch = self.parts.get(part)
+        if branch is None:
             return ()
-        return found if isinstance(found, tuple) else (found,)
+        return branch if isinstance(branch, tuple) else (branch,)
 
 
 @dataclass(frozen=True, slots=True)
 class TermList:
     """The rows of VALUES, or the list of IN as one row; None is UNDEF.
 
-    The grammar reads one term in its place: it takes a while for each, and lists are long.
+    The grammar reads one placeholder for the whole list: it is slow per term, and lists are long.
     """
 
     rows: tuple[tuple[Leaf | None, ...], ...]

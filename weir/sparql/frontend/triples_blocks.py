@@ -21,8 +21,8 @@ Atom = TriplePattern | PathPattern
 def read_block(tree: Tree, labels: set[str], translation: Translation) -> list[Atom]:
     """The patterns of a triples block that continues a basic graph pattern.
 
-    `labels` are the blank node labels of that basic graph pattern, and those of the block are added
-    to them. A label may not occur in two basic graph patterns:
+    `labels` has the blank node labels of that basic graph pattern; those of the block are added.
+    A label may not occur in two basic graph patterns:
     https://www.w3.org/TR/sparql11-query/#grammarBNodes.
     """
     atoms: list[Atom] = []

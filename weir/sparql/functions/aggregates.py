@@ -40,9 +40,9 @@ Counted = Sequence[tuple[str | None, int]]
 def aggregate(name: str, values: Counted, separator: str = " ") -> str | None:
     """The value of an aggregate over the values of a group; None is an error.
 
-    The result does not depend on the order of `values`. COUNT and SAMPLE ignore errors; of the
-    others, an error among the values is an error of the whole, as of any function. For DISTINCT
-    the caller gives each term once, for COUNT(*) any term per solution.
+    The result does not depend on the order of `values`. COUNT and SAMPLE ignore errors; for the
+    others, an error among the values is an error of the aggregate. For DISTINCT the caller passes
+    each term once, for COUNT(*) any one term per solution.
 
     Raises:
         KeyError: there is no aggregate of this name.
@@ -50,14 +50,14 @@ def aggregate(name: str, values: Counted, separator: str = " ") -> str | None:
     """
     if any(count < 0 for _, count in values):
         raise ValueError("a multiplicity cannot be negative")
-    given = [(term, count) for term, count in values if count > 0]
+    present = [(term, count) for term, count in values if count > 0]
     known = sorted(
-        ((term, count) for term, count in given if term is not None),
+        ((term, count) for term, count in present if term is not None),
         key=lambda item: (sort_key(item[0]), item[0]),
     )
     if name in _OVER_ERRORS:
         return _OVER_ERRORS[name](known)
-    if len(known) < len(given):
+    if len(known) < len(present):
         return None
     if name == "GROUP_CONCAT":
         return _group_concat(known, separator)
@@ -65,7 +65,7 @@ def aggregate(name: str, values: Counted, separator: str = " ") -> str | None:
 
 
 _Known = Sequence[tuple[str, int]]
-"""Terms in the order of their sort keys, then of their text."""
+"""Terms with their multiplicities, in the order of their sort keys, then of their text."""
 
 
 def _count(known: _Known) -> str | None:
@@ -73,7 +73,7 @@ def _count(known: _Known) -> str | None:
 
 
 def _least(known: _Known) -> str | None:
-    """MIN and SAMPLE; of no values an error."""
+    """MIN and SAMPLE; an error if there are no values."""
     return known[0][0] if known else None
 
 
@@ -86,7 +86,7 @@ def _sum(known: _Known) -> str | None:
 
 
 def _average(known: _Known) -> str | None:
-    """The sum divided by the number of values; 0 of no values."""
+    """The sum divided by the number of values; 0 if there are none."""
     total, number = _total(known), integer(sum(count for _, count in known))
     if total is None or number is None:
         return None
@@ -94,26 +94,26 @@ def _average(known: _Known) -> str | None:
 
 
 def _total(known: _Known) -> Value | None:
-    """The sum in the type that all values are promoted to; None if one is not a number.
+    """The sum, in the type to which all values are promoted; None if one is not a number.
 
     It is exact, and a sum of floats is rounded once, so it does not depend on the order.
     """
     numbers: list[tuple[Number, int]] = []
     for term, count in known:
-        found = parse(term)
-        if not isinstance(found, Number):
+        value = parse(term)
+        if not isinstance(value, Number):
             return None
-        numbers.append((found, count))
+        numbers.append((value, count))
     kind: NumericType = max((n.type for n, _ in numbers), key=PROMOTION.index, default="integer")
-    values = [(convert(n.value, kind), count) for n, count in numbers]
+    addends = [(convert(number.value, kind), count) for number, count in numbers]
     if kind == "integer":
-        return integer(sum(int(value) * count for value, count in values))
+        return integer(sum(int(addend) * count for addend, count in addends))
     if kind == "decimal":
         total = Decimal(0)
-        for value, count in values:
-            total = _EXACT.add(total, _EXACT.multiply(Decimal(value), Decimal(count)))
+        for addend, count in addends:
+            total = _EXACT.add(total, _EXACT.multiply(Decimal(addend), Decimal(count)))
         return decimal(total)
-    floating = _float_sum([(float(value), count) for value, count in values])
+    floating = _float_sum([(float(addend), count) for addend, count in addends])
     return single(floating) if kind == "float" else double(floating)
 
 
@@ -139,7 +139,7 @@ def _group_concat(known: _Known, separator: str) -> str | None:
         width = len(value.lexical) + len(separator)
         length += width * count
         evaluation_limits().check_literal(length - len(separator))
-        # Empty texts that nothing separates are as one of them.
+        # Empty texts without a separator add nothing; one keeps the list short.
         texts += [value.lexical] * (count if width else 1)
     return terms.literal(separator.join(texts))
 

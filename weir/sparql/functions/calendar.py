@@ -41,16 +41,16 @@ class Moment:
 
     @property
     def seconds(self) -> Decimal:
-        """Seconds since 1970-01-01T00:00:00, in UTC with a zone, else on the local clock."""
+        """Seconds since 1970-01-01T00:00:00: in UTC if it has a zone, else in local time."""
         minutes = _day_number(self.year, self.month, self.day) * 1440 + self.hour * 60 + self.minute
         whole = Decimal((minutes - (self.offset or 0)) * 60)
         return _EXACT.add(whole, self.second)
 
 
 def order(left: Moment, right: Moment) -> int | None:
-    """-1, 0 or 1; None if it is not determined.
+    """-1, 0 or 1 if `left` is before, at or after `right`; None if it is not determined.
 
-    With a zone on one side only, the other may be anywhere from -14:00 to +14:00:
+    If one of the two has no zone, its zone may be any from -14:00 to +14:00:
     https://www.w3.org/TR/xmlschema-2/#dateTime-order
     """
     difference = _EXACT.subtract(left.seconds, right.seconds)
@@ -154,7 +154,7 @@ def _following(year: int, month: int, day: int, offset: int | None) -> Moment:
 
 
 def _day_number(year: int, month: int, day: int) -> int:
-    """Days since 1970-01-01; years are counted from March, so that the leap day is the last."""
+    """Days since 1970-01-01; a year begins in March here, so that the leap day is its last."""
     if month <= 2:
         year -= 1
     day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1

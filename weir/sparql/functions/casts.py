@@ -34,7 +34,7 @@ from weir.sparql.functions.values import (
 
 
 def to_string(value: Value) -> Value | None:
-    """xsd:string: IRIs and literals; numbers and dates in XPath's form (`100`, `1.0E7`)."""
+    """xsd:string, of IRIs and literals; numbers and dates are written as in XPath (`1.0E7`)."""
     match value:
         case DateTime(moment, _):
             return Text(date_time_text(moment))
@@ -82,7 +82,7 @@ def to_integer(value: Value) -> Value | None:
 
 
 def to_decimal(value: Value) -> Value | None:
-    """xsd:decimal; of a float its exact binary value."""
+    """xsd:decimal; a float gives its exact binary value."""
     match value:
         case Number(number):
             if isinstance(number, float) and not math.isfinite(number):
@@ -159,7 +159,7 @@ def to_date(value: Value) -> Value | None:
 
 
 def _of_text(text: Text, name: str) -> Value | None:
-    """A string cast by its lexical form, white space at the ends aside; the result is canonical."""
+    """A string cast by its lexical form without outer white space; the result is canonical."""
     value = typed(text.lexical.strip(" \t\r\n"), f"{XSD}{name}")
     match value:
         case Opaque():

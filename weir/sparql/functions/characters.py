@@ -11,7 +11,7 @@ from functools import cache
 from itertools import pairwise
 
 Ranges = tuple[tuple[int, int], ...]
-"""First and last code point of each run, in order, without overlap."""
+"""The first and last code point of each range, in order, without overlap."""
 
 
 def _ranges(text: str) -> Ranges:
@@ -28,7 +28,7 @@ NAME = tuple(sorted((*NAME_START, *_ranges("-.09\u00b7\u00b7\u0300\u036f\u203f\u
 
 
 def category(name: str) -> Ranges | None:
-    """The characters of a Unicode category (`Lu`), or of all those with a first letter (`L`)."""
+    """The characters of a Unicode category (`Lu`), or of all categories of a letter (`L`)."""
     return _categories().get(name)
 
 
@@ -41,11 +41,11 @@ def block(name: str) -> Ranges | None:
         # The library's name for all characters outside of blocks.
         return None
     try:
-        found = unicode_block(name)
+        members = unicode_block(name)
     except KeyError:
         return None
     return tuple(
-        (run, run) if isinstance(run, int) else (run[0], run[1] - 1) for run in found.codepoints
+        (run, run) if isinstance(run, int) else (run[0], run[1] - 1) for run in members.codepoints
     )
 
 
@@ -73,11 +73,11 @@ def class_text(ranges: Ranges) -> str:
 @cache
 def _categories() -> dict[str, Ranges]:
     runs: dict[str, list[tuple[int, int]]] = {}
-    start, found = 0, unicodedata.category("\0")
+    start, current = 0, unicodedata.category("\0")
     for code in range(1, sys.maxunicode + 2):
         following = unicodedata.category(chr(code)) if code <= sys.maxunicode else ""
-        if following != found:
-            for name in (found, found[0]):
+        if following != current:
+            for name in (current, current[0]):
                 runs.setdefault(name, []).append((start, code - 1))
-            start, found = code, following
+            start, current = code, following
     return {name: tuple(ranges) for name, ranges in runs.items()}

@@ -79,27 +79,27 @@ def equal(left: Value, right: Value) -> bool | None:
         case Number(), Number():
             number, other = promote(left, right)
             return number == other
-        case Boolean(one, _), Boolean(two, _):
-            return one == two
+        case Boolean(left_value, _), Boolean(right_value, _):
+            return left_value == right_value
         case _ if isinstance(left, DateTime | Date) and isinstance(right, DateTime | Date):
             if datatype_of(left) != datatype_of(right):
                 return False
-            found = calendar.order(left.moment, right.moment)
-            return None if found is None else found == 0
+            sign = calendar.order(left.moment, right.moment)
+            return None if sign is None else sign == 0
         case _:
             return left == right
 
 
 def order(left: Value, right: Value) -> int | None:
-    """-1, 0 or 1 for `<`, `=`, `>`; None for an error: two kinds of value, or one without order.
+    """-1, 0 or 1 for `<`, `=`, `>`, except for numbers (`less`, `at_most`).
 
-    NaN has no order with any number: see `less`.
+    None (an error) if the values are of two kinds, or of a kind without order.
     """
     match left, right:
-        case Text(one), Text(two):
-            return (one > two) - (one < two)
-        case Boolean(one, _), Boolean(two, _):
-            return one - two
+        case Text(left_text), Text(right_text):
+            return (left_text > right_text) - (left_text < right_text)
+        case Boolean(left_value, _), Boolean(right_value, _):
+            return left_value - right_value
         case _ if isinstance(left, DateTime | Date) and isinstance(right, DateTime | Date):
             comparable = datatype_of(left) == datatype_of(right)
             return calendar.order(left.moment, right.moment) if comparable else None
@@ -112,8 +112,8 @@ def less(left: Value, right: Value) -> bool | None:
     if isinstance(left, Number) and isinstance(right, Number):
         number, other = promote(left, right)
         return number < other
-    found = order(left, right)
-    return None if found is None else found < 0
+    sign = order(left, right)
+    return None if sign is None else sign < 0
 
 
 def at_most(left: Value, right: Value) -> bool | None:
@@ -121,8 +121,8 @@ def at_most(left: Value, right: Value) -> bool | None:
     if isinstance(left, Number) and isinstance(right, Number):
         number, other = promote(left, right)
         return number <= other
-    found = order(left, right)
-    return None if found is None else found <= 0
+    sign = order(left, right)
+    return None if sign is None else sign <= 0
 
 
 def promoted_type(left: NumericType, right: NumericType) -> NumericType:
@@ -139,9 +139,10 @@ def promote(left: Number, right: Number) -> tuple[int | Decimal | float, int | D
 
 
 def equality_key(number: Number, other: NumericType) -> str | None:
-    """The text that a number has in common with just those of type `other` that are equal to it.
+    """A text by which a number can be joined with the equal numbers of type `other`.
 
-    With a number of that type as `number`, and the type of this one as `other`; None for NaN.
+    Numbers `a` and `b` are equal exactly if `equality_key(a, b.type) == equality_key(b, a.type)`.
+    None for NaN.
     """
     to = promoted_type(number.type, other)
     value = convert(number.value, to)

@@ -1,7 +1,7 @@
 """The evaluator of SPARQL expressions.
 
-An expression is compiled once to nested functions of a row of typed values. None stands for an
-unbound variable in the row, and for an error as a result.
+An expression is compiled once, to nested functions of a row of typed values. In a row, None is an
+unbound variable; as a result, None is an error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SPECIAL_FORMS = SPECIAL_FORMS | INTERNAL_FORMS
 
 @lru_cache(maxsize=4096)
 def compiled(expression: Expression, names: Sequence[str]) -> Compiled:
-    """`expression` as a function of a row of the values of the variables `names`, in order.
+    """`expression` as a function of a row, which has the values of the variables `names` in order.
 
     Raises:
         ValueError: a call of a function that does not exist, or with a wrong number of arguments,
@@ -63,14 +63,14 @@ def _constant(value: Value) -> Compiled:
 def _call(
     function: str, arguments: tuple[Expression, ...], parts: tuple[Compiled, ...]
 ) -> Compiled:
-    known = _SPECIAL_FORMS.get(function) or _FUNCTIONS.get(function)
-    if known is None or not known.arity.accepts(len(parts)):
+    definition = _SPECIAL_FORMS.get(function) or _FUNCTIONS.get(function)
+    if definition is None or not definition.arity.accepts(len(parts)):
         raise ValueError(f"no function {function} of {len(parts)} arguments")
     if function == "BOUND" and not isinstance(arguments[0], Variable):
         raise ValueError("BOUND takes a variable")
-    if isinstance(known, SpecialForm):
-        return known.make(*parts)
-    implementation = known.implementation
+    if isinstance(definition, SpecialForm):
+        return definition.make(*parts)
+    implementation = definition.implementation
 
     def run(row: Row) -> Value | None:
         values = [part(row) for part in parts]

@@ -1,7 +1,7 @@
-"""What evaluating expressions may take: time, and the size of what it makes.
+"""Limits of the evaluation of expressions: its time, and the size of its results.
 
-A limit that is exceeded is no SPARQL error, which would be an unbound variable or a row less: the
-evaluation ends, and with it the query.
+Exceeding a limit is not a SPARQL error, which would leave a variable unbound or drop a row: it ends
+the evaluation, and so the query.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ VALUES_LENGTH = 1_000_000_000
 
 
 class LimitExceeded(Exception):  # noqa: N818  (named after what is wrong)
-    """Evaluating an expression takes more than it may; the text names the limit."""
+    """Evaluating an expression exceeded a limit; the text names the limit."""
 
     @classmethod
     def within(cls, text: str) -> LimitExceeded | None:
-        """The one that the text of another error reports: databases wrap what functions raise."""
-        found = _REPORTED.search(text)
-        return None if found is None else cls(found.group(1))
+        """The error that the text of a database's error quotes; None if it quotes none.
+
+        Databases wrap the errors that functions raise.
+        """
+        quoted = _REPORTED.search(text)
+        return None if quoted is None else cls(quoted.group(1))
 
 
 _REPORTED = re.compile(rf"{LimitExceeded.__name__}: ([^\n]+)")
@@ -36,14 +39,14 @@ _REPORTED = re.compile(rf"{LimitExceeded.__name__}: ([^\n]+)")
 
 @dataclass(frozen=True, slots=True)
 class EvaluationLimits:
-    """Limits of one call of a function of the engine, which evaluates many rows.
+    """Limits of one call of a function by the engine, which evaluates many rows.
 
     Attributes:
-        literal_length: characters of a literal that is made.
-        values_length: characters of all values that one call gives.
-        deadline: by `time.monotonic`; None if there is none.
-        matching: does what regular expressions do beyond what is known to be short; None if this
-            process does it, however long it takes.
+        literal_length: greatest number of characters of a literal that is made.
+        values_length: greatest number of characters of all values that one call returns.
+        deadline: when the call must have ended, on the clock `time.monotonic`; None: no limit.
+        matching: matches regular expressions that are not known to be fast; None if this process
+            matches them itself, without a limit of time.
     """
 
     literal_length: int = LITERAL_LENGTH
@@ -76,10 +79,10 @@ class EvaluationLimits:
             )
 
     def check_time(self) -> None:
-        """Check the time.
+        """Check the deadline.
 
         Raises:
-            LimitExceeded: it is too late.
+            LimitExceeded: it has passed.
         """
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise LimitExceeded(OUT_OF_TIME)
@@ -91,7 +94,7 @@ _LIMITS = ContextVar("evaluation limits", default=EvaluationLimits())  # noqa: B
 
 
 def evaluation_limits() -> EvaluationLimits:
-    """The limits of the evaluation that is going on."""
+    """The limits of the current evaluation."""
     return _LIMITS.get()
 
 

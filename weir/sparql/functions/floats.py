@@ -31,7 +31,8 @@ def nearest_single(number: int | Decimal | float) -> float:
     """The nearest 32-bit float, rounded once: not to 64 bits first."""
     near = nearest_double(number)
     if math.isfinite(near) and number != near and _last_bit(near) == 0:
-        # An odd neighbour lies between the same two floats of 32 bits, and is never halfway.
+        # Rounded to the odd neighbour instead: it lies between the same two 32-bit floats as the
+        # number, but is never halfway between them.
         near = math.nextafter(near, math.inf if number > near else -math.inf)
     return to_single(near)
 
@@ -49,8 +50,9 @@ def canonical_single(value: float) -> str:
 
 
 def _canonical(value: float, shortest: str) -> str:
-    """https://www.w3.org/TR/xmlschema-2/#double-canonical-representation, given the shortest
-    decimal form.
+    """The canonical form, from the shortest decimal that is read as `value`.
+
+    https://www.w3.org/TR/xmlschema-2/#double-canonical-representation
     """
     if math.isnan(value):
         return "NaN"

@@ -1,4 +1,4 @@
-"""Internal functions: no query can name them, only plans and the engine call them."""
+"""Internal functions, which plans and the engine call; no query can name them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WHOLE_DIGITS, _FRACTION_DIGITS = 18, 10
 def _addend(value: Value) -> Value | None:
     """ADDEND: an integer as `i12`, a decimal as `d1.5`; an error if SQL cannot sum it exactly.
 
-    That is a float or double, a number that does not fit into DECIMAL(28, 10), or not a number.
+    SQL cannot sum floats, doubles, numbers that do not fit into DECIMAL(28, 10), and other values.
     """
     if not isinstance(value, Number) or isinstance(value.value, float):
         return None
@@ -30,7 +30,10 @@ def _addend(value: Value) -> Value | None:
 
 
 def _equality_key(value: Value, other: Value) -> Value | None:
-    """EQUALITY KEY: that of a number with numbers of a type; an error for other values and NaN."""
+    """EQUALITY KEY: `equality_key` of a number and the type named by `other`.
+
+    An error for NaN and values that are not numbers.
+    """
     if not isinstance(value, Number) or not isinstance(other, Text):
         return None
     (other_type,) = (kind for kind in PROMOTION if kind == other.lexical)
@@ -39,7 +42,7 @@ def _equality_key(value: Value, other: Value) -> Value | None:
 
 
 def _solution(*parts: Compiled) -> Compiled:
-    """SOLUTION: all values as one text, each with its length; an unbound one is empty."""
+    """SOLUTION: all values as one text, each preceded by its length; unbound is empty."""
 
     def run(row: Row) -> Value | None:
         terms = ("" if (value := part(row)) is None else to_text(value) for part in parts)

@@ -15,12 +15,12 @@ from weir.sparql.functions.arity import Arity, exactly
 from weir.sparql.functions.values import XSD, Value, boolean
 
 Implementation = Callable[..., Value | None]
-"""Values in, a value out; None is an error. It is not called with an error as an argument."""
+"""Values in, a value out; a result of None is an error. Arguments are never errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of the values of its arguments."""
+    """A function that is called with the values of its arguments."""
 
     implementation: Implementation
     arity: Arity
@@ -121,4 +121,4 @@ FUNCTIONS: dict[str, Function] = {
     "REPLACE": Function(strings.replace, Arity(3, 4)),
     "CONCAT": Function(strings.concat, Arity(0, None)),
 }
-"""All functions that evaluate their arguments first."""
+"""All functions whose arguments are evaluated first."""

@@ -1,6 +1,6 @@
 """How long backtracking may take: a bound on the steps of a search by Python's `re`.
 
-Of a pattern at a position, followed by what takes `k` steps:
+The cost of a pattern at a position, if the patterns after it take `k` steps:
 
     a character                  1 + k
     ab                           cost(a, cost(b, k))
@@ -9,8 +9,8 @@ Of a pattern at a position, followed by what takes `k` steps:
     a{m,}, a has one way         (n / width of a + 1) (cost(a, 0) + k)
     a{m,}, a has several ways    cost(a, cost(a, ... + k) + k), as many times as a text allows
 
-A search tries every position of a text of `n` characters. The bound is exponential where `re` may
-be: `(a+)+$`.
+A search tries every position of a text of `n` characters. The bound is exponential for patterns for
+which `re` may be: `(a+)+$`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _parser: Any = import_module("re._parser")
 _compiler: Any = import_module("re._compiler")
 
 STEPS = 10_000_000
-"""Steps that take less than a second."""
+"""This number of steps takes less than a second."""
 _LONGEST = 1 << 24
 _REPEATS = frozenset({sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT})
 _ONE_CHARACTER = frozenset({sre.LITERAL, sre.NOT_LITERAL, sre.ANY, sre.IN, sre.CATEGORY})
@@ -34,7 +34,7 @@ def parsed(text: str, flags: int) -> Any:
     """The syntax tree of a pattern of Python.
 
     Raises:
-        re.error: it is none.
+        re.error: it is not a pattern.
     """
     return _parser.parse(text, flags)
 
@@ -50,10 +50,10 @@ def compiled(tree: Any) -> re.Pattern[str]:
 
 
 def short_length(tree: Any) -> int:
-    """A length up to which every text is searched within `STEPS`; 0 if there is none.
+    """A length of texts up to which a search takes at most `STEPS`; 0 if there is none.
 
     Args:
-        tree: of the pattern (`parsed`).
+        tree: the syntax tree of the pattern, from `parsed`.
     """
     length = 0
     following = 4
@@ -65,7 +65,7 @@ def short_length(tree: Any) -> int:
 
 def _search(tree: Any, n: int) -> float:
     items = [*tree]
-    # At all other positions it fails at once.
+    # A pattern that begins with an anchor fails at once at all other positions.
     is_at_start = bool(items) and items[0] == (sre.AT, sre.AT_BEGINNING)
     positions = 1 if is_at_start else n + 1
     return n + positions * _sequence(items, n, 1.0)
@@ -87,7 +87,7 @@ def _cost(item: Any, n: int, after: float) -> float:
     if kind is sre.SUBPATTERN:
         return _sequence([*value[-1]], n, after)
     if kind is sre.BRANCH:
-        return 1 + sum(_sequence([*each], n, after) for each in value[1])
+        return 1 + sum(_sequence([*branch], n, after) for branch in value[1])
     if kind in _REPEATS:
         least, most, inner = value
         return _repeat(least, most, inner, n, after)
@@ -139,6 +139,6 @@ def _is_one_way(item: Any) -> bool:
 
 
 def _size(item: Any) -> float:
-    """Steps beside the first that one character takes: the ranges of its class."""
+    """The further steps that matching one character takes: one per eight ranges of its class."""
     kind, value = item
     return len(value) / 8 if kind is sre.IN else 0.0

@@ -1,9 +1,8 @@
 """The child process that matches regular expressions where backtracking may take long.
 
-It gets requests (`MatchRequest` as JSON) from a socket, whose number is its first argument, and
-answers each: with a boolean, with a text, or with null if the text would be too long. The kernel
-ends it where it takes more memory or processor time than it may, also if nobody waits for it any
-more.
+It reads requests (`MatchRequest` as JSON) from a socket, whose number is its first argument. It
+answers each with a boolean, a text, or null if the text would be too long. The kernel kills it if
+it exceeds its memory or processor time, even if its parent has gone.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ from weir.sparql.functions.regexes import compile_pattern
 
 @dataclass(frozen=True, slots=True)
 class MatchRequest:
-    """What is to be matched.
+    """One search or replacement.
 
     Attributes:
-        pattern: of XPath, which is one.
-        flags: of it.
-        text: in which it may occur.
-        replacement: of all matches; None if the question is whether there is one.
-        longest: characters of the result at most.
-        seconds: of processor time at most.
+        pattern: a correct pattern in XPath's syntax.
+        flags: its flags.
+        text: the text to search.
+        replacement: what replaces all matches; None: only search for a match.
+        longest: greatest number of characters of the result.
+        seconds: greatest processor time.
     """
 
     pattern: str
@@ -67,10 +66,10 @@ def main() -> None:
 def _answer(request: MatchRequest) -> bool | str | None:
     pattern = compile_pattern(request.pattern, request.flags)
     if request.replacement is None:
-        return pattern.search_here(request.text)
+        return pattern.search_unlimited(request.text)
     with evaluated_within(EvaluationLimits(literal_length=request.longest)):
         try:
-            return pattern.replace_here(request.text, request.replacement)
+            return pattern.replace_unlimited(request.text, request.replacement)
         except LimitExceeded:
             return None
 

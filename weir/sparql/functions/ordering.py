@@ -32,16 +32,16 @@ _HEX_COMPLEMENT = str.maketrans("0123456789abcdef", "fedcba9876543210")
 
 @lru_cache(maxsize=65_536)
 def sort_key(term: str | None) -> str:
-    """Text whose order by code points (of UTF-8 by bytes) is the order of terms.
+    """A text whose order by code points (in UTF-8 by bytes) is the order of terms.
 
-    Unbound, blank nodes (by label), IRIs (by code points), literals. Literals that `<` compares are
-    in its order, and equal values have equal keys. The rest is Weir's choice: numbers, strings (by
-    code points), strings with a language (by text, then tag), booleans, xsd:dateTime, dates (each
-    datatype separately), other literals (by datatype, then lexical form).
+    The order is: unbound, blank nodes (by label), IRIs (by code points), literals. Literals that
+    `<` compares are in its order, and equal values have equal keys. The rest is Weir's choice:
+    numbers, strings (by code points), strings with a language (by text, then tag), booleans,
+    xsd:dateTime, dates (each datatype separately), other literals (by datatype, then lexical form).
 
-    Numbers are in the order of their exact values, a float as its shortest decimal, NaN after INF;
-    so a decimal and a float that `=` calls equal may be neighbours. Moments without a time zone are
-    in the order of UTC.
+    Numbers are in the order of their exact values. A float counts as its shortest decimal, and NaN
+    comes after INF. So a decimal and a float that `=` calls equal may have different keys, next to
+    each other. Moments without a time zone are ordered as if they were in UTC.
 
     Raises:
         weir.rdf.terms.TermError: the text is not an RDF term.
@@ -55,12 +55,12 @@ def value_key(value: Value | None) -> str:
 
 
 def composable(key: str, *, descending: bool = False) -> str:
-    """`key` encoded so that concatenated keys compare as the first that differs.
+    """`key` encoded so that keys can be concatenated: the first key that differs decides.
 
     With `descending` the order is reversed.
     """
     digits = key.encode().hex()
-    # An end is less than any digit, or greater.
+    # The end mark is less than any digit, or with `descending` greater.
     return f"{digits.translate(_HEX_COMPLEMENT)}~" if descending else f"{digits}!"
 
 
@@ -98,15 +98,16 @@ def _number(value: int | Decimal | float) -> str:
             return "5"
         if math.isinf(value):
             return "4" if value > 0 else "0"
-        # The shortest decimal: a decimal less than the float is never greater than it.
+        # By its shortest decimal, the order agrees with `<` between decimals and floats.
         return _decimal(Decimal(repr(value)))
     return _decimal(Decimal(value))
 
 
 def _decimal(value: Decimal) -> str:
-    """A class (negative 1, zero 2, positive 3), the exponent, the digits.
+    """The text of a sign (negative 1, zero 2, positive 3), the exponent and the digits.
 
-    Of a negative number both are complemented, and a longer fraction is less.
+    For a negative number, exponent and digits are complemented, and an end mark makes a longer
+    fraction less.
     """
     if value == 0:
         return "2"

@@ -1,10 +1,10 @@
 r"""Patterns in the syntax of RE2, which searches in linear time (https://github.com/google/re2).
 
-Only for patterns that are regular expressions in the strict sense, so that whether a text has a
-match does not depend on how it is searched: characters, classes, groups, alternatives, repetitions
-and the two ends of the text. What RE2 lacks or does otherwise has no translation: look-around (a
-subtraction from a class, the lines of flag `m`), references to groups, and flag `i`, whose pairs of
-characters are those of another version of Unicode.
+Only regular expressions in the strict sense are translated: characters, classes, groups,
+alternatives, repetitions and the two ends of the text. For them, whether a text has a match does
+not depend on the method of search. What RE2 lacks or does differently is not translated:
+look-around (a subtraction from a class, the lines of flag `m`), references to groups, and flag `i`,
+which pairs characters by another version of Unicode.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from weir.sparql.functions.matching_cost import sre
 _MOST_REPEATS = 1_000
 """The most that RE2 repeats."""
 _LARGEST = 1_000
-"""Characters of a pattern whose repetitions are written out; a search takes that for each of the
-text's, at worst."""
+"""The most characters of a pattern with its repetitions written out; at worst, a search takes that
+many steps per character of the text."""
 
 
 def re2_pattern(flags: int, tree: Any) -> str | None:
-    """The pattern for RE2, to be searched without flags; None if there is none.
+    """The pattern for RE2, to be searched without flags; None if it cannot be translated.
 
     Args:
-        flags: of the pattern of Python.
-        tree: its syntax tree.
+        flags: the flags of the pattern of Python.
+        tree: the syntax tree of the pattern of Python.
     """
     if flags & re.IGNORECASE:
         return None
@@ -38,7 +38,7 @@ def re2_pattern(flags: int, tree: Any) -> str | None:
 
 
 class _NoTranslation(Exception):  # noqa: N818  (it is no error)
-    """RE2 has nothing for a part of the pattern."""
+    """A part of the pattern has no equivalent in RE2."""
 
 
 def _sequence(tree: Any, *, is_dotall: bool) -> tuple[str, int]:
@@ -62,8 +62,8 @@ def _item(kind: Any, value: Any, *, is_dotall: bool) -> tuple[str, int]:
         case sre.AT if value is sre.AT_END_STRING:
             return r"\z", 1
         case sre.BRANCH:
-            parts = [_sequence(each, is_dotall=is_dotall) for each in value[1]]
-            text = "|".join(each for each, _ in parts)
+            parts = [_sequence(branch, is_dotall=is_dotall) for branch in value[1]]
+            text = "|".join(part for part, _ in parts)
             return f"(?:{text})", 1 + sum(size for _, size in parts)
         case sre.SUBPATTERN:
             _, added, removed, inner = value

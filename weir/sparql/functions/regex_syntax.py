@@ -1,10 +1,15 @@
 r"""The regular expressions of XPath, translated to Python's syntax.
 
-https://www.w3.org/TR/xpath-functions/#regex-syntax over https://www.w3.org/TR/xmlschema-2/#regexs.
-What differs: `$` is the end only, not before a last line end, and with `m` a last line end begins
-no line; `\s \d \w \i \c \p{..}` are XML Schema's, and `i` does not change them; `[a-z-[aeiou]]`
-subtracts; a reference to a group that did not take part is empty; `x` drops white space and has no
-comments; `(?=`, `\b`, `\A` and named groups are errors.
+https://www.w3.org/TR/xpath-functions/#regex-syntax, which extends
+https://www.w3.org/TR/xmlschema-2/#regexs. They differ from Python's:
+
+- `$` matches only at the end, not before a final line end; with `m`, no line begins after a final
+  line end.
+- `\s \d \w \i \c \p{..}` are those of XML Schema, and `i` does not change them.
+- `[a-z-[aeiou]]` subtracts.
+- A reference to a group that did not take part in the match is empty.
+- `x` drops white space and has no comments.
+- `(?=`, `\b`, `\A` and named groups are errors.
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ _START, _END = "^", r"\Z"
 _LINE_START, _LINE_END = r"(?:\A|(?<=\n)(?!\Z))", r"(?:(?=\n)|(?<!\n)\Z)"
 _ESCAPED = frozenset("\\|.?*+(){}$-[]^")
 _CONTROLS = {"n": "\\n", "r": "\\r", "t": "\\t"}
-# \s, \D, ...: escapes that stand for a set of characters.
+# The letters of escapes for a set of characters: \s, \D, ...
 _SETS = frozenset("sicdwp")
 _QUANTIFIER = re.compile(r"(?:[?*+]|\{[0-9]+(?:,[0-9]*)?\})\??")
 
@@ -99,7 +104,7 @@ class _Translation:
             anchor = _LINE_START if character == "^" else _LINE_END
         else:
             anchor = _START if character == "^" else _END
-        # Python has no quantifiers of anchors.
+        # Python does not allow a quantifier after an anchor.
         quantifier = self._quantifier()
         return f"(?:{anchor}){quantifier}" if quantifier else anchor
 
@@ -122,7 +127,7 @@ class _Translation:
         return match.group()
 
     def _escape(self, *, inside: bool) -> str:
-        """An escape; `inside` a character class, only one that stands for one character."""
+        """An escape; `inside` a character class, only an escape of a single character."""
         following = self._pattern[self._position + 1 : self._position + 2]
         if following in _CONTROLS:
             self._position += 2
@@ -173,7 +178,7 @@ class _Translation:
         return complement(members) if letter.isupper() else members
 
     def _property(self) -> Ranges:
-        """The set of `\\p{Lu}` or `\\p{IsGreek}`; leaves two characters to the caller."""
+        """The set of `\\p{Lu}` or `\\p{IsGreek}`; the caller skips its last two characters."""
         end = self._pattern.find("}", self._position)
         name = self._pattern[self._position + 3 : end]
         if self._pattern[self._position + 2 : self._position + 3] != "{" or end < 0:
@@ -220,7 +225,7 @@ class _Translation:
         return f"(?:{subtracted}{text})" if subtracted else text
 
     def _members(self, characters: str, escapes: str, *, negated: bool) -> str:
-        """A class of characters, which ignore case under `i`, and of escapes, which do not."""
+        """A class of characters and escapes; under `i` only the characters ignore case."""
         sign = "^" if negated else ""
         if not (escapes and "i" in self._flags):
             return f"[{sign}{characters}{escapes}]"
@@ -230,7 +235,7 @@ class _Translation:
         return f"(?:(?!{either})(?s:.))" if negated else either
 
     def _is_set(self) -> bool:
-        """Whether an escape that stands for a set of characters comes next."""
+        """Whether an escape for a set of characters follows."""
         following = self._pattern[self._position + 1 : self._position + 2]
         return self._pattern[self._position] == "\\" and following.lower() in _SETS
 

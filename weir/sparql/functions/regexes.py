@@ -2,9 +2,9 @@
 
 https://www.w3.org/TR/xpath-functions/#string.match
 
-Python's `re` matches them. Its backtracking is exponential for some, so it runs in this process
-only where a bound on its steps is known to be small (`matching_cost`); the rest is left to the
-`Matching` of the evaluation's limits.
+Python's `re` matches them. For some patterns its backtracking is exponential. So this process
+matches only where a bound on the steps is known to be small (`matching_cost`); all others are left
+to the `Matching` of the evaluation's limits.
 """
 
 from __future__ import annotations
@@ -27,20 +27,22 @@ Replacement = Sequence[str | int]
 
 
 class Matching(Protocol):
-    """Matches where backtracking may take long."""
+    """Matches patterns whose backtracking may take long."""
 
     def search(self, pattern: Pattern, text: str) -> bool:
         """Whether the pattern matches somewhere in `text`.
 
         Raises:
-            weir.sparql.functions.evaluation_limits.LimitExceeded: it takes too much.
+            weir.sparql.functions.evaluation_limits.LimitExceeded: it takes too long or too much
+                memory.
         """
 
     def replace(self, pattern: Pattern, text: str, replacement: Replacement) -> str:
         """`text` with all matches replaced.
 
         Raises:
-            weir.sparql.functions.evaluation_limits.LimitExceeded: it takes too much.
+            weir.sparql.functions.evaluation_limits.LimitExceeded: it takes too long or too much
+                memory.
         """
 
 
@@ -49,10 +51,10 @@ class Pattern:
     """A compiled pattern.
 
     Attributes:
-        source: of XPath.
-        flags: of XPath.
-        python: the pattern of Python that matches the same.
-        short: the length of texts up to which Python is known to search in less than a second.
+        source: the pattern in XPath's syntax.
+        flags: the flags in XPath's syntax.
+        python: the equivalent pattern of Python.
+        short: texts up to this length are known to be searched by Python in less than a second.
     """
 
     source: str
@@ -67,7 +69,7 @@ class Pattern:
 
     @cached_property
     def linear(self) -> str | None:
-        """The pattern of RE2 that occurs in the same texts; None if none is known."""
+        """The pattern of RE2 that matches in the same texts; None if none is known."""
         return re2_pattern(
             self.python.flags, parsed(_text(self.source, self.flags), self.python.flags)
         )
@@ -75,27 +77,27 @@ class Pattern:
     def search(self, text: str) -> bool:
         """Whether it matches somewhere in `text`."""
         matching = None if len(text) <= self.short else evaluation_limits().matching
-        return self.search_here(text) if matching is None else matching.search(self, text)
+        return self.search_unlimited(text) if matching is None else matching.search(self, text)
 
     def replace(self, text: str, replacement: Replacement) -> str:
         """`text` with all matches replaced."""
         matching = None if len(text) <= self.short else evaluation_limits().matching
         if matching is None:
-            return self.replace_here(text, replacement)
+            return self.replace_unlimited(text, replacement)
         return matching.replace(self, text, replacement)
 
-    def search_here(self, text: str) -> bool:
-        """Search by Python, however long it takes."""
+    def search_unlimited(self, text: str) -> bool:
+        """Search by Python in this process, without a limit of time."""
         return self.python.search(text) is not None
 
-    def replace_here(self, text: str, replacement: Replacement) -> str:
-        """Replace by Python, however long it takes.
+    def replace_unlimited(self, text: str, replacement: Replacement) -> str:
+        """Replace by Python in this process, without a limit of time.
 
         Raises:
             weir.sparql.functions.evaluation_limits.LimitExceeded: the result is too long.
         """
         limits = evaluation_limits()
-        # A match has a character at least, and a group has no more than its match.
+        # A match has at least one character, and a group is not longer than its match.
         longest = 1 + sum(len(part) if isinstance(part, str) else 1 for part in replacement)
         if longest * len(text) <= limits.literal_length:
             return self.python.sub(
@@ -104,17 +106,17 @@ class Pattern:
         parts: list[str] = []
         length = end = 0
         for match in self.python.finditer(text):
-            found = [text[end : match.start()], *(_part(match, part) for part in replacement)]
-            length += sum(map(len, found))
+            added = [text[end : match.start()], *(_part(match, part) for part in replacement)]
+            length += sum(map(len, added))
             limits.check_literal(length)
-            parts += found
+            parts += added
             end = match.end()
         limits.check_literal(length + len(text) - end)
         return "".join([*parts, text[end:]])
 
 
 def _part(match: re.Match[str], part: str | int) -> str:
-    """A part of a replacement; 0 is the whole match, a group that does not exist is empty."""
+    """The text of a part of a replacement; group 0 is the whole match, a missing group is empty."""
     if isinstance(part, str):
         return part
     return (match.group(part) or "") if part <= match.re.groups else ""
@@ -122,7 +124,7 @@ def _part(match: re.Match[str], part: str | int) -> str:
 
 @lru_cache(maxsize=1024)
 def compile_pattern(pattern: str, flags: str) -> Pattern:
-    """The pattern that matches what the XPath `pattern` matches.
+    """The compiled pattern of an XPath `pattern` with `flags`.
 
     Raises:
         PatternError: unknown flags, or not a pattern.
@@ -141,17 +143,17 @@ def _text(pattern: str, flags: str) -> str:
 
 
 def _python_flags(flags: str) -> int:
-    found = re.NOFLAG
+    combined = re.NOFLAG
     for flag in flags:
-        found |= _FLAGS[flag]
-    return found
+        combined |= _FLAGS[flag]
+    return combined
 
 
 def python_replacement(replacement: str, groups: int, flags: str) -> Replacement:
     """A replacement of fn:replace as literal text and group numbers.
 
     Raises:
-        PatternError: a `$` without a digit, or a backslash before anything but `$` and itself.
+        PatternError: a `$` without a digit, or a backslash that escapes neither `$` nor itself.
     """
     if "q" in flags:
         return [replacement]
@@ -169,7 +171,7 @@ def python_replacement(replacement: str, groups: int, flags: str) -> Replacement
             if not ("0" <= following <= "9"):
                 raise PatternError(f"{replacement}: $ stands before the number of a group")
             end = position + 2
-            # The longest number that a group has.
+            # The longest number that is the number of a group.
             while (
                 end < len(replacement)
                 and "0" <= replacement[end] <= "9"

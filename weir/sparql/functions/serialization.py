@@ -1,7 +1,7 @@
 """Expressions as compact text, the first argument of the SQL function `SPARQL_EVAL(text, terms)`.
 
-The text is JSON: a number is a variable (the slot in `terms`), a string is a constant, an array is
-a call with the name of the function first: `["&&",["BOUND",0],["=",0,"\\"x\\""]]`.
+The text is JSON. A number is a variable, by its slot in `terms`; a string is a constant; an array
+is a call, beginning with the name of the function: `["&&",["BOUND",0],["=",0,"\\"x\\""]]`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def encode(expression: Expression, variables: Sequence[str]) -> str:
     """`expression` as text; `variables[i]` becomes slot i.
 
     Raises:
-        ValueError: the expression has a variable that is not among `variables`, or EXISTS, which
-            depends on more than terms.
+        ValueError: the expression has a variable that is not among `variables`, or EXISTS, whose
+            value does not depend on terms alone.
     """
     slots = {name: slot for slot, name in enumerate(variables)}
     missing = sorted(variables_of(expression) - slots.keys())

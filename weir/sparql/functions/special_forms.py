@@ -25,15 +25,15 @@ def _truth(argument: Compiled, row: Row) -> bool | None:
 
 
 def _and(*arguments: Compiled) -> Compiled:
-    """`&&`: false if any is false, else an error if any is one."""
+    """`&&`: false if any argument is false, else an error if any is an error."""
 
     def run(row: Row) -> Value | None:
         result: Value | None = TRUE
         for argument in arguments:
-            held = _truth(argument, row)
-            if held is False:
+            truth = _truth(argument, row)
+            if truth is False:
                 return FALSE
-            if held is None:
+            if truth is None:
                 result = None
         return result
 
@@ -41,15 +41,15 @@ def _and(*arguments: Compiled) -> Compiled:
 
 
 def _or(*arguments: Compiled) -> Compiled:
-    """`||`: true if any is true, else an error if any is one."""
+    """`||`: true if any argument is true, else an error if any is an error."""
 
     def run(row: Row) -> Value | None:
         result: Value | None = FALSE
         for argument in arguments:
-            held = _truth(argument, row)
-            if held is True:
+            truth = _truth(argument, row)
+            if truth is True:
                 return TRUE
-            if held is None:
+            if truth is None:
                 result = None
         return result
 
@@ -60,31 +60,31 @@ def _not(argument: Compiled) -> Compiled:
     """`!`."""
 
     def run(row: Row) -> Value | None:
-        held = _truth(argument, row)
-        return None if held is None else boolean(not held)
+        truth = _truth(argument, row)
+        return None if truth is None else boolean(not truth)
 
     return run
 
 
 def _bound(argument: Compiled) -> Compiled:
-    """BOUND; its argument is a variable, which is None only if it is unbound."""
+    """BOUND; its argument is a variable, so that None means unbound and not an error."""
     return lambda row: boolean(argument(row) is not None)
 
 
 def _if(condition: Compiled, then: Compiled, otherwise: Compiled) -> Compiled:
-    """IF: an error of the condition is an error, one of the branch not taken is none."""
+    """IF: an error in the condition is an error; the branch not taken is not evaluated."""
 
     def run(row: Row) -> Value | None:
-        held = _truth(condition, row)
-        if held is None:
+        truth = _truth(condition, row)
+        if truth is None:
             return None
-        return then(row) if held else otherwise(row)
+        return then(row) if truth else otherwise(row)
 
     return run
 
 
 def _coalesce(*arguments: Compiled) -> Compiled:
-    """COALESCE: the first that is no error."""
+    """COALESCE: the first value that is not an error."""
 
     def run(row: Row) -> Value | None:
         values = (argument(row) for argument in arguments)
@@ -117,9 +117,10 @@ def _not_in(tested: Compiled, *options: Compiled) -> Compiled:
 
 
 def _sort_key(argument: Compiled) -> Compiled:
-    """SORTKEY: text that compares like values in SPARQL's order; an error comes first.
+    """SORTKEY: a text whose order is that of SPARQL's ORDER BY; an error comes first.
 
-    Translation adds it for ORDER BY. Concatenated sort keys compare as the first that differs.
+    Translation adds it for ORDER BY. Texts of several keys can be concatenated: the first key that
+    differs decides.
     """
     return lambda row: Text(composable(value_key(argument(row))))
 
@@ -131,7 +132,7 @@ def _sort_key_descending(argument: Compiled) -> Compiled:
 
 @dataclass(frozen=True, slots=True)
 class SpecialForm:
-    """A function of its compiled arguments, which it evaluates itself."""
+    """A function that evaluates its compiled arguments itself."""
 
     make: Callable[..., Compiled]
     arity: Arity

@@ -25,7 +25,7 @@ def strlen(value: Value) -> Value | None:
 
 
 def substr(value: Value, start: Value, length: Value | None = None) -> Value | None:
-    """SUBSTR: characters at the positions from `start`, counted from 1 (fn:substring)."""
+    """SUBSTR: `length` characters from position `start` on, counted from 1 (fn:substring)."""
     first = _position(start)
     count = None if length is None else _position(length)
     if not isinstance(value, _String) or first is None or (length is not None and count is None):
@@ -46,37 +46,37 @@ def lcase(value: Value) -> Value | None:
 
 def strstarts(value: Value, part: Value) -> Value | None:
     """STRSTARTS."""
-    found = _compatible(value, part)
-    return None if found is None else boolean(found[0].startswith(found[1]))
+    texts = _compatible(value, part)
+    return None if texts is None else boolean(texts[0].startswith(texts[1]))
 
 
 def strends(value: Value, part: Value) -> Value | None:
     """STRENDS."""
-    found = _compatible(value, part)
-    return None if found is None else boolean(found[0].endswith(found[1]))
+    texts = _compatible(value, part)
+    return None if texts is None else boolean(texts[0].endswith(texts[1]))
 
 
 def contains(value: Value, part: Value) -> Value | None:
     """CONTAINS."""
-    found = _compatible(value, part)
-    return None if found is None else boolean(found[1] in found[0])
+    texts = _compatible(value, part)
+    return None if texts is None else boolean(texts[1] in texts[0])
 
 
 def strbefore(value: Value, part: Value) -> Value | None:
-    """STRBEFORE; a simple empty literal if `part` does not occur."""
-    found = _compatible(value, part)
-    if found is None:
+    """STRBEFORE; an empty literal without a language tag if `part` does not occur."""
+    texts = _compatible(value, part)
+    if texts is None:
         return None
-    before, separator, _ = _partition(*found)
+    before, separator, _ = _partition(*texts)
     return Text("") if separator is None else _like(value, before)
 
 
 def strafter(value: Value, part: Value) -> Value | None:
-    """STRAFTER; a simple empty literal if `part` does not occur."""
-    found = _compatible(value, part)
-    if found is None:
+    """STRAFTER; an empty literal without a language tag if `part` does not occur."""
+    texts = _compatible(value, part)
+    if texts is None:
         return None
-    _, separator, after = _partition(*found)
+    _, separator, after = _partition(*texts)
     return Text("") if separator is None else _like(value, after)
 
 
@@ -84,14 +84,14 @@ def encode_for_uri(value: Value) -> Value | None:
     """ENCODE_FOR_URI."""
     if not isinstance(value, _String):
         return None
-    made = quote(value.lexical, safe="-_.~")
-    # Several times as long as what it is made of, and so is what is made of it.
-    evaluation_limits().check_literal(len(made))
-    return Text(made)
+    encoded = quote(value.lexical, safe="-_.~")
+    # It may be several times as long as the value, and again so when it is encoded again.
+    evaluation_limits().check_literal(len(encoded))
+    return Text(encoded)
 
 
 def concat(*values: Value) -> Value | None:
-    """CONCAT; with a language tag if all the values have it."""
+    """CONCAT; with a language tag if all values have the same."""
     strings = [value for value in values if isinstance(value, _String)]
     if len(strings) < len(values):
         return None
@@ -142,13 +142,13 @@ def langmatches(language: Value, wanted: Value) -> Value | None:
 
 
 def digest(algorithm: str) -> Callable[[Value], Value | None]:
-    """MD5, SHA1, ...: the hexadecimal digest of a simple literal in UTF-8."""
+    """MD5, SHA1, ...: a function to the hexadecimal digest of a simple literal in UTF-8."""
 
     def of(value: Value) -> Value | None:
         if not isinstance(value, Text):
             return None
-        made = hashlib.new(algorithm, value.lexical.encode(), usedforsecurity=False)
-        return Text(made.hexdigest())
+        hashed = hashlib.new(algorithm, value.lexical.encode(), usedforsecurity=False)
+        return Text(hashed.hexdigest())
 
     return of
 

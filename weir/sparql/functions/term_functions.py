@@ -54,7 +54,7 @@ def str_(value: Value) -> Value | None:
 
 
 def lang(value: Value) -> Value | None:
-    """LANG; empty without a tag."""
+    """LANG; an empty text for a literal without a language tag."""
     if isinstance(value, Iri | Blank):
         return None
     return Text(value.language if isinstance(value, LangText) else "")
@@ -66,7 +66,7 @@ def datatype(value: Value) -> Value | None:
 
 
 def iri(value: Value, base: Value | None = None) -> Value | None:
-    """IRI, URI; a relative IRI is resolved against the query's base, an error without one."""
+    """IRI, URI; a relative IRI is resolved against the query's base, or is an error without one."""
     if isinstance(value, Iri):
         return value
     if not isinstance(value, Text):
@@ -80,8 +80,8 @@ def iri(value: Value, base: Value | None = None) -> Value | None:
 def bnode(seed: Value, label: Value) -> Value | None:
     """BNODE: a blank node that is the same for the same solution (`seed`) and label.
 
-    The label is a simple literal. Translation gives a call without a label a blank node as label, a
-    different one for each call, as each such call makes a node of its own.
+    The label is a simple literal. For a call without a label, translation adds a blank node as the
+    label, a different one for each call, so that each such call makes its own nodes.
     """
     if not isinstance(seed, Text) or not isinstance(label, Text | Blank):
         return None
@@ -102,5 +102,5 @@ def strlang(lexical: Value, language: Value) -> Value | None:
     """STRLANG."""
     if not isinstance(lexical, Text) or not isinstance(language, Text):
         return None
-    made = LangText(lexical.lexical, language.lexical.lower())
-    return made if terms.check_term(to_text(made), "object") is None else None
+    literal = LangText(lexical.lexical, language.lexical.lower())
+    return literal if terms.check_term(to_text(literal), "object") is None else None

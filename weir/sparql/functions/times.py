@@ -1,7 +1,7 @@
 """Functions on dates and times.
 
-https://www.w3.org/TR/sparql11-query/#func-date-time; dates without a time are accepted by the
-functions of parts that they have, which 17.3.1 permits.
+https://www.w3.org/TR/sparql11-query/#func-date-time. Each function also accepts dates without a
+time if they have the part that it returns, which section 17.3.1 permits.
 """
 
 from __future__ import annotations

@@ -24,14 +24,14 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 
 NumericType = Choice["integer", "decimal", "float", "double"]
 PROMOTION: tuple[NumericType, ...] = ("integer", "decimal", "float", "double")
-"""Types of arithmetic, each promoted to those after it."""
+"""The types of arithmetic; each can be promoted to those after it."""
 
 _MAX_DIGITS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A simple literal, which is the same as an xsd:string."""
+    """A simple literal, which is an xsd:string."""
 
     lexical: str
 
@@ -46,7 +46,7 @@ class LangText:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A well-typed numeric literal; `datatype` (an IRI) may be one derived from xsd:integer."""
+    """A well-typed numeric literal; `datatype` (an IRI) may be a type derived from xsd:integer."""
 
     value: int | Decimal | float
     type: NumericType
@@ -74,7 +74,7 @@ class DateTime:
 class Date:
     """A well-typed xsd:date, xsd:gYearMonth or xsd:gYear (`datatype`, an IRI).
 
-    `moment` is the first moment of it.
+    `moment` is the first moment of the day, month or year.
     """
 
     moment: Moment
@@ -103,14 +103,14 @@ def boolean(value: bool) -> Boolean:
 
 
 _REMEMBERED = 1_000
-"""Characters of a term that is remembered: few long ones would take all memory."""
+"""Longer terms (in characters) are not cached: a few of them would take all memory."""
 
 
 def parse(text: str) -> Value:
     """The value of a term in N-Triples form.
 
-    IRIs and literals without escapes are not checked: tables and `translate` let no malformed one
-    in, and millions of rows are parsed here.
+    IRIs and literals without escapes are not checked, as millions of rows are parsed by this
+    function; tables and `translate` have only well-formed ones.
 
     Raises:
         weir.rdf.terms.TermError: the text is not an RDF term.
@@ -138,7 +138,7 @@ def _parse(text: str) -> Value:
 
 @lru_cache(maxsize=1024)
 def _suffix(text: str) -> tuple[str, str | None]:
-    """Datatype and language of a literal that ends in `text`."""
+    """The datatype and language of a literal whose closing quote is followed by `text`."""
     term = terms.parse_term(f'""{text}')
     assert isinstance(term, terms.Literal), "it begins with a quote"
     return term.datatype, term.language

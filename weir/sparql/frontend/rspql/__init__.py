@@ -5,8 +5,8 @@
     FROM NAMED WINDOW name ON [STREAM] name '[' (RANGE d [STEP d] | ELEMENTS n [STEP n]) ']'
     WHERE { ... WINDOW name { ... } ... }
 
-`stream_syntax.read_stream_syntax` is the entry point. What SPARQL does not have is cut out, and
-WINDOW in WHERE is read as GRAPH; every other token stays where it is, so that errors keep their
-line and column. Without REGISTER, the query's own name is that of its stream; without an operator,
-the answer is a relation only.
+`stream_syntax.read_stream_syntax` is the entry point. It cuts out what SPARQL does not have, and
+WINDOW in WHERE is then read as GRAPH. All other tokens keep their place, and errors so their line
+and column. Without REGISTER, the stream is named like the query; without an operator, the query has
+no stream, only an answer.
 """

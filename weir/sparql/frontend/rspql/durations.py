@@ -33,15 +33,15 @@ def parse_duration(text: str) -> int:
 
     Raises:
         CalendarDuration: it has months or years.
-        ValueError: it is malformed, has fractions of a microsecond, or is too long; with the reason
-            as a clause.
+        ValueError: it is malformed, has fractions of a microsecond, or is too long. The message is
+            the reason, as a clause.
     """
     if _YEAR_MONTH.fullmatch(text):
         raise CalendarDuration("months and years have no fixed length")
-    if found := _WITH_UNIT.fullmatch(text):
-        length = Fraction(found[1]) * _UNITS[found[2]]
-    elif found := _DAY_TIME.fullmatch(text):
-        parts = zip(found.groups(default="0"), _DAY_TIME_UNITS, strict=True)
+    if match := _WITH_UNIT.fullmatch(text):
+        length = Fraction(match[1]) * _UNITS[match[2]]
+    elif match := _DAY_TIME.fullmatch(text):
+        parts = zip(match.groups(default="0"), _DAY_TIME_UNITS, strict=True)
         length = sum((Fraction(part) * unit for part, unit in parts), Fraction(0))
     else:
         raise ValueError("it is not a duration such as PT10M or 10m")

@@ -14,9 +14,9 @@ from weir.sparql.frontend.lexer import Token
 from weir.sparql.frontend.prologue import Prologue
 
 STREAM_IRI = "urn:weir:stream:"
-"""What the IRI of a stream begins with that is named by a bare word."""
+"""The beginning of the IRI of a stream whose name is a bare word."""
 WINDOW_IRI = "urn:weir:window:"
-"""What the IRI of a window begins with that is named by a bare word."""
+"""The beginning of the IRI of a window whose name is a bare word."""
 
 
 def is_name(token: Token) -> bool:
@@ -25,7 +25,7 @@ def is_name(token: Token) -> bool:
 
 
 def as_iri_token(token: Token, of: Literal["stream", "window"]) -> Token:
-    """The name as SPARQL spells it, at the same place."""
+    """The token of a name that SPARQL can read, an IRI or a prefixed name, at the same place."""
     if token.kind == "word":
         begin = STREAM_IRI if of == "stream" else WINDOW_IRI
         return replace(token, kind="iri", text=f"<{begin}{token.text}>")
@@ -35,7 +35,7 @@ def as_iri_token(token: Token, of: Literal["stream", "window"]) -> Token:
 
 
 def iri_of(token: Token, of: Literal["stream", "window"], prologue: Prologue) -> str:
-    """The IRI that a name stands for, in N-Triples form.
+    """The IRI of a name, in N-Triples form.
 
     Raises:
         QueryError: a prefix that is not declared, or a relative IRI without BASE.

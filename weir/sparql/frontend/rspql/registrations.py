@@ -1,7 +1,7 @@
 """REGISTER, and the operator after SELECT or CONSTRUCT: which stream a query publishes.
 
-The operator stands in one of two places: `REGISTER STREAM s AS CONSTRUCT RSTREAM` or `REGISTER
-RSTREAM s AS CONSTRUCT`; in both it must be the same.
+The operator may be in two places, `REGISTER STREAM s AS CONSTRUCT RSTREAM` and `REGISTER RSTREAM s
+AS CONSTRUCT`. If it is in both, it must be the same.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Publication:
         return next(iter(self.operators), None) if self.register is None else self.register
 
     def registration(self, prologue: Prologue) -> Registration | None:
-        """What the tokens stand for; None without any."""
+        """The registration that the tokens declare; None if there are no tokens."""
         if self.first is None:
             return None
         operator = _OPERATORS[self.operators[0].text.upper()] if self.operators else None
@@ -54,9 +54,9 @@ class Publication:
 
 
 def cut_publication(source: Source) -> tuple[Publication, tuple[Token, ...]]:
-    """Which stream a query publishes, and the tokens without that.
+    """Which stream a query publishes, and the other tokens of the query.
 
-    Declarations of prefixes may stand before REGISTER, after it, or both.
+    Prefixes may be declared before REGISTER, after it, or both.
 
     Raises:
         QuerySyntaxError: REGISTER is malformed, or a keyword is in another place.

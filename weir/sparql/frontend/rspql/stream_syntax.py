@@ -1,4 +1,4 @@
-"""What a query text has beyond SPARQL, and the tokens that SPARQL's grammar reads."""
+"""The stream syntax of a query text, separated from the tokens that SPARQL's grammar reads."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class StreamSyntax:
     """A query text in two parts.
 
     Attributes:
-        tokens: those that are SPARQL, and WINDOW with the name of a window where SPARQL has GRAPH.
+        tokens: SPARQL, with WINDOW and the name of a window in place of GRAPH and its name.
         windows: the windows, in the order of the text.
-        registration: the stream that the query publishes, None if it says nothing of one.
+        registration: the stream that the query publishes; None if it declares none.
     """
 
     tokens: tuple[Token, ...]
@@ -29,15 +29,15 @@ class StreamSyntax:
 
 
 def read_stream_syntax(tokens: tuple[Token, ...], file: str) -> StreamSyntax:
-    """The stream syntax of a query; the tokens stay as they are if it has none.
+    """The stream syntax of a query; without any, the tokens are returned unchanged.
 
     Args:
-        tokens: of the whole text; each bracket is closed.
-        file: where they are, for errors.
+        tokens: the whole text; each bracket is closed.
+        file: its file, for errors.
 
     Raises:
         QuerySyntaxError: the syntax is malformed.
-        UnsupportedQuery: it is RSP-QL, but means nothing that Weir could maintain.
+        UnsupportedQuery: it is RSP-QL that Weir cannot maintain.
     """
     if not any(token.is_word("WINDOW", *KEYWORDS) for token in tokens):
         return StreamSyntax(tokens)
@@ -56,6 +56,6 @@ def read_stream_syntax(tokens: tuple[Token, ...], file: str) -> StreamSyntax:
         )
     return StreamSyntax(
         (*head, *body),
-        tuple(each.clause for each in declarations),
+        tuple(declaration.clause for declaration in declarations),
         publication.registration(prologue),
     )

@@ -34,7 +34,7 @@ def cut_declarations(
         QuerySyntaxError: a clause is malformed or in another place, or a window is declared twice.
         UnsupportedQuery: a duration in months or years.
     """
-    found: dict[str, Declaration] = {}
+    declared: dict[str, Declaration] = {}
     kept: list[Token] = []
     position = depth = 0
     while position < len(body):
@@ -55,15 +55,15 @@ def cut_declarations(
                 "windows are declared right before the outermost WHERE",
                 CLAUSE_HINT,
             )
-        if declaration.clause.name in found:
+        if declaration.clause.name in declared:
             raise source.malformed(
                 declaration.token.text,
                 declaration.token,
                 "this window is declared already",
                 "Give each window a name of its own.",
             )
-        found[declaration.clause.name] = declaration
-    return tuple(found.values()), tuple(kept)
+        declared[declaration.clause.name] = declaration
+    return tuple(declared.values()), tuple(kept)
 
 
 def _is_clause(tokens: tuple[Token, ...]) -> bool:

@@ -1,9 +1,9 @@
 """WINDOW in WHERE: each names a window that the query declares.
 
-WINDOW may stand wherever GRAPH may, also within GRAPH and WINDOW; what is inside reads the nearest.
-GRAPH within WINDOW is refused, because it has two readings: a named graph of the dataset, or one of
-the stream's events, whose graphs are merged in a window. WINDOW within SERVICE is refused: a remote
-has no windows, and its graphs are its own.
+WINDOW is allowed where GRAPH is, also within GRAPH and WINDOW; patterns inside read the innermost.
+GRAPH within WINDOW is refused, because it is ambiguous: it could be a named graph of the dataset,
+or one of the stream's events, whose graphs are merged in a window. WINDOW within SERVICE is
+refused, because a remote has no windows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def resolve_references(
     prologue: Prologue,
     source: Source,
 ) -> tuple[Token, ...]:
-    """The tokens of a body with the names after WINDOW as SPARQL spells them.
+    """The tokens of a body, with each name after WINDOW as an IRI or prefixed name.
 
     Raises:
         QuerySyntaxError: WINDOW without a name or in another place, or a window that is not
@@ -32,10 +32,10 @@ def resolve_references(
         UnsupportedQuery: WINDOW with a variable or in SERVICE, GRAPH with the name of a window or
             inside of one, or a window that is not used.
     """
-    declared = {each.clause.name for each in declarations}
+    declared = {declaration.clause.name for declaration in declarations}
     resolved = list(body)
     used: set[str] = set()
-    # For each open brace, whether it is in a window or in what is sent to a remote.
+    # For each open brace, whether it is in a window or in a block that is sent to a remote.
     inside: list[_Inside] = [None]
     opens: _Inside = None
     for position, token in enumerate(body):
@@ -62,11 +62,11 @@ def resolve_references(
             in_window = inside[-1] == "window"
             _check_graph(token, following, declared, prologue, source, inside=in_window)
         opens = _opened_by(body[position - 1]) if position else None
-    for each in declarations:
-        if each.clause.name not in used:
+    for declaration in declarations:
+        if declaration.clause.name not in used:
             raise source.unsupported(
-                each.token.text,
-                each.token,
+                declaration.token.text,
+                declaration.token,
                 "the query does not read this window",
                 "Read it with WINDOW, or delete its declaration.",
             )
@@ -77,7 +77,7 @@ _Inside = Literal["window", "service"] | None
 
 
 def _opened_by(word: Token) -> _Inside:
-    """What the brace opens that follows the name after a word."""
+    """The kind of group that `word`, a name and a brace open."""
     if word.is_word("WINDOW"):
         return "window"
     return "service" if word.is_word("SERVICE") or word.is_word("SILENT") else None
