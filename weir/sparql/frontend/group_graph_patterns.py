@@ -69,7 +69,7 @@ class _Parts:
         self._labels: set[str] = set()
 
     def end_block(self) -> None:
-        """Join the triples read since the last other part."""
+        """End a basic graph pattern: join the triples read since the last part of another kind."""
         self.pattern = reduce(join, as_patterns(self._atoms), self.pattern)
         self._atoms, self._labels = [], set()
 

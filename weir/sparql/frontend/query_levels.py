@@ -34,7 +34,7 @@ from weir.sparql.frontend.tree import Branch, Leaf, Tree
 def read_select(tree: Tree, translation: Translation) -> tuple[Pattern, tuple[str, ...]]:
     """The algebra of a SELECT query or subquery, and the variables it projects, each once.
 
-    A variable that SELECT names twice is one variable of the solutions, as PV is a set:
+    The solutions have a variable that SELECT names twice only once (PV is a set):
     https://www.w3.org/TR/sparql11-query/#sparqlSelectExpressions.
     """
     level = _read_level(tree, translation)

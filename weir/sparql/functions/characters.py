@@ -28,7 +28,7 @@ NAME = tuple(sorted((*NAME_START, *_ranges("-.09\u00b7\u00b7\u0300\u036f\u203f\u
 
 
 def category(name: str) -> Ranges | None:
-    """The characters of a Unicode category (`Lu`), or of all categories of a letter (`L`)."""
+    """The characters of a Unicode category (`Lu`) or of a group of categories (`L`)."""
     return _categories().get(name)
 
 

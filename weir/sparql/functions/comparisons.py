@@ -31,9 +31,9 @@ _FALSE_IF_ILL_TYPED = NUMERIC_DATATYPES | {f"{XSD}boolean"}
 
 
 def effective_boolean_value(value: Value) -> bool | None:
-    """https://www.w3.org/TR/sparql11-query/#ebv; None for an error.
+    """The truth value of a term as a condition: https://www.w3.org/TR/sparql11-query/#ebv.
 
-    A plain literal counts by its length, with a language tag or without.
+    A string is true unless it is empty, with or without a language tag. None for an error.
     """
     match value:
         case Boolean(true, _):
