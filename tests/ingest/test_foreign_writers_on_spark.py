@@ -101,6 +101,20 @@ def test_spark_reads_what_delta_rs_writes_as_delta_rs_does(
     assert house.epochs == house.versions
 
 
+@pytest.mark.parametrize("limit", ["driver_rows", "driver_parse_bytes", "driver_table_bytes"])
+def test_a_commit_beyond_a_limit_of_the_driver_is_read_by_spark(
+    quick_spark: SparkSession, project: Project, limit: str
+) -> None:
+    project.declare(HOUSE)
+    house = House(project, "string")
+    assert project.ingest(no_spark).errors == ()
+    house.insert('"c"', '"d"')
+    house.table.delete("object = '\"1\"'")
+    project.declare(HOUSE, **{limit: 1})
+    assert project.ingest(quick_spark).errors == ()
+    assert house.epochs == house.versions
+
+
 def without_a_size(house: House) -> None:
     house.insert('"c"')
     house.remove_by_hand('"c"')

@@ -199,10 +199,6 @@ class Engine:
         """The Spark session, started if necessary."""
         return self._spark.spark
 
-    def start_spark(self) -> None:
-        """Start Spark now rather than at the first statement that needs it."""
-        self.spark.version  # noqa: B018
-
     @property
     def _spark(self) -> SparkEngine:
         from weir.compute.spark import SparkEngine
@@ -429,13 +425,11 @@ class Engine:
             self._send(read)
             return spark.rows(query)
 
-    def collect_few(self, frame: DataFrame) -> pa.Table | None:
-        """The rows of a Spark frame; None if they are too many for the driver."""
-        most = self.placement.driver_rows
-        if not most:
-            return None
-        rows = frame.limit(most + 1).toArrow()
-        return rows if self.placement.holds(rows.num_rows) else None
+    def few(self, name: str) -> pa.Table | None:
+        """The rows of a relation, wherever it is, if they are as few as the driver takes."""
+        if self._relations[name].on_driver:
+            return self._few(name)
+        return self._collect_few(self.spark.table(name))
 
     def held(self, names: Sequence[str]) -> RowsOnDriver | None:
         """The rows of relations, which stay in DuckDB; None if one of them needs Spark."""
@@ -571,13 +565,20 @@ class Engine:
     def _register(
         self, name: str, frame: DataFrame, keep: Keep, size: PlanSize = STORED_TABLE
     ) -> None:
-        """Make a relation of a frame; it is fetched if it is small and `keep` stores it."""
-        rows = None if keep == "view" else self.collect_few(frame)
+        """Name a frame; it is fetched if it is small and `keep` stores it."""
+        rows = None if keep == "view" else self._collect_few(frame)
         if rows is not None:
             self._load_on_driver(name, rows)
             return
         self._spark.register(name, frame, keep, size)
         self._bind(name, _Relation(False, on_spark=True))
+
+    def _collect_few(self, frame: DataFrame) -> pa.Table | None:
+        most = self.placement.driver_rows
+        if not most:
+            return None
+        rows = frame.limit(most + 1).toArrow()
+        return rows if self.placement.holds(rows.num_rows) else None
 
     def _load_on_driver(self, name: str, rows: pa.Table) -> None:
         with self._on_driver() as duck:

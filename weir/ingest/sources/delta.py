@@ -24,11 +24,13 @@ from pydantic import (
 from weir.errors import ConfigurationError
 from weir.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition, State
 from weir.ingest.reading import Reader, SourceReading
-from weir.ingest.sources.delta_rows_here import read_versions_here
+from weir.ingest.sources.delta_files import FileRows, NotFew
+from weir.ingest.sources.delta_rows import VersionRows, read_versions
 from weir.ingest.sources.errors import SourceError, errors_of
 from weir.ingest.sources.source import Source
 from weir.lake.damage.storage_errors import StorageError
 from weir.lake.delta.change_feed import ChangeFeedGap, lost_files_are_a_gap
+from weir.lake.delta.feed_files import NotByFiles
 from weir.lake.lake import files_below, history
 from weir.project import Project
 
@@ -48,10 +50,20 @@ class Columns(BaseModel):
     time: str | None = None
 
     @property
+    def of_quad(self) -> tuple[str | None, str, str, str]:
+        """Those that hold the terms of a quad, its graph first."""
+        return self.graph, self.subject, self.predicate, self.object
+
+    @property
     def of_terms(self) -> tuple[str, ...]:
         """Those that hold terms."""
-        names = (self.subject, self.predicate, self.object, self.graph)
-        return tuple(name for name in names if name is not None)
+        terms = (self.subject, self.predicate, self.object, self.graph)
+        return tuple(name for name in terms if name is not None)
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """All that are read."""
+        return self.of_terms if self.time is None else (*self.of_terms, self.time)
 
 
 class DeltaTable(Source):
@@ -143,39 +155,34 @@ class DeltaTable(Source):
         Raises:
             ChangeFeedGap: commits, or files of the versions, are gone.
         """
-        engine, settings, prefix = reader.engine, reader.project.settings, f"source_{self.name}"
-        change_sets = accepted.of(self.name)
+        engine, settings = reader.engine, reader.project.settings
+
+        def read_by(rows: VersionRows) -> SourceReading:
+            change_sets, staging = accepted.of(self.name), engine.staging(folder)
+            limits = settings.limits
+            return read_versions(engine, self, rows, change_sets, document, limits, staging)
+
         with errors_of(self), lost_files_are_a_gap(self.location):
-            few = read_versions_here(
-                engine,
-                prefix,
-                self,
-                partial(self._at, settings.storage_options),
-                change_sets,
-                document,
-                settings.limits,
-                settings.storage_options,
-            )
-        if few is not None:
-            return few
+            opened = partial(self._at, settings.storage_options)
+            files = files_below(self.location, settings.storage_options)
+            try:
+                # Versions that delta-rs does not open: Spark reads them, or says why not.
+                with suppress(NotFew, NotByFiles, DeltaError):
+                    return read_by(FileRows(engine.placement, self, files, opened))
+            except FileNotFoundError as error:
+                raise ChangeFeedGap(
+                    f"{self.location}: files that its log names are no longer there"
+                ) from error
 
         from py4j.protocol import Py4JError  # type: ignore[import-untyped]
         from pyspark.errors import PySparkException
 
-        from weir.ingest.sources.delta_rows import read_versions
+        from weir.ingest.sources.delta_spark import SparkRows
 
         # Started here: a session that does not start is no error of the source.
-        engine.start_spark()
+        spark = engine.spark
         with errors_of(self, PySparkException, Py4JError), lost_files_are_a_gap(self.location):
-            return read_versions(
-                engine,
-                prefix,
-                self,
-                change_sets,
-                document,
-                settings.limits,
-                engine.staging(folder),
-            )
+            return read_by(SparkRows(spark, self))
 
     def _newest_content(self, storage_options: Mapping[str, str]) -> ChangeSet:
         table = self._open(storage_options)
@@ -248,7 +255,7 @@ class DeltaTable(Source):
                 "Set its property delta.enableChangeDataFeed to true.",
             )
         types = {field.name.lower(): field.type for field in table.schema().fields}
-        for name in (*self.columns.of_terms, *filter(None, [self.columns.time])):
+        for name in self.columns.read:
             if name.lower() not in types:
                 raise ConfigurationError(
                     f"source {self.name}: the table has no column {name}, but {', '.join(types)}",

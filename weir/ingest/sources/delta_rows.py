@@ -1,40 +1,85 @@
-"""The rows of versions of a Delta table: contents and commits, on Spark.
+"""The rows of versions of a Delta table, contents and commits: which quads they insert and delete.
 
-`delta_rows_here` gives the same of few rows.
+The statements are the same for rows of files (`delta_files`) and for rows of Spark (`delta_spark`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from sqlglot import exp
 
-from weir.compute.engine import Engine
+from weir.compute.engine import Engine, Frame
 from weir.compute.relations import Statement
-from weir.compute.sql import rows_of, select
+from weir.compute.sql import (
+    alias,
+    any_of,
+    case,
+    column,
+    columns,
+    equal,
+    is_not_null,
+    left_join,
+    matches,
+    null_text,
+    number,
+    one_of,
+    rows_of,
+    select,
+    small_number,
+    subquery,
+    sum_of,
+    union_all,
+)
 from weir.ingest import netting
 from weir.ingest.changesets import ChangeSet
 from weir.ingest.netting import QUAD
-from weir.ingest.reading import SourceReading
-from weir.ingest.rows import SCHEMA, SPARK_SCHEMA, rows_by_tasks, rows_on_driver
+from weir.ingest.reading import ChangeSetReading, SourceReading
+from weir.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, rows_by_tasks, rows_on_driver
 from weir.ingest.sources.bags import bag_assertions
-from weir.ingest.sources.delta import DeltaTable
-from weir.ingest.sources.delta_reading import reading_of
 from weir.ingest.sources.delta_terms import UNCHECKED, checking, respelling
-from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION, changes_of
+from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION
 from weir.settings import Limits
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from weir.ingest.sources.delta import DeltaTable
 
 _APPEARED = ("insert", "update_postimage")
 
 
+class VersionRows(Protocol):
+    """The rows of a table as it holds them.
+
+    Their columns are QUAD, where a term that is null is empty, which is none, and `time`, text that
+    `weir.ingest.instants` reads, null if no column has it.
+    """
+
+    def content(self, version: int) -> Frame:
+        """The rows of a version."""
+
+    def changes(self, first: int, last: int) -> Frame:
+        """The rows that commits changed, with CHANGE_TYPE and COMMIT_VERSION too."""
+
+    def near(self, engine: Engine, version: int, changes: str) -> Frame:
+        """The rows of a version; those that `_near` leaves out may be missing."""
+
+    def many(self, engine: Engine, relation: str) -> DataFrame:
+        """A relation with more rows than the driver looks at one by one.
+
+        Raises:
+            NotFew: Spark has to read the table.
+        """
+
+
 def read_versions(
     engine: Engine,
-    prefix: str,
     source: DeltaTable,
+    rows: VersionRows,
     change_sets: Mapping[int, ChangeSet],
     document: int,
     limits: Limits,
@@ -46,156 +91,179 @@ def read_versions(
 
     Args:
         engine: decides where terms are looked at one by one.
-        prefix: ends the names of the relations that are made.
         source: the table.
+        rows: reads it.
         change_sets: by ordinal; contents and commits.
         document: the number of the table's content.
         limits: how much of a rejected row is recorded.
         staging: folder or URI for the rows that Spark looks at.
 
     Raises:
-        ChangeFeedGap: commits of the range are gone.
+        ChangeFeedGap: commits of the range, or files of theirs, are gone.
     """
-    parts = [
-        _content(engine, source, int(each.position), ordinal)
-        for ordinal, each in change_sets.items()
-        if each.state is not None
-    ]
-    commits = {
-        int(each.position): ordinal for ordinal, each in change_sets.items() if each.state is None
-    }
-    if commits and source.stream is None:
-        parts.append(_commits(engine, prefix, source, commits))
-    elif commits:
-        parts.append(_events(engine, source, commits))
-    unchecked = reduce(DataFrame.unionByName, (part.select(*UNCHECKED) for part in parts))
-    check = checking(source.first_name, source.graph_term, document, limits.raw_bytes)
-    few = _on_driver(engine, unchecked)
-    if few is not None:
-        checked = pa.Table.from_batches(check(few.to_batches()), schema=SCHEMA)
-        rows = rows_on_driver(checked)
-    else:
-        rows = rows_by_tasks(engine.spark, unchecked.mapInArrow(check, SPARK_SCHEMA), staging)
-    return reading_of(rows, change_sets)
+    with engine.scope() as own:
+        unchecked = f"unchecked_of_{source.name}"
+        own.make(Statement(unchecked, union_all(_parts(own, source, rows, change_sets))))
+        check = checking(source.first_name, source.graph_term, document, limits.raw_bytes)
+        few = _few(own, unchecked)
+        if few is not None:
+            checked = rows_on_driver(pa.Table.from_batches(check(few.to_batches()), SCHEMA))
+        else:
+            frame = rows.many(own, unchecked).mapInArrow(check, SPARK_SCHEMA)
+            checked = rows_by_tasks(own.spark, frame, staging)
+    return _reading(checked, change_sets)
 
 
-def _content(engine: Engine, source: DeltaTable, version: int, ordinal: int) -> DataFrame:
-    stored = _version(engine, source, version)
-    table = stored.select(*_terms(source), _time(source, stored)).distinct()
-    return table.withColumns({"ordinal": F.lit(ordinal), "line": F.lit(0), "insert": F.lit(True)})
+def _parts(
+    engine: Engine,
+    source: DeltaTable,
+    rows: VersionRows,
+    change_sets: Mapping[int, ChangeSet],
+) -> list[exp.Query]:
+    """What the change sets insert and delete: `UNCHECKED`."""
+    parts: list[exp.Query] = []
+    ordinals: dict[int, int] = {}
+    for ordinal, change_set in change_sets.items():
+        version = int(change_set.position)
+        if change_set.state is None:
+            ordinals[version] = ordinal
+            continue
+        content = f"content_{ordinal}_of_{source.name}"
+        engine.load(content, rows.content(version))
+        parts.append(_inserted(content, number(ordinal), is_distinct=True))
+    if ordinals:
+        first, last = min(ordinals), max(ordinals)
+        feed, net = f"feed_of_{source.name}", f"net_of_{source.name}"
+        engine.load(feed, rows.changes(first, last))
+        engine.make(Statement(net, _net(feed, first - ordinals[first])))
+        if source.stream is None:
+            parts.append(_commits(engine, source, rows, last, net))
+        else:
+            # A row that a commit writes again is none.
+            parts.append(_inserted(net, column("epoch"), column("sign") > number(0)))
+    return parts
+
+
+def _net(feed: str, before_first: int) -> exp.Select:
+    """The net changes of commits: epoch, which is the ordinal, QUAD, time, sign.
+
+    sign: how many rows more or fewer the commit leaves.
+    """
+    appeared = one_of(column(CHANGE_TYPE), _APPEARED)
+    one = case((appeared, small_number(1)), otherwise=small_number(-1))
+    return select(
+        alias(column(COMMIT_VERSION) - number(before_first), "epoch"),
+        *columns((*QUAD, "time")),
+        alias(sum_of(one), "sign"),
+        from_=rows_of(feed),
+        group_by=columns((COMMIT_VERSION, *QUAD, "time")),
+        having=sum_of(one).neq(number(0)),
+    )
+
+
+def _inserted(
+    rows: str, ordinal: exp.Expr, *where: exp.Expr, is_distinct: bool = False
+) -> exp.Select:
+    return select(
+        alias(ordinal, "ordinal"),
+        alias(number(0), "line"),
+        alias(exp.true(), "insert"),
+        *columns((*QUAD, "time")),
+        from_=rows_of(rows),
+        where=where,
+        distinct=is_distinct,
+    )
 
 
 def _commits(
-    engine: Engine, prefix: str, source: DeltaTable, ordinals: Mapping[int, int]
-) -> DataFrame:
-    """What the commits make appear or vanish; what cancels out within a commit is left out.
+    engine: Engine, source: DeltaTable, rows: VersionRows, last: int, net: str
+) -> exp.Select:
+    """What commits make appear or vanish.
 
     Rows are counted by the one spelling of their quad: it holds as long as one of any spelling
-    does. `ordinals` is by version.
+    does.
     """
-    last = max(ordinals)
-    net = _net(engine, source, ordinals).where("sign <> 0").drop("time")
-    changes, near, held = f"changes_of_{prefix}", f"near_of_{prefix}", f"held_of_{prefix}"
-    _respell(engine, changes, net, source.graph_term)
-    about = _near(_version(engine, source, last).select(*_terms(source)), engine.frame(changes))
-    _respell(engine, near, about, source.graph_term)
-    engine.make(Statement(held, netting.rows_about(near, changes, QUAD)))
-    engine.make(Statement(f"assertions_of_{prefix}", bag_assertions(changes, held)))
-    assertions = engine.frame(f"assertions_of_{prefix}")
-    return assertions.select("*", F.col("epoch").cast("int").alias("ordinal"), _no_time())
-
-
-def _events(engine: Engine, source: DeltaTable, ordinals: Mapping[int, int]) -> DataFrame:
-    """The rows that commits add; one that a commit writes again is none. `ordinals` by version."""
-    return (
-        _net(engine, source, ordinals)
-        .where("sign > 0")
-        .select(
-            F.col("epoch").cast("int").alias("ordinal"),
-            F.lit(0).alias("line"),
-            F.lit(True).alias("insert"),
-            *QUAD,
-            "time",
-        )
+    changes, version = f"changes_of_{source.name}", f"version_of_{source.name}"
+    near, spelled = f"near_of_{source.name}", f"spelled_of_{source.name}"
+    held, assertions = f"held_of_{source.name}", f"assertions_of_{source.name}"
+    _respell(engine, source, rows, net, changes)
+    engine.load(version, rows.near(engine, last, changes))
+    engine.make(Statement(near, _near(version, changes)))
+    _respell(engine, source, rows, near, spelled)
+    engine.make(Statement(held, netting.rows_about(spelled, changes, QUAD)))
+    engine.make(Statement(assertions, bag_assertions(changes, held)))
+    return select(
+        alias(column("epoch"), "ordinal"),
+        *columns(UNCHECKED[1:-1]),
+        null_text("time"),
+        from_=rows_of(assertions),
     )
 
 
-def _net(engine: Engine, source: DeltaTable, ordinals: Mapping[int, int]) -> DataFrame:
-    """The net changes of commits: epoch, which is the ordinal, QUAD, time, sign.
-
-    sign: how many rows more or fewer the commit leaves. `ordinals` is by version.
-    """
-    first, last = min(ordinals), max(ordinals)
-    feed = changes_of(engine.spark, source.location, first, last)
-    sign = F.when(F.col(CHANGE_TYPE).isin(*_APPEARED), 1).otherwise(-1)
-    ordinal = F.col(COMMIT_VERSION) - F.lit(first - ordinals[first])
-    return (
-        feed.select(ordinal.alias("epoch"), sign.alias("one"), *_terms(source), _time(source, feed))
-        .groupBy("epoch", *QUAD, "time")
-        .agg(F.sum("one").alias("sign"))
-    )
-
-
-def _near(table: DataFrame, changes: DataFrame) -> DataFrame:
+def _near(version: str, changes: str) -> exp.Select:
     """The rows that may be one of the `changes` in another spelling.
 
     Subjects and predicates have one spelling but for escapes; a row with one is looked at.
     """
-    about = changes.select("subject", "predicate").distinct().withColumn("about", F.lit(True))
-    escaped = F.col("subject").contains("\\") | F.col("predicate").contains("\\")
-    marked = table.join(about, ["subject", "predicate"], "left")
-    return marked.where(F.coalesce("about", F.lit(False)) | escaped).select(*QUAD)
+    key = ("subject", "predicate")
+    about = select(*columns(key), alias(exp.true(), "about"), from_=rows_of(changes), distinct=True)
+    return select(
+        *columns(QUAD, "version"),
+        from_=rows_of(version, "version"),
+        joins=[left_join(subquery(about, "about"), *equal(key, "version", "about"))],
+        where=[
+            any_of(
+                [
+                    is_not_null(column("about", "about")),
+                    *(matches(column(name, "version"), r"\\") for name in key),
+                ]
+            )
+        ],
+    )
 
 
-def _on_driver(engine: Engine, rows: DataFrame) -> pa.Table | None:
+def _few(engine: Engine, relation: str) -> pa.Table | None:
     """The rows if the driver looks at their terms one by one, which is as much as to parse them."""
-    few = engine.collect_few(rows)
+    few = engine.few(relation)
     return few if few is not None and engine.placement.parses(few.nbytes) else None
 
 
-def _respell(engine: Engine, name: str, rows: DataFrame, default_graph: str) -> None:
-    """Make `rows` the relation `name`, their terms as Weir's tables spell them."""
-    respell = respelling(default_graph)
-    few = _on_driver(engine, rows)
+def _respell(
+    engine: Engine, source: DeltaTable, rows: VersionRows, relation: str, name: str
+) -> None:
+    """Make the rows of `relation` the relation `name`, their terms as Weir's tables spell them."""
+    respell = respelling(source.graph_term)
+    few = _few(engine, relation)
     if few is not None:
         engine.load(name, pa.Table.from_batches(respell(few.to_batches()), few.schema))
     else:
-        spelled = f"spelled_{name}"
-        engine.load(spelled, rows.mapInArrow(respell, rows.schema))
+        frame = rows.many(engine, relation)
         # Read more than once.
-        engine.make(Statement(name, select("*", from_=rows_of(spelled)), "cache"))
+        engine.load(name, frame.mapInArrow(respell, frame.schema), "cache")
 
 
-def _version(engine: Engine, source: DeltaTable, version: int) -> DataFrame:
-    reader = engine.spark.read.format("delta").option("versionAsOf", version)
-    return reader.load(source.location)
+def _reading(rows: Rows, change_sets: Mapping[int, ChangeSet]) -> SourceReading:
+    """The reading of change sets, by ordinal, whose `rows` are one frame each."""
+    changes, rejections = (_by_ordinal(frame) for (frame,) in (rows.changes, rows.rejections))
+    return SourceReading(
+        rows,
+        {
+            ordinal: ChangeSetReading(
+                change_set.change_id,
+                change_set.event_time,
+                changes[ordinal],
+                rejections[ordinal],
+                malformed=rejections[ordinal],
+            )
+            for ordinal, change_set in change_sets.items()
+        },
+    )
 
 
-def _terms(source: DeltaTable) -> list[Any]:
-    """The columns of the quad; a term that is null becomes empty, which is none."""
-    columns = source.columns
-    graph = F.lit("") if columns.graph is None else F.col(columns.graph)
-    named = {
-        "graph": graph,
-        "subject": F.col(columns.subject),
-        "predicate": F.col(columns.predicate),
-        "object": F.col(columns.object),
-    }
-    return [F.coalesce(term, F.lit("")).alias(name) for name, term in named.items()]
-
-
-def _no_time() -> Any:
-    return F.lit(None).cast("string").alias("time")
-
-
-def _time(source: DeltaTable, rows: DataFrame) -> Any:
-    """The time of an event as `weir.ingest.instants` reads it; null if no column has it."""
-    if source.columns.time is None:
-        return _no_time()
-    time = F.col(source.columns.time)
-    match rows.select(time).dtypes[0][1]:
-        case "timestamp":
-            time = F.unix_micros(time)
-        case "timestamp_ntz":
-            time = F.date_format(time, "yyyy-MM-dd'T'HH:mm:ss.SSSSSS")
-    return time.cast("string").alias("time")
+def _by_ordinal(frame: Frame) -> Counter[int]:
+    """The number of rows of each change set."""
+    if isinstance(frame, pa.Table):
+        return Counter(row["ordinal"] for row in frame.select(["ordinal"]).to_pylist())
+    return Counter(
+        {row["ordinal"]: row["count"] for row in frame.groupBy("ordinal").count().collect()}
+    )
