@@ -20,7 +20,7 @@ from bench.places import WORK, Project, project
 from bench.results import Scenario, Target, Timing, machine
 from weir.compact.stage import delete_commits
 from weir.ingest.stage import ingest_changes
-from weir.lake.tables import LEDGER_SUMMARY, SHARED_TABLES, replica, replica_summary
+from weir.lake.tables import LEDGER_SUMMARY, REPLICA_SUMMARIES, REPLICAS, SHARED_TABLES
 from weir.lake.upkeep.maintenance import compact_files
 from weir.maintain.stage import maintain_queries
 from weir.project import Project as OpenProject
@@ -258,7 +258,7 @@ def _compact(project: OpenProject) -> None:
     lake = project.open_lake()
     names = [*(table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)), "embeddings/cities"]
     for remote in inbox_names(lake):
-        names += [replica(remote).name, replica_summary(remote).name]
+        names += [REPLICAS.name(remote), REPLICA_SUMMARIES.name(remote)]
     for name in (*names, "answers/cities"):
         compact_files(lake, name, project.settings.limits.file_bytes)
     delete_commits(lake)

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from weir.lake.damage.spark_errors import messages_of
+from weir.lake.tables import FAMILIES
 
 _NUMBER = re.compile(r"(?:os error |errno[ =]|Errno )(\d+)")
 _PATH = re.compile(
@@ -69,9 +70,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], tuple[str, str]], ...] = (
         _DAMAGED,
     ),
 )
-_GROUPS = frozenset(
-    ("answers", "embeddings", "output_streams", "streams", "replicas", "replica_summaries")
-)
+_GROUPS = frozenset(family.folder for family in FAMILIES)
 """The folders that hold one table per query, stream or remote."""
 _INNER_FOLDERS = ("_delta_log", "_checksums")
 """The folders within a table."""

@@ -11,8 +11,7 @@ from airflow.sdk import Asset
 from weir.catalog.described import Described, described
 from weir.catalog.names import folders_of
 from weir.errors import ConfigurationError
-from weir.lake.tables import QUADS, replica
-from weir.lake.tables import answers as answers_table
+from weir.lake.tables import ANSWERS, QUADS, REPLICAS, split_name
 from weir.settings import Settings
 
 
@@ -44,13 +43,13 @@ class LakeAssets:
 
     def replica(self, remote: str) -> Asset:
         """The asset whose event means: ingest has something to take of this remote."""
-        return self._table(replica(remote).name)
+        return self._table(REPLICAS.name(remote))
 
     def answer(self, query: str) -> Asset:
         """The asset of a published answer, with what the file of the query says about it."""
         about = self.described.get(query, Described()).model_dump(mode="json")
         said = {name: value for name, value in about.items() if value}
-        return self._table(answers_table(query, ()).name, **said)
+        return self._table(ANSWERS.name(query), **said)
 
     def answers(self) -> list[Asset]:
         """The assets of the answers of all declared queries and programs."""
@@ -63,5 +62,5 @@ class LakeAssets:
         and would refuse to run the tasks of an asset after the lake has moved.
         """
         extra = {"location": f"{self.lake}/{table}", **about}
-        group = table.partition("/")[0]
+        group, _ = split_name(table)
         return Asset(name=table, uri=f"x-weir://lake/{table}", group=group, extra=extra)

@@ -13,6 +13,7 @@ from weir.compute.relations import LakeQuery
 from weir.compute.sql import column, number, select, subquery
 from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
+from weir.lake.tables import ANSWERS
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.publish.epoch_times import epoch_times
@@ -71,7 +72,7 @@ def answer_results(engine: Engine, lake: Lake, item: Backlog) -> Iterator[Qualit
     published = column("epoch") <= number(until)
     wrong = select("*", from_=subquery(query.select, "difference"), where=[published])
     total, examples = unexpected(engine, f"wrong_{item.query}", LakeQuery(wrong, query.tables))
-    yield EQUAL.result(f"answers/{item.query}", examples, total)
+    yield EQUAL.result(ANSWERS.name(item.query), examples, total)
 
 
 def in_one_state(lake: Lake, item: Backlog) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weir.expectations.suite import QualityResult
+from weir.lake.tables import split_name
 
 SHOWN = 20
 """The most lines of a result that are printed."""
@@ -27,7 +28,7 @@ class CheckOf:
             wrong: descriptions of what is wrong, perhaps only the first; empty if it passed.
             number: how many there are, if `wrong` does not have all.
         """
-        kind, _, query = table.partition("/")
+        kind, query = split_name(table)
         number = len(wrong) if number is None else number
         return QualityResult(
             suite=kind,

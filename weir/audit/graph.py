@@ -32,7 +32,7 @@ from weir.engine.relations import BEFORE_ALL, EpochRange
 from weir.engine.sweep import set_log
 from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
-from weir.lake.tables import QUADS, TRIPLES
+from weir.lake.tables import QUADS, TRANSACTIONS, TRIPLES
 from weir.lake.upkeep.consolidated import consolidated_until
 from weir.validate.validation import validate_graph
 
@@ -114,7 +114,7 @@ def union_query(head: int) -> LakeQuery:
 
 
 def _epochs(engine: Engine, head: int) -> QualityResult:
-    table = StoredTable("audited_epochs", "transactions")
+    table = StoredTable("audited_epochs", TRANSACTIONS.name)
     engine.open(table.name, table.table)
     epoch = column("epoch")
     counts = select(

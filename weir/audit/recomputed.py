@@ -37,7 +37,7 @@ from weir.engine.read_graph import read_whole
 from weir.engine.relations import EpochRange, Inputs
 from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
-from weir.lake.tables import QUADS, TRIPLES
+from weir.lake.tables import EMBEDDINGS, QUADS, TRIPLES
 from weir.lake.upkeep.consolidated import consolidated_until
 from weir.plan.plan import ANSWER
 from weir.progress.backlog import Backlog
@@ -98,7 +98,7 @@ def recomputed_results(engine: Engine, sample: Sample) -> Iterator[QualityResult
     values = [f"v{i}" for i in range(plan.width)]
     is_answer = column("node").eq(text(ANSWER))
     known = all_of([is_answer, column("epoch") <= number(epoch)])
-    stored = StoredTable(f"{prefix}_stored", f"embeddings/{name}", sample.item.snapshot, known)
+    stored = StoredTable(f"{prefix}_stored", EMBEDDINGS.name(name), sample.item.snapshot, known)
     again = select(
         *columns((*values, "weight")), from_=rows_of(delta.result.name), where=[is_answer]
     )
@@ -113,4 +113,4 @@ def recomputed_results(engine: Engine, sample: Sample) -> Iterator[QualityResult
     )
     total, examples = unexpected(engine, f"{prefix}_wrong", LakeQuery(wrong, (stored,)))
     shown = [f"epoch {epoch}: {example}" for example in examples]
-    yield RECOMPUTED.result(f"embeddings/{name}", shown, total)
+    yield RECOMPUTED.result(EMBEDDINGS.name(name), shown, total)

@@ -30,7 +30,7 @@ from weir.catalog.catalog import Catalog
 from weir.errors import QualityError, listed
 from weir.lake.damage.storage_errors import DamagedTable, StorageError
 from weir.lake.lake import Lake, local_folder
-from weir.lake.tables import QUADS, TRIPLES
+from weir.lake.tables import EMBEDDINGS, QUADS, TRIPLES, split_name
 from weir.lake.upkeep.removal import remove_table
 from weir.maintain.tasks import Start, start_again
 from weir.progress.completion import Completion
@@ -87,7 +87,7 @@ def repair_lake(
         readers = {
             name: catalog.member(name).reads
             for name in computed
-            if lake.exists(f"embeddings/{name}")
+            if lake.exists(EMBEDDINGS.name(name))
         }
         damaged = completion.damaged(readers)
         behind = [
@@ -116,7 +116,7 @@ def repair_lake(
         if possible and confirm(possible):
             for repair in possible:
                 progress(f"{repair.table}: {repair.what}")
-                query = repair.table.partition("/")[2]
+                _, query = split_name(repair.table)
                 with project.engine("repair") as engine:
                     match repair.action:
                         case "rebuild graph":

@@ -25,7 +25,16 @@ from weir.lake.delta.file_commits import replace as replace_files
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake, local_folder
 from weir.lake.ledger.runs import REMOVED, SUCCEEDED, LedgerRow, record
-from weir.lake.tables import LEDGER_SUMMARY, QUADS, TRANSACTIONS, TRIPLES, answers
+from weir.lake.tables import (
+    ANSWERS,
+    EMBEDDINGS,
+    LEDGER_SUMMARY,
+    QUADS,
+    TRANSACTIONS,
+    TRIPLES,
+    answers,
+    split_name,
+)
 from weir.lake.upkeep.consolidated import consolidated_until, note_consolidation
 from weir.lake.upkeep.maintenance import rearrange
 from weir.lake.upkeep.removal import remove_table
@@ -99,7 +108,7 @@ def repairs(
         only_lost = checks[TRIPLES.name] <= {FILES.name}
         for query, logs in readers.items():
             if TRIPLES.name in logs and (query in behind or not only_lost):
-                planned[f"embeddings/{query}"] = _recomputed(query, starts.get(query))
+                planned[EMBEDDINGS.name(query)] = _recomputed(query, starts.get(query))
     return [
         replace(repair, what=f"{repair.what} ({damaged[repair.table]})")
         if repair.action == "none" and repair.table in damaged
@@ -141,21 +150,21 @@ def _of_tables(
 ) -> Iterator[Repair]:
     # The logs of the graph first: what follows from them is computed from them.
     for table in sorted(checks, key=lambda name: (name != TRIPLES.name, name)):
-        kind, _, query = table.partition("/")
+        kind, query = split_name(table)
         has_log = LOG.name not in checks[table]
         if table == LEDGER_SUMMARY.name:
             yield Repair(table, "remove", "it is removed; the next run writes it again")
         elif checks[table] == {SOURCES.name}:
             yield Repair(table, "none", _EDITED)
-        elif table in _GRAPH or kind not in (TRIPLES.name, "embeddings", "answers"):
+        elif table in _GRAPH or kind not in (TRIPLES.name, EMBEDDINGS.folder, ANSWERS.folder):
             from_sources = table in _LOGS or checks[table] == {_COUNTS}
             yield Repair(table, "none", _FROM_SOURCES if from_sources else _BACKUP)
         elif not graph_is_right:
             yield Repair(table, "none", "it follows from the graph, whose log is damaged")
-        elif query and query not in computed and f"answers/{query}" in checks:
+        elif query and query not in computed and ANSWERS.name(query) in checks:
             # Its damaged rows would be removed, and no run would publish the right ones.
             yield Repair(table, "none", _NOT_COMPUTED.format(query))
-        elif kind == "embeddings":
+        elif kind == EMBEDDINGS.folder:
             yield _recomputed(query, starts.get(query))
         elif not has_log:
             hint = f"; or `weir drop {query}` ends its history" if query else ""
@@ -177,7 +186,7 @@ def _recomputed(query: str, start: Start | None) -> Repair:
     what += ", and publishes the difference"
     if start is not None and start.merged:
         what += f"; {start.merged}"
-    return Repair(f"embeddings/{query}", "recompute", what)
+    return Repair(EMBEDDINGS.name(query), "recompute", what)
 
 
 def rebuild_triples(engine: Engine, lake: Lake, head: int, rows_per_file: int) -> None:
@@ -198,7 +207,7 @@ def recompute(engine: Engine, lake: Lake, completion: Completion, query: str, ru
         query: its name.
         run: the claim of maintain.
     """
-    table = f"embeddings/{query}"
+    table = EMBEDDINGS.name(query)
     _note_embeddings(lake, completion, query, run)
     # Nothing can be appended to an unreadable answer before it is restored.
     with suppress(DamagedTable):
@@ -234,7 +243,7 @@ def _note_embeddings(lake: Lake, completion: Completion, query: str, run: Claim)
 
 def correct(engine: Engine, lake: Lake, completion: Completion, query: str, run_id: str) -> None:
     """Remove damaged files from an answer, and make the next run publish the difference."""
-    table, published = f"answers/{query}", completion.published(query)
+    table, published = ANSWERS.name(query), completion.published(query)
     assert published is not None, "it is published"
     folder = local_folder(lake.root)
     stored = lake.existing(table)

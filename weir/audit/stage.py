@@ -25,7 +25,17 @@ from weir.expected_errors import as_user_error
 from weir.lake.counted import counted
 from weir.lake.damage.integrity import tables_in
 from weir.lake.lake import Lake, local_folder
-from weir.lake.tables import GRAPHS, LEDGER_SUMMARY, QUADS, QUALITY, RUNS, TRANSACTIONS, TRIPLES
+from weir.lake.tables import (
+    ANSWERS,
+    EMBEDDINGS,
+    GRAPHS,
+    LEDGER_SUMMARY,
+    QUADS,
+    QUALITY,
+    RUNS,
+    TRANSACTIONS,
+    TRIPLES,
+)
 from weir.process.address_space import is_refusal
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
@@ -201,7 +211,7 @@ class _Audit:
         work = [
             item
             for item in comparable(self.completion, self.catalog.names)
-            if not {f"embeddings/{item.query}", f"answers/{item.query}"} & damaged
+            if not {EMBEDDINGS.name(item.query), ANSWERS.name(item.query)} & damaged
         ]
         self.progress(f"checking the rows of {counted(len(work), 'query')}")
         with self._engine() as engine:
@@ -235,7 +245,7 @@ class _Audit:
                 isinstance(known, RegisteredQuery)
                 and known.windowing is None
                 and is_as_stored
-                and f"embeddings/{item.query}" not in damaged
+                and EMBEDDINGS.name(item.query) not in damaged
             ):
                 work.append((item, known))
         for sample in sampled(self.lake, work, queries, EPOCHS, seed):
@@ -243,13 +253,13 @@ class _Audit:
             self.progress(f"computing {name} at epoch {sample.epoch} over the whole graph")
             with self._engine() as engine:
                 again = partial(recomputed_results, engine, sample)
-                yield from _readable(f"embeddings/{name}", again)
+                yield from _readable(EMBEDDINGS.name(name), again)
 
     def _answer(self, engine: Engine, item: Backlog) -> Iterator[QualityResult]:
         """Check that an answer equals its embeddings; again if it was published meanwhile."""
         for _ in range(_ATTEMPTS):
             check = partial(answer_results, engine, self.lake, item)
-            results = [*_readable(f"answers/{item.query}", check)]
+            results = [*_readable(ANSWERS.name(item.query), check)]
             if all(result.success for result in results) or in_one_state(self.lake, item):
                 break
             self.completion = Completion.read(self.lake)

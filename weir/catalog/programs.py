@@ -22,7 +22,7 @@ from weir.catalog.yaml_head import places_of
 from weir.errors import ConfigurationError
 from weir.files.text import decoded_text
 from weir.lake.instants import microseconds
-from weir.lake.tables import QUADS, RESERVED_NAMES, TRIPLES
+from weir.lake.tables import ANSWERS, QUADS, RESERVED_NAMES, TRIPLES
 from weir.lars.errors import UnsupportedProgram
 from weir.lars.program import Program, read_program
 from weir.lars.syntax import TimeWindow as PointWindow
@@ -114,7 +114,7 @@ class RegisteredProgram:
         columns, said = self.program.answer_columns, self.front_matter
         places = places_of(("max_rows", "min_rows"), self.text, "%", self.file)
         limits = Limits(said.max_rows, said.min_rows, places=places)
-        return (Output(f"answers/{self.name}", columns, "select", limits),)
+        return (Output(ANSWERS.name(self.name), columns, "select", limits),)
 
     @property
     def reads(self) -> frozenset[str]:

@@ -27,7 +27,7 @@ from weir.catalog.windowing import Upstream, Windowing
 from weir.catalog.yaml_head import places_of
 from weir.errors import ConfigurationError
 from weir.files.text import decoded_text
-from weir.lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
+from weir.lake.tables import ANSWER_COLUMNS, ANSWERS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
 from weir.plan.lookups import Seed, Shape, seeds
 from weir.plan.parameterized import parameterized
 from weir.plan.plan import Plan
@@ -174,7 +174,7 @@ class RegisteredQuery:
             said.max_change if self.windowing is None else None,
             places_of(("max_rows", "min_rows", "max_change"), self.text, "#", self.file),
         )
-        return (Output(f"answers/{self.name}", compiled.columns, compiled.form, limits),)
+        return (Output(ANSWERS.name(self.name), compiled.columns, compiled.form, limits),)
 
     @property
     def reads(self) -> frozenset[str]:

@@ -29,7 +29,7 @@ from weir.errors import WeirError
 from weir.lake.delta.bindings import Bindings
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import ANSWER_COLUMNS
+from weir.lake.tables import ANSWER_COLUMNS, ANSWERS
 from weir.progress.backlog import answered_since
 from weir.project import open_lake
 from weir.settings import Settings
@@ -117,7 +117,7 @@ class AnswerLog:
         Columns of other texts are null in all rows of that state. All columns if the first commit
         of the text is no longer in the history.
         """
-        for commit in lake.commits(f"answers/{self.query}"):
+        for commit in lake.commits(ANSWERS.name(self.query)):
             metadata = Metadata.from_json(commit.get("userMetadata"))
             if metadata is None or metadata.job != "publish":
                 continue
@@ -129,7 +129,7 @@ class AnswerLog:
 def register_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog | None:
     """Make the published log of a query readable by DuckDB; None if there is none."""
     relation = f"{query} log"
-    names = register_table(bindings, lake, f"answers/{query}", relation)
+    names = register_table(bindings, lake, ANSWERS.name(query), relation)
     if not names:
         return None
     variables = tuple(name for name in names if name not in ANSWER_COLUMNS)
@@ -168,7 +168,7 @@ def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, li
         answer = answer.where(column("epoch") <= number(moment.epoch))
     if moment.instant is not None:
         answer = answer.where(column("event_time") <= time_of(number(moment.instant)))
-    with lake.using(f"answers/{query}"):
+    with lake.using(ANSWERS.name(query)):
         return fetch(bindings.connection, answer, limit, order=variables)
 
 
@@ -191,7 +191,7 @@ def intervals_at(
     log = _existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
     intervals = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
-    with lake.using(f"answers/{query}"):
+    with lake.using(ANSWERS.name(query)):
         return fetch(bindings.connection, intervals, limit, order=(*variables, "since"))
 
 
@@ -220,7 +220,7 @@ def changes_between(
     )
     if last is not None:
         changes = changes.where(column("epoch") <= last)
-    with lake.using(f"answers/{query}"):
+    with lake.using(ANSWERS.name(query)):
         return fetch(
             bindings.connection, changes, limit, order=("epoch", "event_time", *log.variables)
         )

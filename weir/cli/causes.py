@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import TRANSACTIONS
+from weir.lake.tables import ANSWERS, TRANSACTIONS
 from weir.progress.backlog import DIFFERENCE_AT
 
 CAUSE: Final = "changed by"
@@ -67,7 +67,7 @@ class Causes:
 def _differences(lake: Lake, query: str, first: int) -> dict[int, str]:
     """By epoch, from `first` on, why a difference was published: an edit, or a rebuild."""
     differences: dict[int, str] = {}
-    for commit in lake.commits(f"answers/{query}"):
+    for commit in lake.commits(ANSWERS.name(query)):
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is None or metadata.job != "publish":
             continue

@@ -15,6 +15,14 @@ from tempfile import TemporaryFile
 from weir.cli.options import Options
 from weir.errors import WeirError
 from weir.lake.counted import counted
+from weir.lake.tables import (
+    ANSWERS,
+    EMBEDDINGS,
+    LEDGER_SUMMARY,
+    OUTPUT_STREAMS,
+    TRIPLES,
+    split_name,
+)
 from weir.project import open_lake
 from weir.settings import Settings
 from weir.spark_setup.installation import java_home, missing_jars, spark_home
@@ -309,15 +317,15 @@ def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
 
 def _restore(table: str, *, has_log: bool) -> str:
     """What to do about a damaged table; `has_log`: only data files are missing."""
-    kind, _, query = table.partition("/")
-    if kind == "embeddings" or (has_log and kind in ("triples", "answers")):
+    kind, query = split_name(table)
+    if kind == EMBEDDINGS.folder or (has_log and kind in (TRIPLES.name, ANSWERS.folder)):
         return "`weir repair` rebuilds the table from others; or restore the file from a backup."
-    if kind in ("answers", "output_streams"):
+    if kind in (ANSWERS.folder, OUTPUT_STREAMS.folder):
         return (
             f"Restore the file from a backup; or `weir drop {query}`, and its published history"
             " starts again."
         )
-    if table == "ledger_summary":
+    if table == LEDGER_SUMMARY.name:
         return "Delete the folder of the table; the next run writes it again."
     return "Restore the file from a backup."
 

@@ -19,6 +19,7 @@ from weir.compute.sql import (
 )
 from weir.errors import ConfigurationError
 from weir.lake.delta.bindings import Bindings
+from weir.lake.tables import EMBEDDINGS
 from weir.pending import held_reasons, not_ready
 from weir.plan.plan import ANSWER
 from weir.progress.completion import Completion
@@ -49,7 +50,7 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
         hint = f"`weir show {query}` prints its answer." if is_known else "`weir status` lists all."
         raise ConfigurationError(f"no rows of {query} are held back", settings.lake, hint)
     (held,) = backlog
-    table = completion.lake.open(f"embeddings/{query}", held.snapshot)
+    table = completion.lake.open(EMBEDDINGS.name(query), held.snapshot)
     assert table is not None, "its rows were checked"
     bindings = Bindings(connect_with_plain_values(settings))
     bindings.rows("held", table.to_pyarrow_dataset())
@@ -65,5 +66,5 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
         group_by=columns(held.variables),
         having=sum_of(column("weight")).neq(0),
     )
-    with completion.lake.using(f"embeddings/{query}"):
+    with completion.lake.using(EMBEDDINGS.name(query)):
         return fetch(bindings.connection, rows, limit, order=held.variables), reason

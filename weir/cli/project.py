@@ -12,6 +12,7 @@ from weir.cli.output import print_json, print_line
 from weir.cli.progress import progress
 from weir.lake.counted import counted
 from weir.lake.names import Name
+from weir.lake.tables import FAMILIES
 from weir.lake.whole_files import write_whole
 from weir.project import open_lake
 
@@ -194,7 +195,7 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from weir.text.near import meant
 
     lake, lease = open_lake(settings), settings.limits.lease_seconds
-    names = (f"answers/{query}", f"embeddings/{query}", f"output_streams/{query}")
+    names = [family.name(query) for family in FAMILIES if family.one_per == "query"]
     tables = [name for name in names if lake.exists(name)]
     if not tables:
         known = meant(query, published_queries(settings, lake))

@@ -7,7 +7,7 @@ from weir.cli.answer_logs import register_table
 from weir.freshness.replica_rows import MAPPINGS, replica_rows
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
-from weir.lake.tables import FRESHNESS, replica
+from weir.lake.tables import FRESHNESS, REPLICAS
 from weir.project import open_lake
 from weir.remotes.inbox import inbox_names
 from weir.settings import Settings
@@ -40,7 +40,7 @@ def create_remote_view(bindings: Bindings, lake: Lake, name: str) -> bool:
     rows = replica_rows(lake, remote)
     if rows is None:
         return False
-    relation = f"{replica(remote).name} log"
+    relation = f"{REPLICAS.name(remote)} log"
     bindings.rows(relation, rows)
     _create(bindings, name, MAPPINGS, relation)
     return True

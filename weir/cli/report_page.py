@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from weir.cli.output import cell_text
 from weir.cli.query_status import query_statuses
 from weir.cli.stream_status import stream_statuses
+from weir.lake.tables import ANSWERS, QUALITY, RUNS
 from weir.progress.completion import Completion
 from weir.progress.published import published_queries
 from weir.project import Project, open_lake
@@ -60,7 +61,7 @@ def _changes(settings: Settings) -> list[dict[str, Any]]:
 
     counted: Counter[tuple[str, int, str]] = Counter()
     for query in published_queries(settings, open_lake(settings)):
-        log = _read(settings, f"answers/{query}", ["epoch", "weight"])
+        log = _read(settings, ANSWERS.name(query), ["epoch", "weight"])
         for epoch, weight in zip(*(column.to_pylist() for column in log.columns), strict=True):
             counted[query, epoch, "appeared" if weight > 0 else "vanished"] += weight
     return [
@@ -106,7 +107,7 @@ def _chart(changes: Sequence[dict[str, Any]]) -> str:
 def _runs(settings: Settings) -> list[dict[str, Any]]:
     columns = ["recorded_at", "job", "query", "mode", "status", "from_epoch", "to_epoch"]
     columns += ["rows_in", "rows_out", "seconds", "reason"]
-    rows = _read(settings, "runs", columns)
+    rows = _read(settings, RUNS.name, columns)
     if not rows.num_rows:
         return []
     newest_first: list[dict[str, Any]] = rows.sort_by([("recorded_at", "descending")]).to_pylist()
@@ -124,7 +125,7 @@ def _checks(settings: Settings) -> list[dict[str, Any]]:
         "success",
         "unexpected_rows",
     ]
-    rows = _read(settings, "quality", [*columns, "observed"])
+    rows = _read(settings, QUALITY.name, [*columns, "observed"])
     # Checks of remotes have no epochs.
     rows = rows.filter(pc.is_valid(rows["to_epoch"]))
     if not rows.num_rows:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from weir.errors import ConfigurationError
 from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import time_at
+from weir.lake.tables import EMBEDDINGS
 from weir.progress.backlog import HORIZON, unknown_instants
 from weir.progress.completion import Completion
 from weir.progress.streams import (
@@ -155,7 +156,7 @@ def _published_from(completion: Completion, query: str) -> Metadata | None:
     version = published.metadata.extra["embeddings_version"]
     if maintained.version == version:
         return maintained.metadata
-    for commit in completion.lake.commits(f"embeddings/{query}"):
+    for commit in completion.lake.commits(EMBEDDINGS.name(query)):
         if commit["version"] == version:
             return Metadata.from_json(commit.get("userMetadata"))
     return None

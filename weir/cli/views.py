@@ -47,11 +47,12 @@ from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import (
     ANSWER_COLUMNS,
+    ANSWERS,
+    OUTPUT_STREAMS,
     QUADS,
     SHARED_TABLES,
     TRIPLES,
     Table,
-    output_stream,
     stream,
 )
 from weir.lars.columns import PREDICATE, argument_columns, predicate_term
@@ -100,7 +101,7 @@ def view_names(settings: Settings) -> list[str]:
     answers = []
     for query in published_queries(settings, lake):
         intervals = [INTERVALS] if is_over_streams(completion, query) else []
-        elements = [ELEMENTS] if lake.exists(output_stream(query, ()).name) else []
+        elements = [ELEMENTS] if lake.exists(OUTPUT_STREAMS.name(query)) else []
         answers += [f"{query}{view}" for view in (CURRENT, CHANGES, *intervals, *elements)]
         answers += [f"{query}_{name.lower()}" for name in _predicates(lake, query)]
     events = [f"{name}{EVENTS}" for name in stream_names(lake)]
@@ -128,7 +129,7 @@ def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
         return
     if name.endswith(ELEMENTS):
         query = name.removesuffix(ELEMENTS)
-        table = output_stream(query, ()).name
+        table = OUTPUT_STREAMS.name(query)
         relation, published = f"{table} log", Completion.read(lake).published(query)
         if names := register_table(bindings, lake, table, relation):
             last = published.epoch if published else 0
@@ -150,7 +151,7 @@ def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
 
 def _predicates(lake: Lake, program: str) -> Mapping[str, Sequence[str]]:
     """The published predicates of a program, with the names of their arguments."""
-    table = f"answers/{program}"
+    table = ANSWERS.name(program)
     published = lake.last_metadata(table, job="publish") if lake.exists(table) else None
     return {} if published is None else published[1].extra.get(PREDICATES, {})
 

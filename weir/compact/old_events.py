@@ -25,7 +25,7 @@ from weir.compute.engine import Engine
 from weir.compute.sql import column, number, rows_of, select
 from weir.engine.relations import BEFORE_ALL
 from weir.engine.windows import LastElements
-from weir.lake.tables import stream
+from weir.lake.tables import STREAMS
 from weir.lake.upkeep.earlier_rows import may_have_earlier_rows
 from weir.progress.backlog import HORIZON, LaterStart
 from weir.progress.completion import Completion
@@ -108,7 +108,7 @@ def old_events(
         if rule.keep is None or frontier is None:
             continue
         oldest = frontier - rule.keep
-        if may_have_earlier_rows(lake, stream(name).name, "instant", oldest):
+        if may_have_earlier_rows(lake, STREAMS.name(name), "instant", oldest):
             older_than[name] = oldest
     if not older_than:
         return []

@@ -36,14 +36,17 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import instant_text
 from weir.lake.lake import Lake
 from weir.lake.tables import (
+    ANSWERS,
+    EMBEDDINGS,
     LEDGER_SUMMARY,
     QUADS,
+    REPLICA_SUMMARIES,
+    REPLICAS,
     SHARED_TABLES,
+    STREAMS,
     TRIPLES,
     Table,
-    replica,
     replica_summary,
-    stream,
 )
 from weir.lake.upkeep.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
 from weir.lake.upkeep.maintenance import (
@@ -109,11 +112,11 @@ def compact_lake(project: Project, run_id: str, progress: Progress = silent) -> 
         # Merging takes long: queries may have been maintained or dropped meanwhile.
         lake.refresh()
         names = [table.name for table in (*SHARED_TABLES, LEDGER_SUMMARY)]
-        names += [stream(name).name for name in stream_names(lake)]
+        names += [STREAMS.name(name) for name in stream_names(lake)]
         for name in inbox_names(lake):
-            names += [replica(name).name, replica_summary(name).name]
+            names += [REPLICAS.name(name), REPLICA_SUMMARIES.name(name)]
         for query in Catalog.of(settings).members:
-            names += [f"embeddings/{query.name}", f"answers/{query.name}"]
+            names += [EMBEDDINGS.name(query.name), ANSWERS.name(query.name)]
             output = OutputStream.of(query)
             names += [output.table.name] if output is not None else []
         _keep_feeds(project, run_id, progress)
@@ -245,7 +248,7 @@ def _delete_events(project: Project, run_id: str, progress: Progress) -> Iterato
         events = old_events(engine, completion, catalog, readers, rules)
     for old in events:
         deleted = _delete_events_of(project, old, run_id, progress)
-        table = stream(old.stream).name
+        table = STREAMS.name(old.stream)
         if deleted:
             progress(
                 f"{table}: {counted(deleted, 'event')} before {instant_text(old.before)} deleted"
@@ -261,7 +264,7 @@ def _delete_events(project: Project, run_id: str, progress: Progress) -> Iterato
 
 def _delete_events_of(project: Project, old: OldEvents, run_id: str, progress: Progress) -> int:
     """Delete the old events of a stream, if they are a large enough share; gives their number."""
-    lake, table = project.lake, stream(old.stream).name
+    lake, table = project.lake, STREAMS.name(old.stream)
     least_share = project.settings.limits.consolidate_share
     deletable = earlier_rows(lake, table, "instant", old.before)
     if not deletable.rows or deletable.share < least_share:
@@ -276,7 +279,7 @@ def _delete_events_of(project: Project, old: OldEvents, run_id: str, progress: P
 
 
 def _delete_events_before(lake: Lake, old: OldEvents, run_id: str) -> int:
-    table = stream(old.stream).name
+    table = STREAMS.name(old.stream)
     last = lake.last_metadata(table)
     assert last is not None, "there are events"
     deletable = earlier_rows(lake, table, "instant", old.before)

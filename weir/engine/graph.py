@@ -31,11 +31,11 @@ from weir.compute.sql import (
 )
 from weir.engine.relations import BEFORE_ALL, CHANGE, FOREVER, INTERVAL, EpochRange
 from weir.engine.sweep import integrate, set_log, within
+from weir.lake import tables
 from weir.plan.scope import Scope
 from weir.rdf.replica_graphs import AFTER_LAST, FIRST
 
-TRIPLES = "triples"
-QUADS = "quads"
+TRIPLES, QUADS = tables.TRIPLES.name, tables.QUADS.name
 POSITIONS = ("subject", "predicate", "object")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weir.freshness.checked_rounds import checked_rounds
 from weir.lake.lake import Lake
-from weir.lake.tables import LOG_COMMITS, replica
+from weir.lake.tables import LOG_COMMITS, REPLICAS
 from weir.lake.upkeep.old_commits import delete_old_commits
 from weir.remotes.inbox import rounds_of
 
@@ -24,7 +24,7 @@ def delete_old_rounds(lake: Lake, remote: str, ingested: int) -> int:
     Returns:
         How many files of the log were deleted.
     """
-    newest = lake.version(replica(remote).name)
+    newest = lake.version(REPLICAS.name(remote))
     if newest is None:
         return 0
     before = newest - LOG_COMMITS
@@ -35,4 +35,4 @@ def delete_old_rounds(lake: Lake, remote: str, ingested: int) -> int:
         is_seen = checked is None or each.mark.round <= checked.round
         if is_seen and each.mark.changed_round <= changes:
             break
-    return delete_old_commits(lake, replica(remote).name, before)
+    return delete_old_commits(lake, REPLICAS.name(remote), before)

@@ -14,7 +14,7 @@ from weir.lake.delta.commit import arrow_schema
 from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import time_at
 from weir.lake.lake import Lake
-from weir.lake.tables import FRESHNESS, SERVICES, Table, replica
+from weir.lake.tables import FRESHNESS, REPLICAS, SERVICES, Table
 
 Filter = tuple[str, str, Any]
 
@@ -85,7 +85,7 @@ def round_commits(lake: Lake, remote: str, round: int, ingested: int) -> Iterato
 
     It costs as much as there are commits since.
     """
-    for commit in lake.commits(replica(remote).name):
+    for commit in lake.commits(REPLICAS.name(remote)):
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is None or "round" not in metadata.extra:
             continue

@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 from weir.lake.delta.appended import NotAppended, appended_rows
 from weir.lake.delta.commit import arrow_schema
 from weir.lake.lake import Lake
-from weir.lake.tables import replica, replica_summary
+from weir.lake.tables import REPLICA_SUMMARIES, REPLICAS, replica
 from weir.remotes.inbox import summary_version
 
 NEWEST_KEYS: Final = """
@@ -34,7 +34,7 @@ def replica_rows(lake: Lake, remote: str) -> pa.Table | ds.Dataset | None:
     From the summary of the inbox and the rounds since; without a summary the whole inbox, which
     DuckDB reads in pieces.
     """
-    name, schema = replica(remote).name, arrow_schema(replica(remote))
+    name, schema = REPLICAS.name(remote), arrow_schema(replica(remote))
     inbox = lake.open(name)
     if inbox is None:
         return None
@@ -43,5 +43,5 @@ def replica_rows(lake: Lake, remote: str) -> pa.Table | ds.Dataset | None:
         since = appended_rows(lake, name, version, inbox.version(), schema)
     except NotAppended:
         return inbox.to_pyarrow_dataset()
-    known = lake.rows(replica_summary(remote).name, schema.names)
+    known = lake.rows(REPLICA_SUMMARIES.name(remote), schema.names)
     return pa.concat_tables([known.select(schema.names).cast(schema), since])

@@ -24,7 +24,7 @@ from weir.lake.counted import counted
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import GRAPHS, replica
+from weir.lake.tables import GRAPHS, REPLICAS
 from weir.progress.streams import stream_names
 from weir.project import Project
 
@@ -139,7 +139,7 @@ def undeclared_sources(
         if name not in declared
         and each.quads
         and name not in streams
-        and not lake.exists(replica(name).name)
+        and not lake.exists(REPLICAS.name(name))
     }
 
 

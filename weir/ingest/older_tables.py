@@ -13,7 +13,7 @@ from weir.ingest.pending import source_positions
 from weir.lake.damage.storage_errors import DamagedTable, table_of
 from weir.lake.delta.file_rows import greatest
 from weir.lake.lake import Lake
-from weir.lake.tables import GRAPHS, QUADS, STREAM_EPOCHS, TRANSACTIONS, TRIPLES, replica, stream
+from weir.lake.tables import GRAPHS, QUADS, REPLICAS, STREAM_EPOCHS, STREAMS, TRANSACTIONS, TRIPLES
 from weir.progress.streams import stream_names
 from weir.remotes.inbox import inbox_names, last_round
 
@@ -32,7 +32,7 @@ def refuse_older_tables(lake: Lake) -> None:
     _refuse(lake, GRAPHS.name, "version", lake.version(GRAPHS.name), _graphs_version(lake))
     newest = _newest_epochs(lake, stream_names(lake))
     for name, last in newest.items():
-        _refuse(lake, stream(name).name, "epoch", _complete_to(lake, stream(name).name), last)
+        _refuse(lake, STREAMS.name(name), "epoch", _complete_to(lake, STREAMS.name(name)), last)
     if newest:
         name = STREAM_EPOCHS.name
         _refuse(lake, name, "epoch", _complete_to(lake, name), max(newest.values()))
@@ -48,7 +48,7 @@ def refuse_older_inbox(lake: Lake, remote: str) -> None:
     """
     position, last = source_positions(lake).get(remote), last_round(lake, remote)
     if position is not None and position.last is not None and last is not None:
-        _refuse(lake, replica(remote).name, "round", last.mark.round, int(position.last))
+        _refuse(lake, REPLICAS.name(remote), "round", last.mark.round, int(position.last))
 
 
 def refuse_older_transactions(lake: Lake, head: int, unfinished: Sequence[Transaction]) -> None:

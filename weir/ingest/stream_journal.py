@@ -33,7 +33,7 @@ from weir.ingest.lateness import StreamState
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import LATE, STREAM_EPOCHS, stream
+from weir.lake.tables import LATE, STREAM_EPOCHS, STREAMS, stream
 from weir.lake.upkeep.row_deletion import delete_later_rows
 from weir.progress.streams import DeletedEvents, deleted_events, stream_names
 from weir.progress.watermarks import head
@@ -106,7 +106,7 @@ class StreamEpochs:
 
 def stream_state(lake: Lake, name: str) -> StreamState:
     """How far a stream is, by its newest commit."""
-    last = newest_of_ingest(lake, stream(name).name)
+    last = newest_of_ingest(lake, STREAMS.name(name))
     if last is None:
         return StreamState()
     epochs = StreamEpochs.of(last)
@@ -122,7 +122,7 @@ def unfinished_epochs(lake: Lake, declared: Iterable[str]) -> StreamEpochs | Non
     """
     newest = head(lake)
     for name in sorted({*declared, *stream_names(lake)}):
-        last = newest_of_ingest(lake, stream(name).name)
+        last = newest_of_ingest(lake, STREAMS.name(name))
         if last is not None and last.watermark > newest:
             return StreamEpochs.of(last)
     return None

@@ -25,7 +25,7 @@ from weir.engine.graph import POSITIONS
 from weir.lake.delta.commit import SaveMode, arrow_schema
 from weir.lake.delta.metadata import LOG_ID, Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import Table, output_stream
+from weir.lake.tables import EMBEDDINGS, Table, output_stream
 from weir.maintain.tasks import JOB
 from weir.plan.plan import ANSWER
 from weir.progress.backlog import LaterStart
@@ -122,7 +122,7 @@ class OutputStream:
         """Name the part of the answer's log that the elements follow from."""
         name = self.query.name
         whole, new, known = f"answers_{name}", f"new_answers_{name}", f"known_answers_{name}"
-        table = f"embeddings/{name}"
+        table = EMBEDDINGS.name(name)
         of_answer = column("node").eq(text(ANSWER))
         if self.operator == "rstream" or not emission.after:
             engine.open(new, table, where=of_answer)

@@ -16,7 +16,7 @@ from weir.engine.windows import look_back
 from weir.lake.delta.commit import SaveMode, arrow_schema
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import Table, output_stream, stream_embeddings
+from weir.lake.tables import OUTPUT_STREAMS, Table, stream_embeddings
 from weir.maintain.products import make_delta
 from weir.maintain.tasks import Task
 from weir.settings import Limits
@@ -166,7 +166,7 @@ def name_events(
         if upstream is None:
             open_events(engine, lake, name, stream_name(clause.stream), last, where)
         else:
-            table = output_stream(upstream.query, ()).name
+            table = OUTPUT_STREAMS.name(upstream.query)
             engine.open(f"{name}_stored", table, where=where)
             engine.make(Statement(name, elements_as_events(f"{name}_stored", last)))
     return relations

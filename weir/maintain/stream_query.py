@@ -27,7 +27,7 @@ from weir.lake.delta.commit import SaveMode
 from weir.lake.delta.metadata import BEGUN_TO, LOG_ID, Metadata
 from weir.lake.instants import instant_text
 from weir.lake.lake import Lake
-from weir.lake.tables import TRIPLES
+from weir.lake.tables import EMBEDDINGS, TRIPLES
 from weir.lake.upkeep.consolidated import consolidated_until
 from weir.maintain.emitted_streams import OutputStream
 from weir.maintain.leg_commit import (
@@ -244,7 +244,7 @@ class StreamQuery:
         output = OutputStream.of(task.query)
         if output is None:
             return
-        last = self.lake.last_metadata(f"embeddings/{task.query.name}", job=JOB)
+        last = self.lake.last_metadata(EMBEDDINGS.name(task.query.name), job=JOB)
         assert last is not None, "it was maintained"
         _, maintained = last
         emission = output.emission(self.lake, timeline, maintained, self.last)
@@ -359,7 +359,7 @@ def logs_of_upstreams(lake: Lake, query: Maintained) -> dict[str, str]:
 
 def log_of(lake: Lake, query: str) -> str:
     """The id of the log of embeddings of a query over streams."""
-    last = lake.last_metadata(f"embeddings/{query}", job=JOB)
+    last = lake.last_metadata(EMBEDDINGS.name(query), job=JOB)
     return "" if last is None else last[1].extra.get(LOG_ID, "")
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from weir.lake.delta.metadata import WHOLE_STATE, Metadata
 from weir.lake.lake import Lake
+from weir.lake.tables import EMBEDDINGS
 from weir.progress.watermarks import Watermark
 
 HORIZON = "horizon"
@@ -218,7 +219,7 @@ def backlog_of(
     if published is not None and maintained.epoch < published.epoch:
         # A query over streams is recomputed leg by leg, and has not caught up yet.
         return None
-    table = f"embeddings/{query}"
+    table = EMBEDDINGS.name(query)
     reason = _why_rebuilt(lake, table, maintained, published)
     backlog = Backlog(
         query=query,

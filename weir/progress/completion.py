@@ -13,6 +13,7 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import DROPPED, FAILED, SUCCEEDED, UNTOUCHED
 from weir.lake.ledger.summary import read_ledger
+from weir.lake.tables import ANSWERS, EMBEDDINGS
 from weir.progress.backlog import Backlog, backlog_of
 from weir.progress.failed_attempts import FailedAttempts
 from weir.progress.verdicts import Verdict, graph_failure
@@ -80,11 +81,11 @@ class Completion:
 
     def maintained(self, query: str) -> Watermark | None:
         """How far the embedding table of a query is complete; None before its first commit."""
-        return self._watermark("maintain", query, f"embeddings/{query}")
+        return self._watermark("maintain", query, EMBEDDINGS.name(query))
 
     def published(self, query: str) -> Watermark | None:
         """How far the answer table of a query is complete; None before its first commit."""
-        return self._watermark("publish", query, f"answers/{query}")
+        return self._watermark("publish", query, ANSWERS.name(query))
 
     def backlog(self, queries: Iterable[str]) -> tuple[Backlog, ...]:
         """The backlogs of the queries that have one and are not damaged.

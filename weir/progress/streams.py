@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from weir.lake.delta.commit_files import LOG
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake, local_folder
-from weir.lake.tables import STREAM_EPOCHS, stream
+from weir.lake.tables import STREAM_EPOCHS, STREAMS
 from weir.progress.watermarks import head
 
 
@@ -71,7 +70,7 @@ class EpochBounds:
 def epoch_bounds(lake: Lake, name: str, from_epoch: int, to_epoch: int) -> tuple[EpochBounds, ...]:
     """The bounds of the epochs (from_epoch, to_epoch] of a stream, from the commits of ingest."""
     bounds: list[EpochBounds] = []
-    for commit in lake.commits(stream(name).name):
+    for commit in lake.commits(STREAMS.name(name)):
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is None or metadata.job != "ingest":
             continue
@@ -87,13 +86,13 @@ def epoch_bounds(lake: Lake, name: str, from_epoch: int, to_epoch: int) -> tuple
 
 def first_instant(lake: Lake, name: str) -> int | None:
     """The first instant of a stream, which never changes; None before its first event."""
-    last = lake.last_metadata(stream(name).name, job="ingest")
+    last = lake.last_metadata(STREAMS.name(name), job="ingest")
     return None if last is None else last[1].extra["starts"]
 
 
 def accepted_lateness(lake: Lake, name: str) -> int:
     """The lateness (microseconds before the frontier) with which a stream was last ingested."""
-    last = lake.last_metadata(stream(name).name, job="ingest")
+    last = lake.last_metadata(STREAMS.name(name), job="ingest")
     return 0 if last is None else int(last[1].extra["lateness"])
 
 
@@ -117,7 +116,7 @@ class DeletedEvents:
 
 def deleted_events(lake: Lake, name: str) -> DeletedEvents | None:
     """The deleted events of a stream in the opened version of its table; None if there are none."""
-    last = lake.last_metadata(stream(name).name)
+    last = lake.last_metadata(STREAMS.name(name))
     return None if last is None else DeletedEvents.from_json(last[1].extra)
 
 
@@ -138,7 +137,7 @@ def stream_names(lake: Lake) -> tuple[str, ...]:
     """The streams that have a table; in an object store, those that have an epoch."""
     folder = local_folder(lake.root)
     if folder is not None:
-        return tuple(sorted(log.parent.name for log in folder.glob(f"streams/*/{LOG}")))
+        return tuple(STREAMS.owners(folder))
     if not lake.exists(STREAM_EPOCHS.name):
         return ()
     known = lake.rows(STREAM_EPOCHS.name, ["stream"])["stream"].unique()

@@ -20,6 +20,7 @@ from weir.compute.sql import (
     select,
     text,
 )
+from weir.lake.tables import EMBEDDINGS
 from weir.plan.plan import ANSWER
 from weir.progress.backlog import Backlog
 
@@ -29,7 +30,7 @@ _KEY = "query"
 def appended_rows(work: Backlog) -> StoredTable:
     """The rows of an embedding table that are not published; older files are skipped."""
     later = column("epoch") > number(work.from_epoch)
-    return StoredTable(work.query, f"embeddings/{work.query}", work.snapshot, later)
+    return StoredTable(work.query, EMBEDDINGS.name(work.query), work.snapshot, later)
 
 
 def make_rows_of_many(engine: Engine, name: str, work: Sequence[Backlog], times: str) -> None:

@@ -29,14 +29,14 @@ from weir.compute.sql import (
     union_all,
 )
 from weir.lake.lake import Lake
-from weir.lake.tables import ANSWER_COLUMNS
+from weir.lake.tables import ANSWER_COLUMNS, ANSWERS, EMBEDDINGS
 from weir.plan.plan import ANSWER
 from weir.progress.backlog import Backlog
 
 
 def stored_columns(lake: Lake, query: str) -> tuple[str, ...]:
     """The columns of the answer table that have variables; none if there is no table."""
-    table = lake.open(f"answers/{query}")
+    table = lake.open(ANSWERS.name(query))
     if table is None:
         return ()
     names = (field.name for field in table.schema().fields)
@@ -80,9 +80,9 @@ def rows_to_publish(
     if not work.rebuilt:
         wanted.append(column("epoch") > number(work.from_epoch))
     embeddings = StoredTable(
-        f"stored_{work.query}", f"embeddings/{work.query}", work.snapshot, all_of(wanted)
+        f"stored_{work.query}", EMBEDDINGS.name(work.query), work.snapshot, all_of(wanted)
     )
-    answers = StoredTable(f"published_{work.query}", f"answers/{work.query}")
+    answers = StoredTable(f"published_{work.query}", ANSWERS.name(work.query))
     variables = work.variables
     own = ("event_time",) if work.is_over_streams else ()
 

@@ -17,7 +17,7 @@ from weir.lake.delta.appended import NotAppended, appended_rows, commit_digest
 from weir.lake.delta.commit import arrow_schema, write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import SERVICES, replica, replica_summary
+from weir.lake.tables import REPLICA_SUMMARIES, REPLICAS, SERVICES, replica
 from weir.remotes.http.outcomes import FailureKind
 
 JOB: Literal["refresh"] = "refresh"
@@ -99,7 +99,7 @@ def inbox_names(lake: Lake) -> tuple[str, ...]:
     if not lake.exists(SERVICES.name):
         return ()
     known = lake.rows(SERVICES.name, ["remote"])["remote"].unique().to_pylist()
-    return tuple(name for name in sorted(map(str, known)) if lake.exists(replica(name).name))
+    return tuple(name for name in sorted(map(str, known)) if lake.exists(REPLICAS.name(name)))
 
 
 def has_answers(lake: Lake, remote: str) -> bool:
@@ -152,18 +152,18 @@ def summary_version(lake: Lake, remote: str, newest: int) -> int:
     Raises:
         NotAppended: there is no summary, or it is one of another inbox.
     """
-    stored = lake.last_metadata(replica_summary(remote).name)
+    stored = lake.last_metadata(REPLICA_SUMMARIES.name(remote))
     if stored is None or stored[1].extra.get("format") != SUMMARY_FORMAT:
         raise NotAppended("there is no summary")
     version, commit = int(stored[1].extra["version"]), stored[1].extra["commit"]
-    if version > newest or commit_digest(lake, replica(remote).name, version) != commit:
+    if version > newest or commit_digest(lake, REPLICAS.name(remote), version) != commit:
         raise NotAppended("the summary is one of another inbox")
     return version
 
 
 def rounds_of(lake: Lake, remote: str) -> Iterator[StoredRound]:
     """The rounds whose commits the log still has, the newest first."""
-    for commit in lake.commits(replica(remote).name):
+    for commit in lake.commits(REPLICAS.name(remote)):
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is not None and metadata.job == JOB:
             yield StoredRound(int(commit["version"]), RoundMark.of(metadata))

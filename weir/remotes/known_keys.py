@@ -16,7 +16,9 @@ from sqlglot import exp
 
 from weir.compute.engine import Engine
 from weir.compute.relations import Statement
-from weir.compute.sql import alias as as_
+from weir.compute.sql import (
+    alias as as_,
+)
 from weir.compute.sql import (
     column,
     columns,
@@ -36,7 +38,7 @@ from weir.lake.delta.appended import NotAppended, appended_rows, commit_digest
 from weir.lake.delta.commit import arrow_schema
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import replica, replica_summary
+from weir.lake.tables import REPLICAS, replica, replica_summary
 from weir.remotes.inbox import JOB, SUMMARY_FORMAT, summary_version
 from weir.remotes.key_rows import KEY, MAPPING
 from weir.remotes.rounds import DROPPED
@@ -113,7 +115,7 @@ def summarize(engine: Engine, lake: Lake, remote: str, known: KnownKeys, run_id:
     if known.later < _COMMITS:
         return
     with suppress(NotAppended, DeltaError):
-        digest = commit_digest(lake, replica(remote).name, known.version)
+        digest = commit_digest(lake, REPLICAS.name(remote), known.version)
         extra = {"format": SUMMARY_FORMAT, "version": known.version, "commit": digest}
         kept = select("*", from_=rows_of(known.keys), where=[column("status").neq(text(DROPPED))])
         whole = union_all([kept, select("*", from_=rows_of(known.mappings))])

@@ -32,6 +32,7 @@ from weir.compute.sql import (
     text,
     union_all,
 )
+from weir.lake.tables import EMBEDDINGS
 from weir.progress.backlog import HORIZON
 from weir.progress.completion import Completion
 
@@ -93,7 +94,7 @@ def make_wanted(engine: Engine, listed: Sequence[Asker]) -> None:
             continue
         name = f"embeddings_{index}"
         until = column("epoch") <= number(asker.watermark)
-        engine.open(name, f"embeddings/{asker.query.name}", where=until)
+        engine.open(name, EMBEDDINGS.name(asker.query.name), where=until)
         parts.append(_keys(name, asker))
     if not parts:
         parts.append(

@@ -15,12 +15,12 @@ from weir.ingest.sources.delta import DeltaTable
 from weir.ingest.sources.rounds import Rounds
 from weir.ingest.sources.source import Source
 from weir.lake.lake import Lake, local_folder
-from weir.lake.tables import RUNS
+from weir.lake.tables import ANSWERS, EMBEDDINGS, RUNS
 from weir.settings import Settings
 
 _Stamp = tuple[int, int, int]
 """Inode, time of the last change, size: different if the content is."""
-_FOLDERS = ("", "answers", "embeddings")
+_FOLDERS = ("", ANSWERS.folder, EMBEDDINGS.folder)
 """Folders of the lake; their stamps change when a table is created or removed."""
 
 

@@ -10,7 +10,7 @@ from weir.compute.relations import Statement
 from weir.engine.relations import BEFORE_ALL, FOREVER
 from weir.engine.windows import LastElements
 from weir.lake.lake import Lake
-from weir.lake.tables import output_stream
+from weir.lake.tables import OUTPUT_STREAMS
 from weir.progress.streams import Frontiers, accepted_lateness, deleted_events
 from weir.streams.elements import known_elements
 from weir.streams.reading import began_at, open_events, read_horizons
@@ -86,7 +86,7 @@ def first_complete(
             if upstream is None:
                 open_events(own, lake, events, stream_name(clause.stream), last)
             else:
-                own.open(f"{events}_stored", output_stream(upstream.query, ()).name)
+                own.open(f"{events}_stored", OUTPUT_STREAMS.name(upstream.query))
                 own.make(Statement(events, known_elements(f"{events}_stored", last)))
             own.load(horizons, horizons_before(timeline.arrivals))
             query = elements_complete_from(events, window, kept_from, horizons, after)

@@ -12,6 +12,7 @@ from typing import Self
 from weir.catalog.windowing import Windowing
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
+from weir.lake.tables import EMBEDDINGS
 from weir.progress.backlog import HORIZON
 from weir.progress.streams import Frontiers
 from weir.streams.reading import read_horizons
@@ -42,7 +43,7 @@ class Horizons:
         Epochs that did not touch the query are missing.
         """
         found: list[tuple[int, int | None]] = []
-        for commit in lake.commits(f"embeddings/{query}"):
+        for commit in lake.commits(EMBEDDINGS.name(query)):
             metadata = Metadata.from_json(commit.get("userMetadata"))
             if metadata is not None and metadata.job == "maintain" and HORIZON in metadata.extra:
                 found.append((metadata.watermark, metadata.extra[HORIZON]))

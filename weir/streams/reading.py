@@ -15,7 +15,7 @@ from weir.compute.sql import alias, column, columns, number, rows_of, select
 from weir.engine.windows import EVENT
 from weir.lake.instants import microseconds
 from weir.lake.lake import Lake
-from weir.lake.tables import TRANSACTIONS, output_stream, stream
+from weir.lake.tables import EMBEDDINGS, OUTPUT_STREAMS, STREAMS, TRANSACTIONS, output_stream
 from weir.progress.backlog import LaterStart
 from weir.progress.streams import Frontiers, first_instant
 from weir.streams.stream_names import streams_of
@@ -48,7 +48,7 @@ def read_timeline(
     streams = []
     for name in streams_of(windowing):
         history = source_history(lake, name, frontiers, last)
-        streams.append(_with_arrivals(engine, lake, stream(name).name, history, after, last))
+        streams.append(_with_arrivals(engine, lake, STREAMS.name(name), history, after, last))
     for each in windowing.upstreams:
         history, table = output_history(lake, each, frontiers, last), output_stream(each.query, ())
         streams.append(_with_arrivals(engine, lake, table.name, history, after, last))
@@ -88,7 +88,7 @@ def _timeline(
 
 def began_at(lake: Lake, upstream: Upstream) -> int | None:
     """The first instant of a query, if it is not that of its streams."""
-    maintained = lake.last_metadata(f"embeddings/{upstream.query}", job="maintain")
+    maintained = lake.last_metadata(EMBEDDINGS.name(upstream.query), job="maintain")
     start = None if maintained is None else LaterStart.from_json(maintained[1].extra)
     return None if start is None else start.begins
 
@@ -100,7 +100,7 @@ def open_events(
 
     The state of the table is that which the lake has open, so that what was deleted of it is known.
     """
-    table = stream(stream_).name
+    table = STREAMS.name(stream_)
     engine.open(f"{name}_stored", table, version=lake.version(table), where=where)
     known = [column("epoch") <= number(last)]
     engine.make(
@@ -132,7 +132,7 @@ def output_history(
 
     Its frontier is right after what is final of the query.
     """
-    if not lake.exists(output_stream(upstream.query, ()).name):
+    if not lake.exists(OUTPUT_STREAMS.name(upstream.query)):
         return None
     timeline = read_horizons(lake, upstream.windowing, frontiers, last, began_at(lake, upstream))
     known = [

@@ -42,6 +42,7 @@ from weir.compute.sql import (
     union_all,
 )
 from weir.engine.relations import BEFORE_ALL
+from weir.lake.tables import EMBEDDINGS
 from weir.plan.plan import ANSWER
 from weir.progress.backlog import HORIZON, Backlog
 from weir.validate.derived_columns import DerivedColumn, changes_at_epoch, with_derived_columns
@@ -124,7 +125,7 @@ def stored_rows(work: Backlog) -> StoredTable:
 
 
 def _answer(work: Backlog, where: exp.Expr) -> StoredTable:
-    return StoredTable(f"log_{work.query}", f"embeddings/{work.query}", work.snapshot, where)
+    return StoredTable(f"log_{work.query}", EMBEDDINGS.name(work.query), work.snapshot, where)
 
 
 def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> None:

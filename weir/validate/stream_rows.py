@@ -29,7 +29,7 @@ from weir.compute.sql import (
     union_all,
 )
 from weir.lake.lake import Lake
-from weir.lake.tables import STREAM_EPOCHS, TRANSACTIONS, stream
+from weir.lake.tables import STREAM_EPOCHS, STREAMS, TRANSACTIONS
 from weir.progress.streams import EpochBounds, epoch_bounds, stream_names
 
 
@@ -67,7 +67,7 @@ def make_stream_rows(
     for index, checked in enumerate(streams):
         relation = f"events_of_stream_{index}"
         where = all_of([condition.copy() for condition in new])
-        engine.open(relation, stream(checked.name).name, where=where)
+        engine.open(relation, STREAMS.name(checked.name), where=where)
         parts.append(_events(relation, checked.name))
     engine.make(Statement(name, _checked(union_all(parts))))
 

@@ -8,6 +8,8 @@ from typing import Any
 from pyspark.sql import (
     DataFrame,
     SparkSession,
+)
+from pyspark.sql import (
     functions as F,  # noqa: N812
 )
 

@@ -18,7 +18,7 @@ from weir.ingest.sources.guards import Guards
 from weir.ingest.sources.source import Source
 from weir.lake.instants import time_at
 from weir.lake.lake import Lake
-from weir.lake.tables import SERVICES, replica
+from weir.lake.tables import REPLICAS, SERVICES
 from weir.project import Project
 from weir.rdf.replica_graphs import replica_graph
 from weir.remotes.declarations import Remote
@@ -48,7 +48,7 @@ class Rounds(Source):
     @classmethod
     def of(cls, remote: Remote, lake: str) -> Rounds:
         """The source that a declared remote is, in a lake."""
-        location = f"{lake}/{replica(remote.name).name}"
+        location = f"{lake}/{REPLICAS.name(remote.name)}"
         return cls(name=remote.name, location=location, remote=remote.term)
 
     def pending(self, position: SourcePosition, project: Project) -> list[ChangeSet]:

@@ -1,0 +1,88 @@
+"""The ledger: who ran when, what was done and why, and what was checked."""
+
+from __future__ import annotations
+
+from weir.lake.tables.layout import (
+    LOG_COMMITS,
+    PLAIN,
+    RUN_ID,
+    SUMMARY,
+    Column,
+    Table,
+)
+
+RUNS = Table(
+    name="runs",
+    comment="The ledger: who ran when, and per query what was done and why.",
+    columns=(
+        RUN_ID,
+        Column("number", "BIGINT", "number of the run among the runs of its job, from 1"),
+        Column(
+            "job",
+            "STRING",
+            "ingest, maintain, validate, publish, compact, audit, freshness, or refresh:<remote>",
+        ),
+        Column(
+            "query",
+            "STRING",
+            "query; * for all that stood at from_epoch and that the run has no other row about;"
+            " of freshness: remote; null for a row about the run as a whole",
+        ),
+        Column(
+            "mode",
+            "STRING",
+            "initial, incremental, full, edited, rebased, untouched, skipped, removed or dropped",
+        ),
+        Column("reason", "STRING", "why this mode, or the error"),
+        Column("from_epoch", "BIGINT", "watermark before"),
+        Column("to_epoch", "BIGINT", "watermark after"),
+        Column("rows_in", "BIGINT", "changes read"),
+        Column("rows_out", "BIGINT", "rows written"),
+        Column("seconds", "DOUBLE", "how long it took"),
+        Column("status", "STRING", "claimed, succeeded, failed or abandoned"),
+        Column(
+            "table_version", "BIGINT", "version of the output table that was committed, or null"
+        ),
+        Column("host", "STRING", "machine the run was started on"),
+        Column("pid", "BIGINT", "process of the run"),
+        Column("process", "STRING", "which of the processes with that number, or null"),
+        Column("recorded_at", "TIMESTAMP", "when the row was written"),
+        Column("code_version", "STRING", "version of Weir"),
+        Column("checked_run", "STRING", "validate: the run of maintain whose rows were checked"),
+        Column("commit_metadata", "STRING", "metadata of the commit table_version, as JSON"),
+        Column(
+            "failed_attempts",
+            "STRING",
+            "maintain: of a query that takes more than it may, the attempts, as JSON",
+        ),
+    ),
+    properties=PLAIN,
+    log_commits=LOG_COMMITS,
+)
+
+LEDGER_SUMMARY = Table(
+    name="ledger_summary",
+    comment="The rows of `runs` that still matter, up to a version of it; it can be deleted.",
+    columns=RUNS.columns,
+    properties=SUMMARY,
+    log_commits=LOG_COMMITS,
+)
+
+QUALITY = Table(
+    name="quality",
+    comment="Results of the data-quality checks, one row per expectation.",
+    columns=(
+        RUN_ID,
+        Column("table", "STRING", "table that was checked"),
+        Column("query", "STRING", "query, or null"),
+        Column("expectation", "STRING", "what must hold"),
+        Column("success", "BOOLEAN", "whether it held"),
+        Column("observed", "STRING", "what was seen, as JSON"),
+        Column("unexpected_rows", "BIGINT", "rows that break it"),
+        Column("from_epoch", "BIGINT", "first epoch of the rows checked, exclusive"),
+        Column("to_epoch", "BIGINT", "last epoch of the rows checked, inclusive"),
+        Column("recorded_at", "TIMESTAMP", "when the row was written"),
+    ),
+    properties=PLAIN,
+    log_commits=LOG_COMMITS,
+)
