@@ -375,22 +375,22 @@ _JOURNAL = (
         _INGEST,
         (
             "epochs that exist are made again",
-            "last[1].watermark <= self.head()",
-            "last[1].watermark < self.head()",
+            "last.watermark > head(lake) and",
+            "last.watermark >= head(lake) and",
         ),
         (
             "epochs that a dead run began are not finished",
-            "last[1].watermark <= self.head()",
-            "last[1].watermark <= self.head() + 9",
+            "last.watermark > head(lake) and",
+            "last.watermark > head(lake) + 9 and",
         ),
         (
             "the triples of a dead run are forgotten",
-            "if self._watermark(TRIPLES) < until:",
+            "if self._watermark(TRIPLES) < begun.watermark:",
             "if False:",
         ),
         (
             "the triples of a dead run are written twice",
-            "if self._watermark(TRIPLES) < until:",
+            "if self._watermark(TRIPLES) < begun.watermark:",
             "if True:",
         ),
         (
@@ -405,17 +405,17 @@ _JOURNAL = (
         ),
         (
             "the state before a dead batch includes it",
-            '"recovered_log", head, self._literal_predicates)',
-            '"recovered_log", until, self._literal_predicates)',
+            '"recovered_log", newest, literals)',
+            '"recovered_log", begun.watermark, literals)',
         ),
     ),
     *_of(
-        "ingest/stream_journal",
+        "ingest/journal",
         _STREAM,
         (
             "the rows of stream_epochs of a dead run are written twice",
-            "if last is None or last.watermark < found.until:",
-            "if found:",
+            "if last is None or last.watermark < until:",
+            "if until:",
         ),
         (
             "late rows of epochs that do not exist stay",
@@ -424,8 +424,8 @@ _JOURNAL = (
         ),
         (
             "epochs of a stream that a dead run began are not finished",
-            "if last is not None and last.watermark > newest:\n            return",
-            "if False:\n            return",
+            "for table in (QUADS.name, *map(STREAMS.name, names)):",
+            "for table in (QUADS.name,):",
         ),
     ),
 )

@@ -31,7 +31,8 @@ from weir.compute.relations import Statement
 from weir.compute.sql import coalesce, column, columns, left_join, rows_of, select
 from weir.errors import WeirError
 from weir.ingest import clock
-from weir.ingest.journal import JOB, Journal, Transaction
+from weir.ingest.epochs import Transaction
+from weir.ingest.journal import JOB, Journal
 from weir.ingest.netting import QUAD
 from weir.ingest.source_files import read_otherwise
 from weir.ingest.sources.all_sources import all_sources
@@ -128,7 +129,9 @@ def rebuilt_graph(project: Project, run_id: str, progress: Progress) -> RebuiltG
     damaged = DamagedLog.of(lake, temporary)
     replays = replays_of(project, damaged.consolidated_until)
     # In the temporary lake, new epochs are numbered after all known ones.
-    journal.conclude([Transaction(newest, "", None, None, None, clock.now(), 0, 0, 0, run_id)])
+    now = clock.now()
+    known = Transaction(epoch=newest, source="", position=None, ingested_at=now, run_id=run_id)
+    journal.conclude([known])
     new_engine = partial(project.engine, JOB, temporary)
     epochs = Reading(project, new_engine, journal, damaged, progress).read(replays)
     with new_engine() as engine:

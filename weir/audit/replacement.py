@@ -12,7 +12,8 @@ from pathlib import Path
 from weir.audit.from_sources import RebuiltGraph
 from weir.audit.rebuild_folders import discard_replaced, folder_of, new_table, replaced_lake
 from weir.ingest import clock
-from weir.ingest.journal import JOB, Transaction
+from weir.ingest.epochs import Transaction
+from weir.ingest.journal import JOB
 from weir.lake.delta import file_commits
 from weir.lake.delta.commit import checkpoint, write
 from weir.lake.delta.metadata import Metadata
@@ -39,8 +40,14 @@ def put_in_place(lake: Lake, rebuilt: RebuiltGraph, run_id: str) -> None:
     checkpoint("repair:after:take:triples")
     rows = lake.rows(TRANSACTIONS.name).to_pylist()
     if rebuilt.corrected:
-        now = Transaction(until, rebuilt.corrected, None, None, None, clock.now(), 0, 0, 0, run_id)
-        rows.append({name: getattr(now, name, None) for name in TRANSACTIONS.column_names})
+        corrected = Transaction(
+            epoch=until,
+            source=rebuilt.corrected,
+            position=None,
+            ingested_at=clock.now(),
+            run_id=run_id,
+        )
+        rows.append({name: getattr(corrected, name, None) for name in TRANSACTIONS.column_names})
     # The change feeds of the new tables begin with the commits that have all rows.
     named = {f"{table.name}_version": version for table, version in rebuilt.versions.items()}
     metadata = Metadata(run_id, JOB, until)

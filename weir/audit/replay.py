@@ -20,7 +20,8 @@ from weir.ingest import clock
 from weir.ingest.batch import BatchResult, ingest_batch
 from weir.ingest.changesets import ChangeSet, SourcePosition
 from weir.ingest.endings import is_ending, renamed
-from weir.ingest.journal import Journal, Transaction
+from weir.ingest.epochs import Transaction
+from weir.ingest.journal import Journal
 from weir.ingest.pending import next_batch, positions_after, source_positions
 from weir.ingest.sources.all_sources import all_sources
 from weir.ingest.sources.source import Source
@@ -252,8 +253,15 @@ class Reading:
 
     def _passed(self, name: str, replay: Replay, position: str) -> Transaction:
         """The transaction by which a change set that was not read counts as read."""
-        known, now, run_id = replay.ingested[position], clock.now(), self.journal.run_id
-        return Transaction(known.epoch, name, position, known.change_id, None, now, 0, 0, 0, run_id)
+        known = replay.ingested[position]
+        return Transaction(
+            epoch=known.epoch,
+            source=name,
+            position=position,
+            change_id=known.change_id,
+            ingested_at=clock.now(),
+            run_id=self.journal.run_id,
+        )
 
 
 class _Everything(StoppedSource):

@@ -28,7 +28,6 @@ from weir.ingest.netting import QUAD, present_in
 from weir.ingest.pending import source_positions
 from weir.ingest.reading import Reader
 from weir.ingest.sources.declared import load_sources
-from weir.ingest.sources.snapshots import Snapshots
 from weir.lake.tables import GRAPHS, QUADS
 from weir.project import Project
 
@@ -51,10 +50,8 @@ def source_results(engine: Engine, project: Project, head: int) -> Iterator[Qual
     for declared in load_sources(project.settings.sources):
         source = declared.called_first(positions[declared.name].first_name)
         last = positions[source.name].last
-        if not isinstance(source, Snapshots) or source.stream is not None or last is None:
-            continue
-        newest = next(iter(source.versions_until(last)), None)
-        if newest is None or newest.position != last:
+        newest = None if last is None else source.content(last)
+        if newest is None:
             continue
         owned = [row["graph"] for row in graphs if row["source"] == source.name]
         if not _load(engine, project, newest, f"version_{source.name}"):

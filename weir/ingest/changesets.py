@@ -160,6 +160,10 @@ class AcceptedChangeSets:
             number: each for number, each in self.change_sets.items() if each.source.name == source
         }
 
+    def numbered(self, head: int) -> dict[int, int]:
+        """The epochs that the change sets become after the epoch `head`, by ordinal, in order."""
+        return {ordinal: head + i for i, ordinal in enumerate(sorted(self.change_sets), start=1)}
+
     def sources(self) -> dict[str, Source]:
         """The sources that have change sets, by name."""
         return {each.source.name: each.source for each in self.change_sets.values()}

@@ -1,22 +1,24 @@
 """The order in which a batch of epochs is committed, and what a run does after one that died.
 
-    graphs, rejected, source_files, quads, triples, transactions
+    of the graph   graphs, rejected, source_files, quads, triples, transactions
+    of a stream    rejected, source_files, late, streams/<name>, stream_epochs, transactions
 
-An epoch exists once `transactions` names it. Everything that a retry needs to give the same epochs
-to the same change sets is in the metadata of the `quads` commit:
+An epoch exists once `transactions` names it. The commit of `quads` or `streams/<name>` begins the
+epochs: its metadata has the rows of `transactions` and `stream_epochs`, so that a retry gives the
+same epochs to the same change sets. That of a stream is made for an epoch without events too.
 
-* died before `quads`: nothing has an epoch yet. New graphs are found to have their owner,
-  rejected rows and files are found written; the change sets are ingested again.
-* died after `quads`: the commit names the transactions; `triples` is computed from `quads`, the
-  transactions are written as they were meant.
+* died before it: nothing has an epoch yet. New graphs are found to have their owner, rejected rows
+  and files are found written; rows of `late` are of epochs that do not exist, and are deleted. The
+  change sets are ingested again.
+* died after it: `triples` is computed from `quads`, the other tables are written as they were
+  meant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import Any, Final, Self
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
 
 import pyarrow.compute as pc
 from sqlglot import exp
@@ -29,63 +31,52 @@ from weir.compute.sql import (
     column,
     columns,
     equal,
+    is_not_null,
+    is_null,
     one_of,
     rows_of,
     select,
+    small_number,
     subquery,
     text,
 )
 from weir.ingest import netting
+from weir.ingest.changesets import ChangeSet
+from weir.ingest.epochs import StreamEpochs, Transaction, transactions_of
+from weir.ingest.rejections import located
 from weir.ingest.source_files import SourceFile, record_files
 from weir.ingest.stored_quads import quads_about, quads_between
 from weir.lake.delta.commit import create_if_missing, write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.delta.newest_commit import newest_metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import GRAPHS, QUADS, REJECTED, SOURCE_FILES, TRANSACTIONS, TRIPLES, Table
-from weir.progress.watermarks import require_graph
+from weir.lake.tables import (
+    GRAPHS,
+    LATE,
+    QUADS,
+    REJECTED,
+    SOURCE_FILES,
+    STREAM_EPOCHS,
+    STREAMS,
+    TRANSACTIONS,
+    TRIPLES,
+    Table,
+    stream,
+)
+from weir.lake.upkeep.row_deletion import delete_later_rows
+from weir.progress.streams import stream_names
+from weir.progress.watermarks import head, require_graph
 
 JOB: Final = "ingest"
 GRAPHS_VERSION: Final = "graphs_version"
 """What a commit of `transactions` calls the version of `graphs` with the owners of its graphs."""
-_TIMES = ("event_time", "ingested_at")
-
-
-@dataclass(frozen=True, slots=True)
-class Transaction:
-    """A row of `transactions`, but for the versions of the commits that hold the epoch.
-
-    position: None if only time passed in a stream.
-    """
-
-    epoch: int
-    source: str
-    position: str | None
-    change_id: str | None
-    event_time: datetime | None
-    ingested_at: datetime
-    inserted: int
-    deleted: int
-    rejected: int
-    run_id: str
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON values, as they stand in the metadata of the `quads` commit."""
-        row = asdict(self)
-        return row | {name: row[name] and row[name].isoformat() for name in _TIMES}
-
-    @classmethod
-    def from_json(cls, row: Mapping[str, Any]) -> Self:
-        """The transaction that `to_json` wrote down."""
-        times = {name: row[name] and datetime.fromisoformat(row[name]) for name in _TIMES}
-        return cls(**{**row, **times})
 
 
 class Journal:
     """The tables that ingest writes, for one run."""
 
     def __init__(self, lake: Lake, run_id: str, literal_predicates: int) -> None:
-        self.run_id, self._lake, self._literal_predicates = run_id, lake, literal_predicates
+        self.run_id, self.lake, self._literal_predicates = run_id, lake, literal_predicates
         require_graph(lake)
         for table in (GRAPHS, REJECTED, SOURCE_FILES, QUADS, TRIPLES, TRANSACTIONS):
             create_if_missing(lake, table)
@@ -98,17 +89,21 @@ class Journal:
         """Record the owners of new graphs: columns graph, source."""
         append(engine, GRAPHS, self.signed(graphs), self.metadata(until), 1)
 
-    def reject(self, engine: Engine, rows: exp.Query, positions: Sequence[str], until: int) -> None:
+    def reject(
+        self, engine: Engine, change_sets: Mapping[int, ChangeSet], rejections: str, until: int
+    ) -> None:
         """Record rejected input, except what an earlier run has recorded.
 
         That run died before the change sets became epochs, or their source stopped at them.
 
         Args:
-            engine: knows the relations that `rows` reads.
-            rows: `rejected` but for the run.
-            positions: of the change sets that `rows` are of.
+            engine: knows the relation.
+            change_sets: by ordinal.
+            rejections: relation of `REJECTION_COLUMNS`.
             until: the newest epoch of the batch.
         """
+        rows = located(engine, change_sets, rejections)
+        positions = [change_set.position for change_set in change_sets.values()]
         at_these = one_of(column("position"), positions)
         engine.open("known_rejections", REJECTED.name, where=at_these)
         new = _without_known(rows, "known_rejections")
@@ -117,9 +112,9 @@ class Journal:
 
     def record_read(self, files: Sequence[SourceFile], until: int) -> None:
         """Record the files of the change sets that become the epochs up to `until`."""
-        record_files(self._lake, files, self.metadata(until))
+        record_files(self.lake, files, self.metadata(until))
 
-    def commit(
+    def commit_quads(
         self,
         engine: Engine,
         log: str,
@@ -140,33 +135,72 @@ class Journal:
         if rows == 0:
             self.conclude(transactions)
             return
-        metadata = self.metadata(until, transactions=[each.to_json() for each in transactions])
+        begun = [transaction.to_json() for transaction in transactions]
         quads = select(*columns(QUADS.column_names), from_=rows_of(log))
+        metadata = self.metadata(until, transactions=begun)
         quads_version = append(engine, QUADS, quads, metadata, rows)
         triples = netting.net_triples(log, present)
         triples_version = append(engine, TRIPLES, triples, self.metadata(until), rows)
         self._conclude(transactions, quads_version, triples_version)
 
-    def unfinished(self) -> tuple[Transaction, ...]:
-        """The transactions of a batch whose quads are committed, but which do not exist yet."""
-        last = self._lake.last_metadata(QUADS.name, job=JOB)
-        if last is None or last[1].watermark <= self.head():
-            return ()
-        return tuple(Transaction.from_json(row) for row in last[1].extra["transactions"])
+    def commit_events(self, engine: Engine, events: str, epochs: StreamEpochs) -> None:
+        """Commit the events of some epochs that the stream takes or not, then the epochs.
 
-    def recover(self, engine: Engine, transactions: Sequence[Transaction]) -> None:
-        """Finish the commits of `unfinished` transactions."""
-        head, until = self.head(), transactions[-1].epoch
-        if self._watermark(TRIPLES) < until:
-            quads_between(engine, "recovered_log", head, until)
-            quads_about(engine, "recovered_stored", "recovered_log", head, self._literal_predicates)
+        Args:
+            engine: knows the relation.
+            events: the relation of `lateness.events`.
+            epochs: every epoch after the head.
+        """
+        table, until = stream(epochs.stream), epochs.transactions[-1].epoch
+        late = sum(epoch.late for epoch in epochs.epochs)
+        if late:
+            names = [name for name in LATE.column_names if name not in ("stream", "run_id")]
+            refused = select(
+                *columns(names),
+                alias(text(epochs.stream), "stream"),
+                from_=rows_of(events),
+                where=[is_not_null(column("reason"))],
+            )
+            append(engine, LATE, self.signed(refused), self.metadata(until), late)
+        taken = select(
+            *columns(name for name in table.column_names if name != "weight"),
+            alias(small_number(1), "weight"),
+            from_=rows_of(events),
+            where=[is_null(column("reason"))],
+        )
+        rows = sum(epoch.rows for epoch in epochs.epochs)
+        append(engine, table, taken, self.metadata(until, **epochs.to_json()), rows)
+        self._finish_stream(epochs)
+
+    def commit_passed_time(self, epochs: StreamEpochs) -> None:
+        """Commit epochs of a stream in which only time passed."""
+        metadata = self.metadata(epochs.transactions[-1].epoch, **epochs.to_json())
+        write(self.lake, stream(epochs.stream), [], metadata)
+        self._finish_stream(epochs)
+
+    def finish(self, engine: Engine, begun: Metadata) -> None:
+        """Commit what is missing of epochs that the commit of a run that died has begun."""
+        if "stream_epochs" in begun.extra:
+            self._finish_stream(StreamEpochs.of(begun))
+            return
+        transactions, newest = transactions_of(begun), self.head()
+        if self._watermark(TRIPLES) < begun.watermark:
+            quads_between(engine, "recovered_log", newest, begun.watermark)
+            literals = self._literal_predicates
+            quads_about(engine, "recovered_stored", "recovered_log", newest, literals)
             engine.make(
                 Statement("recovered_present", netting.present("recovered_stored"), "small")
             )
             triples = netting.net_triples("recovered_log", "recovered_present")
-            rows = sum(each.inserted + each.deleted for each in transactions)
-            append(engine, TRIPLES, triples, self.metadata(until), rows)
+            rows = sum(done.inserted + done.deleted for done in transactions)
+            append(engine, TRIPLES, triples, self.metadata(begun.watermark), rows)
         self.conclude(transactions)
+
+    def discard_late(self) -> None:
+        """Delete the rows of `late` that a run wrote for epochs that it did not commit."""
+        newest, last = self.head(), newest_of_ingest(self.lake, LATE.name)
+        if last is not None and last.watermark > newest:
+            delete_later_rows(self.lake, LATE.name, newest, self.metadata(newest))
 
     def conclude(self, transactions: Sequence[Transaction]) -> None:
         """Commit epochs all of whose rows are committed."""
@@ -181,33 +215,51 @@ class Journal:
         """The rows with the run that writes them."""
         return select("*", alias(text(self.run_id), "run_id"), from_=subquery(rows, "rows"))
 
+    def _finish_stream(self, epochs: StreamEpochs) -> None:
+        """Commit what is missing of epochs of a stream whose events are committed."""
+        until = epochs.transactions[-1].epoch
+        last = newest_of_ingest(self.lake, STREAM_EPOCHS.name)
+        if last is None or last.watermark < until:
+            rows = [asdict(epoch) for epoch in epochs.epochs]
+            write(self.lake, STREAM_EPOCHS, rows, self.metadata(until))
+        self.conclude(epochs.transactions)
+
     def _conclude(
         self, transactions: Sequence[Transaction], quads_version: int, triples_version: int
     ) -> None:
         versions = {"quads_version": quads_version, "triples_version": triples_version}
-        write(
-            self._lake,
-            TRANSACTIONS,
-            [asdict(each) | versions for each in transactions],
-            self.metadata(
-                transactions[-1].epoch, **{GRAPHS_VERSION: self._lake.version(GRAPHS.name)}
-            ),
-        )
+        owners = {GRAPHS_VERSION: self.lake.version(GRAPHS.name)}
+        rows = [asdict(transaction) | versions for transaction in transactions]
+        write(self.lake, TRANSACTIONS, rows, self.metadata(transactions[-1].epoch, **owners))
 
     def _watermark(self, table: Table) -> int:
-        last = self._lake.last_metadata(table.name, job=JOB)
+        last = self.lake.last_metadata(table.name, job=JOB)
         return 0 if last is None else last[1].watermark
 
     def _committed(self, table: Table) -> int:
         """The version of the newest commit of ours, 0 before the first."""
-        last = self._lake.last_metadata(table.name, job=JOB)
+        last = self.lake.last_metadata(table.name, job=JOB)
         return self._named(table) if last is None else last[0]
 
     def _named(self, table: Table) -> int:
         """The version that the epochs name: the log of a graph at rest forgets its last commit."""
         name = f"{table.name}_version"
-        known = self._lake.rows(TRANSACTIONS.name, [name])[name]
+        known = self.lake.rows(TRANSACTIONS.name, [name])[name]
         return int(pc.max(known).as_py() or 0)
+
+
+def unfinished(lake: Lake, declared: Iterable[str]) -> Iterator[Metadata]:
+    """The commits that begin epochs of a batch, which do not exist yet: of the graph, of streams.
+
+    Args:
+        lake: which holds the tables; what one commit has begun may be finished before the next.
+        declared: names of streams beside those that the lake knows.
+    """
+    names = sorted({*declared, *stream_names(lake)})
+    for table in (QUADS.name, *map(STREAMS.name, names)):
+        last = newest_of_ingest(lake, table)
+        if last is not None and last.watermark > head(lake) and last.extra["transactions"]:
+            yield last
 
 
 def newest_of_ingest(lake: Lake, table_name: str) -> Metadata | None:

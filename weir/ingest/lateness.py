@@ -32,9 +32,13 @@ from weir.compute.sql import (
     subquery,
     text,
 )
+from weir.ingest.epochs import StreamEpochs
+from weir.ingest.journal import newest_of_ingest
 from weir.ingest.netting import QUAD
 from weir.ingest.sources.stream import Stream
-from weir.progress.streams import DeletedEvents
+from weir.lake.lake import Lake
+from weir.lake.tables import STREAMS
+from weir.progress.streams import DeletedEvents, deleted_events
 
 TOO_LATE = "too late: before the frontier, and more than `lateness` so"
 DELETED = "events of its time have been deleted"
@@ -53,6 +57,15 @@ class StreamState:
     starts: int | None = None
     frontier: int | None = None
     deleted: DeletedEvents | None = None
+
+
+def stream_state(lake: Lake, name: str) -> StreamState:
+    """How far a stream is, by its newest commit."""
+    last = newest_of_ingest(lake, STREAMS.name(name))
+    if last is None:
+        return StreamState()
+    epochs = StreamEpochs.of(last)
+    return StreamState(epochs.starts, epochs.epochs[-1].frontier, deleted_events(lake, name))
 
 
 @dataclass(frozen=True, slots=True)

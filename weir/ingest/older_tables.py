@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from weir.ingest.journal import GRAPHS_VERSION, Transaction, newest_of_ingest
+from weir.ingest.epochs import Transaction
+from weir.ingest.journal import GRAPHS_VERSION, newest_of_ingest
 from weir.ingest.pending import source_positions
 from weir.lake.damage.storage_errors import DamagedTable, table_of
 from weir.lake.delta.file_rows import greatest

@@ -13,10 +13,9 @@ from weir.compute.placement import Placement
 from weir.errors import WeirError
 from weir.ingest.changesets import ChangeSet, SourcePosition, Waiting
 from weir.ingest.endings import after_ending, is_ending
-from weir.ingest.journal import Transaction
+from weir.ingest.epochs import Transaction
 from weir.ingest.numbered_names import left_out
 from weir.ingest.sources.errors import SourceError, errors_of
-from weir.ingest.sources.patches import BASE
 from weir.ingest.sources.source import Source
 from weir.lake.lake import Lake
 from weir.lake.tables import TRANSACTIONS
@@ -180,7 +179,7 @@ def _gap(source: Source, position: SourcePosition, found: Sequence[ChangeSet]) -
     """
     if not found or not source.is_chain or position.last_id is not None:
         return None
-    ingested = [name for name in position.positions if name != BASE]
+    ingested = [name for name in position.positions if name not in source.unnumbered]
     return left_out(ingested, found[0].position)
 
 

@@ -6,38 +6,25 @@ claim of ingest. Killed at any point, either nothing was done, or the next inges
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from weir.errors import ConfigurationError
 from weir.ingest import clock
 from weir.ingest.batch import ingest_batch
 from weir.ingest.changesets import SourcePosition
 from weir.ingest.endings import Retraction, renamed_from, settle_owners, undeclared_sources
-from weir.ingest.journal import JOB, Journal, Transaction
+from weir.ingest.epochs import Transaction
+from weir.ingest.journal import JOB
 from weir.ingest.pending import source_positions
+from weir.ingest.run import ingesting
 from weir.ingest.source_files import copy_files
 from weir.ingest.sources.all_sources import all_sources
 from weir.ingest.sources.source import Source
-from weir.ingest.stage import recover
-from weir.ingest.stream_journal import StreamJournal
 from weir.lake.lake import Lake
 from weir.lake.names import Name
 from weir.project import Project
-from weir.settings import Settings
-from weir.stage import Progress, claimed, silent
+from weir.stage import Progress, silent
 from weir.text.near import meant
-
-
-@dataclass(frozen=True, slots=True)
-class _Ingest:
-    """An ingest in progress, which has finished what a run that died had begun."""
-
-    journal: Journal
-    lake: Lake
-    positions: Mapping[str, SourcePosition]
-    declared: Mapping[str, Source]
 
 
 def quads_to_retract(project: Project, name: Name) -> int:
@@ -47,7 +34,8 @@ def quads_to_retract(project: Project, name: Name) -> int:
         ConfigurationError: it is declared, or none of its quads are in the graph.
     """
     lake = project.open_lake()
-    return _quads_of(lake, source_positions(lake), _declared(project.settings), name)
+    positions = source_positions(lake)
+    return _quads_of(lake, positions, all_sources(project.settings), name)
 
 
 def drop_source(
@@ -61,18 +49,19 @@ def drop_source(
         BusyError: an ingest is in progress.
         ConfigurationError: the source is declared, or none of its quads are in the graph.
     """
-    with _ingesting(project, run_id, progress) as ingest:
-        quads = _quads_of(ingest.lake, ingest.positions, ingest.declared, name)
+    with ingesting(project, run_id, progress) as ingest:
+        ingest.recover()
+        positions = source_positions(project.lake)
+        quads = _quads_of(project.lake, positions, ingest.sources, name)
         progress(f"retracting {quads:,} quads of {name}")
         source = Retraction(name=name, location=project.settings.lake)
-        source = source.called_first(ingest.positions[name].first_name)
+        source = source.called_first(positions[name].first_name)
         with project.engine(JOB) as engine:
-            result = ingest_batch(
-                engine, project, ingest.journal, [source.change_set], ingest.positions, {}
-            )
+            change_sets = [source.change_set]
+            result = ingest_batch(engine, project, ingest.journal, change_sets, positions, {})
         for error in result.stopped.values():
             raise error
-        settle_owners(ingest.lake, source_positions(ingest.lake), run_id, ingest.journal.head())
+        settle_owners(project.lake, source_positions(project.lake), run_id, ingest.journal.head())
         return result.transactions[0]
 
 
@@ -92,60 +81,42 @@ def rename_source(
         BusyError: an ingest is in progress.
         ConfigurationError: the old name is declared, the new one is not or was ingested already.
     """
-    with _ingesting(project, run_id, progress) as ingest:
-        _quads_of(ingest.lake, ingest.positions, ingest.declared, old)
-        source, known = ingest.declared.get(new), ingest.positions[new]
+    with ingesting(project, run_id, progress) as ingest:
+        ingest.recover()
+        positions = source_positions(project.lake)
+        _quads_of(project.lake, positions, ingest.sources, old)
+        source = next((source for source in ingest.sources if source.name == new), None)
         if source is None or source.stream is not None or source.replica is not None:
             raise ConfigurationError(
                 f"no source {new} is declared that changes the graph",
                 str(project.settings.sources),
                 f"Declare it as {old} was, under its new name.",
             )
-        if known.positions:
+        if positions[new].positions:
             raise ConfigurationError(
                 f"the source {new} was ingested itself", "", "Give the source another new name."
             )
         epoch = ingest.journal.head() + 1
-        copy_files(ingest.lake, old, new, ingest.journal.metadata(epoch))
+        copy_files(project.lake, old, new, ingest.journal.metadata(epoch))
         transaction = Transaction(
             epoch=epoch,
             source=new,
             position=renamed_from(old, epoch),
-            change_id=None,
-            event_time=None,
             ingested_at=clock.now(),
-            inserted=0,
-            deleted=0,
-            rejected=0,
             run_id=run_id,
         )
         ingest.journal.conclude([transaction])
-        settle_owners(ingest.lake, source_positions(ingest.lake), run_id, epoch)
+        settle_owners(project.lake, source_positions(project.lake), run_id, epoch)
         return transaction
-
-
-@contextmanager
-def _ingesting(project: Project, run_id: str, progress: Progress) -> Iterator[_Ingest]:
-    lake, settings = project.open_lake(), project.settings
-    declared = _declared(settings)
-    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        journal = Journal(lake, run_id, settings.limits.literal_predicates)
-        start, streams = journal.head(), StreamJournal(lake, journal)
-        recover(project, journal, streams, [*declared.values()], progress)
-        yield _Ingest(journal, lake, source_positions(lake), declared)
-        run.totals |= {"from_epoch": start, "to_epoch": journal.head()}
-
-
-def _declared(settings: Settings) -> Mapping[str, Source]:
-    return {each.name: each for each in all_sources(settings)}
 
 
 def _quads_of(
     lake: Lake,
     positions: Mapping[str, SourcePosition],
-    declared: Mapping[str, Source],
+    sources: Sequence[Source],
     name: Name,
 ) -> int:
+    declared = [source.name for source in sources]
     if name in declared:
         raise ConfigurationError(
             f"the source {name} is declared: the next run would go on with it",

@@ -16,8 +16,8 @@ from weir.ingest import clock
 from weir.ingest.batch import BatchResult, ingest_batch
 from weir.ingest.changesets import SourcePosition
 from weir.ingest.endings import settle_owners, stays, undeclared_sources, what_to_do
-from weir.ingest.journal import JOB, Journal, Transaction
-from weir.ingest.older_tables import refuse_older_tables, refuse_older_transactions
+from weir.ingest.epochs import Transaction
+from weir.ingest.journal import JOB, unfinished
 from weir.ingest.pending import (
     Pending,
     next_batch,
@@ -25,19 +25,17 @@ from weir.ingest.pending import (
     positions_after,
     source_positions,
 )
+from weir.ingest.run import Ingest, ingesting, streams
 from weir.ingest.source_files import SourceFile, changed_files, read_twice, record_changes
 from weir.ingest.sources.all_sources import all_sources
 from weir.ingest.sources.errors import SourceError
 from weir.ingest.sources.source import Source
 from weir.ingest.stopped_sources import StoppedSource, permits, record_stopped
-from weir.ingest.stream_batch import ingest_stream_batch
-from weir.ingest.stream_journal import StreamJournal, unfinished_epochs
 from weir.ingest.ticks import due_ticks, tick
 from weir.lake.counted import counted
 from weir.lake.lake import Lake
-from weir.lake.tables import QUADS, TRANSACTIONS
 from weir.project import Project
-from weir.stage import Progress, StageResult, claimed, silent
+from weir.stage import Progress, StageResult, silent
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,109 +151,37 @@ def ingest_changes(
         BusyError: another ingest is in progress.
         ConfigurationError: sources.yml or remotes.yml is wrong, or names no such source.
     """
-    lake, settings = project.open_lake(), project.settings
-    sources = all_sources(settings)
-    with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
-        journal = Journal(lake, run_id, settings.limits.literal_predicates)
-        streams = StreamJournal(lake, journal)
-        start = journal.head()
-        recovered = recover(project, journal, streams, sources, progress)
+    with ingesting(project, run_id, progress) as ingest:
+        lake, sources, journal = project.lake, ingest.sources, ingest.journal
+        recovered = ingest.recover()
         consumed = source_positions(lake)
         settle_owners(lake, consumed, run_id, journal.head())
-        allowed = permits(lake, accept, [each.name for each in sources])
-        done, operations, ended = _ingest_all(
-            project, journal, streams, sources, consumed, allowed, progress
-        )
+        allowed = permits(lake, accept, [source.name for source in sources])
+        done, operations, ended = _ingest_all(ingest, consumed, allowed)
         end = journal.head()
         record_stopped(lake, run_id, clock.now(), end, ended.errors, ended.waiting)
-        run.totals |= {
-            "from_epoch": start,
-            "to_epoch": end,
-            "rows_in": operations,
-            "rows_out": sum(each.inserted + each.deleted for each in (*recovered, *done)),
-        }
-        found = changed_files(lake, sources)
-        record_changes(lake, found, journal.metadata(end))
+        written = sum(t.inserted + t.deleted for t in (*recovered, *done))
+        ingest.run.totals |= {"rows_in": operations, "rows_out": written}
+        changed = changed_files(lake, sources)
+        record_changes(lake, changed, journal.metadata(end))
         consumed = positions_after(consumed, done)
-        results = tuple(_source_result(each, done, consumed, ended) for each in sources)
-        undeclared = undeclared_sources(lake, consumed, [each.name for each in sources])
         return IngestResult(
-            start,
+            ingest.start,
             end,
             len(recovered),
-            results,
-            found.reported,
-            undeclared,
+            tuple(_source_result(source, done, consumed, ended) for source in sources),
+            changed.reported,
+            undeclared_sources(lake, consumed, [source.name for source in sources]),
             ended.unread,
             ended.missing,
             dict(_read_twice(lake, sources, done)),
         )
 
 
-def recover(
-    project: Project,
-    journal: Journal,
-    streams: StreamJournal,
-    sources: Sequence[Source],
-    progress: Progress,
-) -> tuple[Transaction, ...]:
-    """Finish what a run that died had begun to commit, of the graph or of a stream.
-
-    Raises:
-        DamagedTable: a table is older than the others.
-    """
-    refuse_older_tables(project.lake)
-    return (
-        *_recover_graph(project, journal, progress),
-        *_recover_stream(journal, streams, project.lake, sources, progress),
-    )
-
-
-def _recover_graph(
-    project: Project, journal: Journal, progress: Progress
-) -> tuple[Transaction, ...]:
-    """Finish what a run that died had begun to commit."""
-    transactions = journal.unfinished()
-    refuse_older_transactions(project.lake, journal.head(), transactions)
-    if transactions:
-        progress("finishing what an earlier run had begun to commit")
-        with project.engine(JOB) as engine:
-            journal.recover(engine, transactions)
-        _report_recovery(transactions, progress)
-    return transactions
-
-
-def _recover_stream(
-    journal: Journal,
-    streams: StreamJournal,
-    lake: Lake,
-    sources: Sequence[Source],
-    progress: Progress,
-) -> Sequence[Transaction]:
-    """The same for a stream."""
-    found = unfinished_epochs(lake, [source.name for source in sources if source.stream])
-    if found is None:
-        streams.discard_late()
-        return ()
-    refuse_older_transactions(lake, journal.head(), found.transactions)
-    streams.finish(found)
-    _report_recovery(found.transactions, progress)
-    return found.transactions
-
-
-def _report_recovery(transactions: Sequence[Transaction], progress: Progress) -> None:
-    first, last = transactions[0].epoch, transactions[-1].epoch
-    progress(f"finished epochs {first}..{last}, which an earlier run had begun to commit")
-
-
 def _ingest_all(
-    project: Project,
-    journal: Journal,
-    streams: StreamJournal,
-    sources: Sequence[Source],
+    ingest: Ingest,
     consumed: Mapping[str, SourcePosition],
     allowed: Mapping[str, StoppedSource],
-    progress: Progress,
 ) -> tuple[list[Transaction], int, Pending]:
     """Ingest batch after batch.
 
@@ -263,37 +189,33 @@ def _ingest_all(
         The transactions, how many operations were read, and what is still pending: why sources
         stopped, and what others wait for.
     """
-    progress(f"looking for new change sets of {counted(len(sources), 'source')}")
-    lake, settings = project.lake, project.settings
+    project, sources = ingest.project, ingest.sources
+    lake = project.lake
+    ingest.progress(f"looking for new change sets of {counted(len(sources), 'source')}")
     pending = pending_change_sets(project, sources, consumed)
     queue, errors, waiting = pending.change_sets, pending.errors, pending.waiting
-    busy = {each.source.name for each in queue}
+    busy = {change_set.source.name for change_set in queue}
     done: list[Transaction] = []
     operations = 0
     while queue:
-        batch, queue = next_batch(queue, settings.limits)
+        batch, queue = next_batch(queue, project.settings.limits)
         began = time.monotonic()
-        names = ", ".join(dict.fromkeys(each.source.name for each in batch))
-        progress(f"reading {counted(len(batch), 'change set')} of {names}")
+        names = ", ".join(dict.fromkeys(change_set.source.name for change_set in batch))
+        ingest.progress(f"reading {counted(len(batch), 'change set')} of {names}")
         with project.engine(JOB) as engine:
-            if batch[0].source.stream is None:
-                result = ingest_batch(engine, project, journal, batch, consumed, allowed)
-            else:
-                result = ingest_stream_batch(
-                    engine, project, journal, streams, batch, consumed, allowed
-                )
+            result = ingest_batch(engine, project, ingest.journal, batch, consumed, allowed)
         done += result.transactions
         operations += result.operations
         errors |= result.stopped
         waiting |= result.waiting
         consumed = positions_after(consumed, result.transactions)
-        queue = [each for each in queue if each.source.name not in result.ended]
+        queue = [later for later in queue if later.source.name not in result.ended]
         if result.transactions:
-            progress(_summary(result, time.monotonic() - began))
+            ingest.progress(_summary(result, time.monotonic() - began))
     for source in due_ticks(lake, sources, consumed, {*busy, *errors}, clock.now()):
-        done.append(tick(journal, streams, source))
-        progress(f"epoch {done[-1].epoch}: time passed in the stream {source.name}")
-    waiting = {name: each for name, each in waiting.items() if name not in errors}
+        done.append(tick(ingest.journal, source))
+        ingest.progress(f"epoch {done[-1].epoch}: time passed in the stream {source.name}")
+    waiting = {name: why for name, why in waiting.items() if name not in errors}
     return done, operations, Pending(queue, errors, waiting, pending.unread, pending.missing)
 
 
@@ -309,11 +231,7 @@ def is_anything_pending(project: Project) -> bool:
     pending = pending_change_sets(project, sources, consumed)
     if pending.change_sets or pending.errors or due_ticks(lake, sources, consumed, (), clock.now()):
         return True
-    begun = lake.last_metadata(QUADS.name, job=JOB)
-    done = lake.last_metadata(TRANSACTIONS.name, job=JOB)
-    if begun is not None and (done is None or done[1].watermark < begun[1].watermark):
-        return True
-    if unfinished_epochs(lake, [each.name for each in sources if each.stream]) is not None:
+    if next(unfinished(lake, streams(sources)), None) is not None:
         return True
     return bool(changed_files(lake, sources).new)
 
@@ -357,15 +275,8 @@ def _summary(result: BatchResult, seconds: float) -> str:
     transactions = result.transactions
     first, last = transactions[0].epoch, transactions[-1].epoch
     rejected = sum(each.rejected for each in transactions)
-    if result.streams:
-        events, late = (sum(getattr(e, name) for e in result.streams) for name in ("rows", "late"))
-        what = f"{counted(events, 'event')}{f', {late:,} late' if late else ''}"
-    else:
-        inserted = sum(each.inserted for each in transactions)
-        deleted = sum(each.deleted for each in transactions)
-        what = f"+{inserted:,} -{deleted:,} quads"
     return (
-        f"epochs {first}..{last}: {what}"
+        f"epochs {first}..{last}: {result.what}"
         f"{f', {rejected:,} rejected' if rejected else ''}, {seconds:.1f} s"
     )
 

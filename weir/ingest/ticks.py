@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from weir.ingest import clock
 from weir.ingest.changesets import SourcePosition
-from weir.ingest.journal import Journal, Transaction
+from weir.ingest.epochs import StreamEpoch, StreamEpochs, Transaction
+from weir.ingest.journal import Journal
+from weir.ingest.lateness import stream_state
 from weir.ingest.sources.source import Source
-from weir.ingest.stream_journal import StreamEpoch, StreamEpochs, StreamJournal, stream_state
 from weir.lake.instants import microseconds
 from weir.lake.lake import Lake
 
@@ -45,30 +46,20 @@ def _is_idle(source: Source, ingested_at: datetime | None, now: datetime) -> boo
     return now - ingested_at >= timedelta(microseconds=source.stream.idle)
 
 
-def tick(journal: Journal, streams: StreamJournal, source: Source) -> Transaction:
+def tick(journal: Journal, source: Source) -> Transaction:
     """Commit an epoch in which time passes in a stream that had events."""
-    declared, before = source.stream, streams.state(source.name)
+    declared, before = source.stream, stream_state(journal.lake, source.name)
     assert declared is not None, "only streams have ticks"
     assert before.frontier is not None, "and only those that had events"
-    now, epoch = clock.now(), journal.head() + 1
+    now, epoch, run_id = clock.now(), journal.head() + 1, journal.run_id
     transaction = Transaction(
-        epoch=epoch,
-        source=source.name,
-        position=None,
-        change_id=None,
-        event_time=None,
-        ingested_at=now,
-        inserted=0,
-        deleted=0,
-        rejected=0,
-        run_id=journal.run_id,
+        epoch=epoch, source=source.name, position=None, ingested_at=now, run_id=run_id
     )
     instant = microseconds(now)
     frontier = max(before.frontier, instant - declared.delay)
-    found = StreamEpoch(epoch, source.name, frontier, 0, 0, 0, journal.run_id)
-    latest = instant + declared.ahead
-    starts, deleted = before.starts, before.deleted
-    streams.commit_without_events(
-        StreamEpochs((transaction,), (found,), starts, latest, declared.lateness, deleted)
+    passed = StreamEpoch(epoch, source.name, frontier, 0, 0, 0, run_id)
+    latest, lateness = instant + declared.ahead, declared.lateness
+    journal.commit_passed_time(
+        StreamEpochs((transaction,), (passed,), before.starts, latest, lateness, before.deleted)
     )
     return transaction

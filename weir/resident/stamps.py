@@ -11,8 +11,6 @@ from typing import Self
 from weir.catalog.names import folders_of
 from weir.errors import ConfigurationError
 from weir.ingest.sources.all_sources import all_sources
-from weir.ingest.sources.delta import DeltaTable
-from weir.ingest.sources.rounds import Rounds
 from weir.ingest.sources.source import Source
 from weir.lake.lake import Lake, local_folder
 from weir.lake.tables import ANSWERS, EMBEDDINGS, RUNS
@@ -81,7 +79,7 @@ def _locations(source: Source) -> Iterator[str]:
         location = getattr(source, key)
         if location is not None:
             # Of a table, the log suffices: every commit adds a file to it.
-            yield f"{location}/_delta_log" if isinstance(source, DeltaTable | Rounds) else location
+            yield f"{location}/{source.watched}" if source.watched else location
 
 
 def _offered(location: str) -> Hashable:

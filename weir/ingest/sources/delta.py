@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from itertools import takewhile
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from deltalake import DeltaTable as ForeignTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
@@ -30,6 +30,7 @@ from weir.ingest.sources.errors import SourceError, errors_of
 from weir.ingest.sources.source import Source
 from weir.lake.damage.storage_errors import StorageError
 from weir.lake.delta.change_feed import ChangeFeedGap, lost_files_are_a_gap
+from weir.lake.delta.commit_files import LOG
 from weir.lake.delta.feed_files import NotByFiles
 from weir.lake.lake import files_below, history
 from weir.project import Project
@@ -74,6 +75,8 @@ class DeltaTable(Source):
     """
 
     kind: Literal["delta"]
+    # The newest file of the log says that there is something new.
+    watched: ClassVar[str] = LOG
     columns: Columns = Field(
         Columns(),
         validate_default=True,

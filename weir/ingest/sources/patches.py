@@ -32,6 +32,7 @@ class Patches(FileSource):
 
     locations: ClassVar[tuple[str, ...]] = ("location", "base")
     names_deletions: ClassVar[bool] = True
+    unnumbered: ClassVar[tuple[str, ...]] = (BASE,)
 
     @field_validator("base")
     @classmethod

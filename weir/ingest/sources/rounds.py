@@ -6,7 +6,7 @@ It is not declared in sources.yml: each remote of remotes.yml is one.
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from weir.ingest.rows import CHANGE_COLUMNS, SCHEMA, Rows
 from weir.ingest.sources.errors import SourceError
 from weir.ingest.sources.guards import Guards
 from weir.ingest.sources.source import Source
+from weir.lake.delta.commit_files import LOG
 from weir.lake.instants import time_at
 from weir.lake.lake import Lake
 from weir.lake.tables import REPLICAS, SERVICES
@@ -33,6 +34,7 @@ class Rounds(Source):
     """The inbox of a remote. The position is the number of a round."""
 
     kind: Literal["replica"] = "replica"
+    watched: ClassVar[str] = LOG
     remote: str
 
     @property

@@ -88,6 +88,12 @@ class Snapshots(FileSource):
             carry,
         )
 
+    def content(self, position: str) -> ChangeSet | None:
+        """A version; None of a stream, and if the version is gone."""
+        newest = next(iter(self.versions_until(position)), None)
+        is_there = self.stream is None and newest is not None and newest.position == position
+        return newest if is_there else None
+
     def versions_until(self, position: str) -> list[ChangeSet]:
         """The versions up to `position` that still exist, newest first."""
         last = natural_order(position)

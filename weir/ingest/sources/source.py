@@ -44,6 +44,10 @@ class Source(BaseModel, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True)
     locations: ClassVar[tuple[str, ...]] = ("location",)
     """The keys that hold paths or URIs."""
+    watched: ClassVar[str] = ""
+    """The folder of a location whose files say that there is something new, if not all do."""
+    unnumbered: ClassVar[tuple[str, ...]] = ()
+    """Positions that do not follow from the one before."""
     names_deletions: ClassVar[bool] = False
     """Whether every quad that a change set deletes is written in it."""
     tolerates: ClassVar[Tolerance] = ANYTHING
@@ -179,6 +183,11 @@ class Source(BaseModel, ABC):
     def _located(self) -> tuple[str, ...]:
         found = (getattr(self, key) for key in self.locations)
         return tuple(location for location in found if location is not None)
+
+    def content(self, position: str) -> ChangeSet | None:
+        """All that the source holds at a position, to compare with the graph; None if unknown."""
+        del position
+        return None
 
     def with_contexts(self, contexts: Mapping[str, str]) -> Self:
         """The source with the files of remote contexts of JSON-LD, by their IRIs."""

@@ -1,0 +1,224 @@
+"""The graph as what a batch writes: who owns which graph, and which quads appear and vanish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Self
+
+import pyarrow as pa
+from sqlglot import exp
+
+from weir.compute.engine import Engine
+from weir.compute.relations import Statement
+from weir.compute.sql import (
+    case,
+    column,
+    number,
+    rows_of,
+    select,
+    small_number,
+    union_all,
+)
+from weir.ingest import netting, ownership
+from weir.ingest.changesets import AcceptedChangeSets, ChangeSet
+from weir.ingest.epochs import Transaction
+from weir.ingest.journal import Journal
+from weir.ingest.quad_assertions import (
+    DatedState,
+    changes_as_assertions,
+    pairs,
+    state_assertions,
+)
+from weir.ingest.reading import BatchReading, ChangeSetReading
+from weir.ingest.sources.errors import SourceError
+from weir.ingest.stored_quads import quads_about, quads_of
+from weir.lake.tables import GRAPHS
+from weir.settings import Limits, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEpochs:
+    """What change sets become of the graph.
+
+    Attributes:
+        numbers: the epochs by ordinal.
+        graphs: relation of who writes which graph.
+        log: relation of the changes of quads.
+        present: relation of the quads that were there before.
+        counts: by epoch, how many quads appear and vanish.
+    """
+
+    numbers: Mapping[int, int]
+    graphs: str
+    log: str
+    present: str
+    counts: Mapping[int, tuple[int, int]]
+
+    def changed_by(self, ordinal: int) -> tuple[int, int]:
+        """How many quads appear and vanish by a change set."""
+        return self.counts.get(self.numbers[ordinal], (0, 0))
+
+    def prepare(self, engine: Engine, journal: Journal, until: int) -> None:
+        """Commit the owners of new graphs."""
+        dated = pairs(engine, "epochs", ("ordinal", "epoch"), [*self.numbers.items()])
+        graphs = ownership.new_graphs(self.graphs, dated)
+        if engine.rows(graphs.limit(1)):
+            journal.record_owners(engine, graphs, until)
+
+    def commit(self, engine: Engine, journal: Journal, transactions: Sequence[Transaction]) -> str:
+        """Commit the epochs; returns how many quads they change, in words."""
+        inserted, deleted = map(sum, zip((0, 0), *self.counts.values(), strict=True))
+        rows = inserted + deleted
+        journal.commit_quads(engine, self.log, self.present, rows, transactions)
+        return f"+{inserted:,} -{deleted:,} quads"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTarget:
+    """Change sets of the graph; `rejections` is the relation of their rejected rows."""
+
+    limits: Limits
+    batch: BatchReading
+    rejections: str = "rejections"
+
+    @classmethod
+    def of(cls, engine: Engine, settings: Settings, batch: BatchReading) -> Self:
+        """The change sets of a batch that is read."""
+        engine.load("changes", batch.rows.changes)
+        if batch.rows.rejections:
+            engine.load("rejections", batch.rows.rejections)
+        return cls(settings.limits, batch)
+
+    @property
+    def readings(self) -> Mapping[int, ChangeSetReading]:
+        """What is known of each change set, by ordinal."""
+        return self.batch.change_sets
+
+    def epochs(self, engine: Engine, accepted: AcceptedChangeSets, head: int) -> GraphEpochs:
+        """Number the accepted change sets after `head`, and compute what each of them changes."""
+        graphs = _written_graphs(engine, accepted)
+        numbers = accepted.numbered(head)
+        if not numbers:
+            return GraphEpochs({}, graphs, "", "", {})
+        log, present = _net(engine, self.limits, accepted, self.batch, numbers)
+        return GraphEpochs(numbers, graphs, log, present, _counts(engine, log))
+
+
+def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
+    """The relation of who writes what; a source that writes another's graph is stopped there."""
+    engine.open("owners", GRAPHS.name)
+    for attempt in count():
+        name, declared = f"written_graphs_{attempt}", f"sources_{attempt}"
+        sources = pa.table(
+            {
+                "ordinal": pa.array([*accepted.change_sets], pa.int32()),
+                "source": pa.array(
+                    [each.source.name for each in accepted.change_sets.values()], pa.string()
+                ),
+                "replica": pa.array(
+                    [each.source.replica or "" for each in accepted.change_sets.values()],
+                    pa.string(),
+                ),
+            }
+        )
+        engine.load(declared, sources)
+        written = ownership.written_graphs("changes", declared, "owners")
+        engine.make(Statement(name, written, "cache"))
+        refused = [
+            ownership.Refusal(str(source), int(str(ordinal)), str(graph), str(owner))
+            for source, ordinal, graph, owner in engine.rows(ownership.refusals(name))
+        ]
+        if not refused:
+            return name
+        # Stopping the first may take away the reason to stop the others.
+        first = min(refused, key=lambda refusal: refusal.ordinal)
+        accepted.stop(first.ordinal, _refusal(first, accepted.change_sets[first.ordinal]))
+    raise AssertionError("count() does not end")
+
+
+def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
+    graph = refusal.graph or "the unnamed graph"
+    if not refusal.owner:
+        return SourceError(
+            f"source {refusal.source}: {change_set.position} writes {graph}, which is reserved for"
+            " the answers of a remote",
+            change_set.source.location,
+            "Give the quads another graph: names that begin with urn:weir:replica: are not free.",
+        )
+    return SourceError(
+        f"source {refusal.source}: {change_set.position} writes {graph}, which belongs to the"
+        f" source {refusal.owner}",
+        change_set.source.location,
+        "A graph is written by one source: give one of them another graph (`graph:` in sources.yml"
+        f" for quads without one), or make them one source. If {refusal.owner} was renamed:"
+        f" `weir rename --source {refusal.owner} {refusal.source}`.",
+    )
+
+
+def _net(
+    engine: Engine,
+    limits: Limits,
+    accepted: AcceptedChangeSets,
+    batch: BatchReading,
+    epochs: Mapping[int, int],
+) -> tuple[str, str]:
+    """The relations of the log of the batch, and of the quads that were there before it.
+
+    Both are read more than once, as are the quad assertions: they are computed once.
+    """
+    head = min(epochs.values()) - 1
+    assertions, stored = "assertions", "stored"
+    found = _assertions(engine, accepted, batch, epochs, head)
+    engine.make(Statement(assertions, found, "cache"))
+    quads_about(engine, stored, assertions, head, limits.literal_predicates)
+    present, log = "present", "log"
+    # At most the quads of the batch, however large the graph is.
+    engine.make(Statement(present, netting.present(stored), "small"))
+    engine.make(Statement(log, netting.net_quads(assertions, present), "cache"))
+    return log, present
+
+
+def _assertions(
+    engine: Engine,
+    accepted: AcceptedChangeSets,
+    batch: BatchReading,
+    epochs: Mapping[int, int],
+    head: int,
+) -> exp.Query:
+    plain = {
+        ordinal: epoch
+        for ordinal, epoch in epochs.items()
+        if accepted.change_sets[ordinal].state is None
+    }
+    dated = pairs(engine, "plain", ("ordinal", "epoch"), [*plain.items()])
+    parts: list[exp.Query] = [changes_as_assertions("changes", dated)]
+    for source in accepted.sources():
+        states = [
+            DatedState(ordinal, epochs[ordinal], each.state.graphs)
+            for ordinal, each in accepted.of(source).items()
+            if each.state is not None and batch.change_sets[ordinal].is_usable
+        ]
+        if states:
+            log, stored = f"log_of_{source}", f"stored_of_{source}"
+            quads_of(engine, log, source, "owners", head)
+            engine.make(Statement(stored, netting.present(log)))
+            carried = batch.carried.get(source, ())
+            parts += state_assertions(engine, "changes", stored, states, carried)
+    return union_all(parts)
+
+
+def _counts(engine: Engine, log: str) -> dict[int, tuple[int, int]]:
+    """How many quads appeared and vanished, by epoch."""
+
+    def times(weight: int) -> exp.Expr:
+        return exp.Count(this=case((column("weight").eq(number(weight)), small_number(1))))
+
+    per_epoch = select(
+        column("epoch"), times(1), times(-1), from_=rows_of(log), group_by=[column("epoch")]
+    )
+    return {
+        int(str(epoch)): (int(str(inserted)), int(str(deleted)))
+        for epoch, inserted, deleted in engine.rows(per_epoch)
+    }
