@@ -33,7 +33,7 @@ class NotFew(Exception):  # noqa: N818  (named after what is wrong)
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """`VersionRows` by files.
+    """Reads a table by its files, as long as it gives few rows.
 
     Every method raises NotFew where the rows are more than the driver takes, and NotByFiles where
     the files are not the rows.

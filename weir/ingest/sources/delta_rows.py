@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 from sqlglot import exp
@@ -45,35 +45,20 @@ from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION
 from weir.settings import Limits
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from weir.ingest.sources.delta import DeltaTable
+    from weir.ingest.sources.delta_files import FileRows
+    from weir.ingest.sources.delta_spark import SparkRows
 
 _APPEARED = ("insert", "update_postimage")
 
 
-class VersionRows(Protocol):
-    """The rows of a table as it holds them.
+VersionRows: TypeAlias = "FileRows | SparkRows"
+"""Reads the rows of a table as it holds them.
 
-    Their columns are QUAD, where a term that is null is empty, which is none, and `time`, text that
-    `weir.ingest.instants` reads, null if no column has it.
-    """
-
-    def content(self, version: int) -> Frame:
-        """The rows of a version."""
-
-    def changes(self, first: int, last: int) -> Frame:
-        """The rows that commits changed, with CHANGE_TYPE and COMMIT_VERSION too."""
-
-    def near(self, engine: Engine, version: int, changes: str) -> Frame:
-        """The rows of a version; those that `_near` leaves out may be missing."""
-
-    def many(self, engine: Engine, relation: str) -> DataFrame:
-        """A relation with more rows than the driver looks at one by one.
-
-        Raises:
-            NotFew: Spark has to read the table.
-        """
+Their columns are QUAD, where a term that is null is empty, which is none, and `time`, text that
+`weir.ingest.instants` reads, null if no column has it; of changes CHANGE_TYPE and COMMIT_VERSION,
+too. Of the rows `near` some changes, those that `_near` leaves out may be missing.
+"""
 
 
 def read_versions(
@@ -263,7 +248,7 @@ def _reading(rows: Rows, change_sets: Mapping[int, ChangeSet]) -> SourceReading:
 def _by_ordinal(frame: Frame) -> Counter[int]:
     """The number of rows of each change set."""
     if isinstance(frame, pa.Table):
-        return Counter(row["ordinal"] for row in frame.select(["ordinal"]).to_pylist())
-    return Counter(
-        {row["ordinal"]: row["count"] for row in frame.groupBy("ordinal").count().collect()}
-    )
+        ordinals: list[Any] = frame["ordinal"].to_pylist()
+        return Counter(ordinals)
+    counts = frame.groupBy("ordinal").count().collect()
+    return Counter({row["ordinal"]: row["count"] for row in counts})

@@ -21,7 +21,7 @@ from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION, changes_of
 
 @dataclass(frozen=True, slots=True)
 class SparkRows:
-    """`VersionRows` by Spark."""
+    """Reads a table by Spark."""
 
     spark: SparkSession
     source: DeltaTable
