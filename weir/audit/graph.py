@@ -127,4 +127,4 @@ def _epochs(engine: Engine, head: int) -> QualityResult:
     ((rows, distinct, first, last),) = engine.rows(counts)
     right = (rows, distinct, first, last) == (head, head, 1, head)
     numbers = f"{rows} rows of {distinct} epochs from {first} to {last}"
-    return EPOCHS.result("transactions", [] if right else [numbers])
+    return EPOCHS.result(TRANSACTIONS.name, [] if right else [numbers])

@@ -25,8 +25,8 @@ _left_to_others = 0
 class Watch:
     """Ends this process on SIGINT.
 
-    A separate thread sees the signal, even if the main thread hangs in a library, and whatever
-    handler a library has installed.
+    A separate thread sees the signal, even if the main thread hangs in a library, with any
+    handler that a library has installed.
     """
 
     def __init__(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from weir.catalog.names import declared_names, folders_of
-from weir.lake.delta.commit_files import LOG
 from weir.lake.lake import Lake, local_folder
+from weir.lake.tables import ANSWERS
 from weir.settings import Settings
 
 
@@ -15,6 +15,6 @@ def published_queries(settings: Settings, lake: Lake) -> list[str]:
     """
     folder = local_folder(lake.root)
     if folder is not None:
-        return sorted(log.parent.name for log in folder.glob(f"answers/*/{LOG}"))
+        return ANSWERS.owners(folder)
     registered = declared_names(folders_of(settings))
-    return sorted(name for name in registered if lake.exists(f"answers/{name}"))
+    return sorted(name for name in registered if lake.exists(ANSWERS.name(name)))
