@@ -25,7 +25,7 @@ from bench.results import Rows, Scenario, Target, Temperature, Timing, machine
 from bench.schedules import EPOCH, FROM_SCRATCH, SINGLE, history_steps, single_steps
 from bench.session import RunFailed
 from bench.steps import Ingest, Run, copies_of, run_steps
-from weir.catalog.catalog import Catalog
+from weir.definitions.catalog import Catalog
 from weir.plan.lookups import predicates
 
 QUERIES = Path(__file__).resolve().parent / "queries_operators"
@@ -134,8 +134,8 @@ class Operators:
         """By query the last change sets that touch it; the first is what all begin with."""
         changes = history.changes()
         found = {}
-        for query in Catalog.of_folder(queries).queries:
-            known = predicates(query.plan.components)
+        for query in Catalog.of_folder(queries).members:
+            known = predicates(query.body.components)
             assert known is not None, "the patterns have constant predicates"
             numbers: list[int] = []
             for number in range(len(changes) - 1, 0, -1):
@@ -162,11 +162,11 @@ class Operators:
         chosen = [
             oracle.triples_that_matter(
                 query.text,
-                predicates(query.plan.components) or frozenset(),
+                predicates(query.body.components) or frozenset(),
                 self.triples,
                 lambda triple: history.is_usable(made.lake, triple),
             )
-            for query in Catalog.of_folder(queries).queries
+            for query in Catalog.of_folder(queries).members
         ]
         rounds = [*zip(*chosen, strict=True)]
         folder = patches(made.folder / "singles", [])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import weir.lake.tables
 from bench.places import Project
-from weir.catalog.catalog import Catalog
+from weir.definitions.catalog import Catalog
 
 _MARK = "ready"
 

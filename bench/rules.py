@@ -27,8 +27,8 @@ from weir.lars.program import Declarations, DeclaredAtom, Program, read_program
 from weir.lars.syntax import Place
 from weir.rules.points import PointAxis
 from weir.rules.program import ProgramInputs, program_delta
-from weir.streams.legs import Leg
-from weir.streams.timeline import StreamHistory, Timeline
+from weir.timeline.legs import Leg
+from weir.timeline.timeline import StreamHistory, Timeline
 
 BATCH, BATCHES = 100, 3
 """Points of a leg; legs that are measured, after one that is not."""

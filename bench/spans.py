@@ -54,10 +54,10 @@ PROBES = (
     Probe("ingest", "weir.ingest.graph_target", "_net", _always("net changes")),
     Probe("ingest", "weir.ingest.journal", "Journal.commit_quads", _always("commits")),
     Probe("maintain", "weir.maintain.stage", "tasks_behind", _always("watermarks and plans")),
-    Probe("maintain", "weir.maintain.group", "_open_graph", _always("open the tables")),
-    Probe("maintain", "weir.maintain.group", "read_touched", _always("read changes")),
-    Probe("maintain", "weir.maintain.group", "read_neighbourhood", _always("neighbourhood")),
-    Probe("maintain", "weir.maintain.group", "read_whole", _always("whole graph")),
+    Probe("maintain", "weir.maintain.epoch_course", "EpochCourse.open", _always("read the graph")),
+    Probe("maintain", "weir.maintain.epoch_course", "read_touched", _always("read changes")),
+    Probe("maintain", "weir.maintain.epoch_course", "read_neighbourhood", _always("neighbourhood")),
+    Probe("maintain", "weir.maintain.epoch_course", "read_whole", _always("whole graph")),
     Probe("maintain", "weir.compute.engine", "Engine.make", _hop),
     Probe(
         "maintain", "weir.maintain.new_rows", "NewRows.commit", _always("all queries (4 threads)")
@@ -66,13 +66,13 @@ PROBES = (
         "maintain",
         "weir.maintain.new_rows",
         "NewRows._commit",
-        lambda _, task, *__: f"  {task.query.name}",
+        lambda _, task, *__: f"  {task.name}",
     ),
     Probe(
         "maintain",
         "weir.maintain.new_rows",
         "rows_of_members",
-        lambda _, tasks, *__: f"  {tasks[0].query.name} and others of its shape",
+        lambda _, tasks, *__: f"  {tasks[0].name} and others of its shape",
     ),
     Probe(
         "maintain",

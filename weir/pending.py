@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 
-from weir.catalog.catalog import Catalog
-from weir.catalog.maintained import Maintained
+from weir.definitions.catalog import Catalog
+from weir.definitions.definition import Definition
 from weir.ingest.undeclared import undeclared
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.ledger.runs import SKIPPED
@@ -21,11 +21,11 @@ from weir.maintain.emitted_streams import OutputStream
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.progress.failed_attempts import Attempt
-from weir.progress.over_limit import over_limit
 from weir.progress.watermarks import Watermark
 from weir.project import Project
 from weir.remotes.not_ready import NotReady
 from weir.settings import Limits
+from weir.validate.over_limit import over_limit
 
 _MISSING = (
     "answers of remotes that it needs are missing, or older than its max_staleness: `weir run"
@@ -161,7 +161,7 @@ def _progress(
 
 def _state(
     completion: Completion,
-    query: Maintained,
+    query: Definition,
     item: Backlog | None,
     held: str | None,
     beyond: str | None,
@@ -207,7 +207,7 @@ def _state(
 
 
 def beyond_limits(
-    completion: Completion, queries: Iterable[Maintained], limits: Limits
+    completion: Completion, queries: Iterable[Definition], limits: Limits
 ) -> dict[str, str]:
     """By query that exceeded a limit: which limit, and when the query is tried again.
 
@@ -247,7 +247,7 @@ def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str
     return held
 
 
-def not_ready(completion: Completion, item: Backlog, query: Maintained) -> NotReady | None:
+def not_ready(completion: Completion, item: Backlog, query: Definition) -> NotReady | None:
     """Why an answer that passed its checks waits for remotes; None if it may be published.
 
     It follows from watermarks and verdicts alone, so it is also known if the run was killed before

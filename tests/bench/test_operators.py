@@ -17,7 +17,7 @@ from bench.results import Rows, Scenario
 from bench.schedules import EPOCH, FROM_SCRATCH, SINGLE, history_steps, single_steps
 from bench.session import RunFailed
 from bench.steps import Ingest, Maintain, Publish, Run, Step
-from weir.catalog.catalog import Catalog
+from weir.definitions.catalog import Catalog
 
 CHANGES = [Path(str(number)) for number in range(8)]
 QUERY = "SELECT ?a ?b WHERE { ?a <urn:p> ?b }"

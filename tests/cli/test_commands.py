@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
-from weir.catalog.catalog import Catalog
+from weir.definitions.catalog import Catalog
 from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
 from weir.ingest.sources.declared import load_sources
 from weir.lake.ledger.runs import FAILED, SUCCEEDED, LedgerRow, record

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weir.catalog.catalog import Catalog
-from weir.catalog.queries import RegisteredQuery
 from weir.cli.explanation import explain_query
+from weir.definitions.catalog import Catalog
+from weir.definitions.definition import Definition
 
 QUERY = """#+ description: names of the friends of a
 PREFIX : <http://example.org/>
@@ -31,10 +31,10 @@ parts:
       ?c <http://example.org/kind> <http://example.org/city>"""
 
 
-def written(folder: Path, text: str) -> RegisteredQuery:
+def written(folder: Path, text: str) -> Definition:
     """The only query of a folder."""
     (folder / "friends.rq").write_text(text)
-    return Catalog.of_folder(folder).query("friends")
+    return Catalog.of_folder(folder).member("friends")
 
 
 def test_the_explanation_lists_the_plan_the_stored_nodes_and_the_classes(tmp_path: Path) -> None:

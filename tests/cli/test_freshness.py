@@ -11,8 +11,8 @@ from tests.support.projects.command_line import Weir
 from tests.support.projects.project import Project
 from tests.support.replicas import written
 from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remote_project
-from weir.catalog.catalog import Catalog
 from weir.compute import session
+from weir.definitions.catalog import Catalog
 from weir.errors import EXIT_FAILED, EXIT_QUALITY
 from weir.remotes.states import age_text
 

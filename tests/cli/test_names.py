@@ -12,10 +12,12 @@ import pytest
 
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
-from weir.catalog.catalog import Catalog
-from weir.catalog.names import SUFFIXES, Declaration
-from weir.catalog.program_front_matter import read_program_front_matter
 from weir.cli.app import _COMMANDS
+from weir.definitions.catalog import Catalog
+from weir.definitions.front_matter import read_head
+from weir.definitions.kinds import KINDS, QUERY
+from weir.definitions.names import Declaration
+from weir.definitions.program_keys import ProgramFrontMatter
 from weir.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError
 from weir.ingest.sources.declared import load_sources
 from weir.jobs import ingest_changes as ingest
@@ -149,19 +151,18 @@ def _scheduled_remote(folder: Path, name: str) -> object:
 
 def _read_stream(folder: Path, name: str) -> object:
     del folder
-    return read_program_front_matter(f"%+ stream: {json.dumps(name)}\n", "p.lars")
+    return read_head(f"%+ stream: {json.dumps(name)}\n", "p.lars", ProgramFrontMatter, "%")
 
 
 def _written_stream(folder: Path, name: str) -> object:
     del folder
     written = {"name": name, "p(X)": "?X a <http://a/P>"}
-    return read_program_front_matter(
-        f"%+ stream: s\n%+ write_stream: {json.dumps(written)}\n", "p.lars"
-    )
+    text = f"%+ stream: s\n%+ write_stream: {json.dumps(written)}\n"
+    return read_head(text, "p.lars", ProgramFrontMatter, "%")
 
 
 def _query_file(folder: Path, name: str) -> object:
-    declaration = Declaration(name, "query", folder / "q.rq")
+    declaration = Declaration(name, QUERY, folder / "q.rq")
     declaration.check_name()
     return declaration
 
@@ -212,9 +213,9 @@ def test_the_lake_has_no_table_whose_name_is_a_path(tmp_path: Path, name: str) -
 
 
 def test_every_suffix_is_checked_alike() -> None:
-    for kind, suffix in SUFFIXES.items():
-        with pytest.raises(ConfigurationError, match=f"cannot be the name of a {kind}"):
-            Declaration("A B", kind, Path(f"A B{suffix}")).check_name()
+    for kind in KINDS:
+        with pytest.raises(ConfigurationError, match=f"cannot be the name of a {kind.name}"):
+            Declaration("A B", kind, Path(f"A B{kind.suffix}")).check_name()
 
 
 def test_a_hostile_name_that_is_declared_is_broken_alone(project: HandMadeLake) -> None:

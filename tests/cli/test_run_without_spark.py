@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.projects.command_line import Weir
-from weir.catalog import catalog
+from weir.definitions import catalog
 
 pytestmark = pytest.mark.usefixtures("initialised")
 

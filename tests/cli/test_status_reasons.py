@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
-from weir.catalog.catalog import Catalog
-from weir.catalog.maintained import Maintained
+from weir.definitions.catalog import Catalog
+from weir.definitions.definition import Definition
 from weir.errors import EXIT_QUALITY, EXIT_USAGE
 from weir.lake.delta.commit import write
 from weir.lake.ledger.runs import FAILED, SKIPPED, SUCCEEDED, LedgerRow, record
@@ -33,7 +33,7 @@ def project(lake: HandMadeLake) -> HandMadeLake:
     return lake
 
 
-def member(lake: HandMadeLake) -> Maintained:
+def member(lake: HandMadeLake) -> Definition:
     return Catalog.of(lake.settings).member("q")
 
 

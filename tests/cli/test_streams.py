@@ -16,9 +16,9 @@ from tests.support.opened import has_pending_work
 from tests.support.projects.command_line import Called, Weir
 from tests.support.projects.project import Project
 from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
-from weir.catalog.catalog import Catalog
 from weir.cli.instants import duration_text
 from weir.cli.window_explanation import first_close
+from weir.definitions.catalog import Catalog
 from weir.engine.windows import SteppedWindow, window_content
 from weir.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError, WeirError
 from weir.ingest.sources.declared import load_sources
@@ -404,7 +404,7 @@ def test_a_variable_is_not_named_like_a_column_of_the_views(project: Project, na
     project.query("hot", HOT.replace("?room", f"?{name}"))
     project.query("places", PLACES.replace("?room", f"?{name}"))
     catalog = Catalog.of(project.settings)
-    assert catalog.member("places").outputs[0].columns == ("sensor", name)
+    assert catalog.member("places").output.columns == ("sensor", name)
     with pytest.raises(ConfigurationError, match=f"column {name} that is printed"):
         catalog.member("hot")
 

@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tests.support.laws import LAWS
-from weir.catalog.front_matter import FrontMatter
-from weir.catalog.program_front_matter import ProgramFrontMatter
 from weir.cli.app import app
+from weir.definitions.program_keys import ProgramFrontMatter
+from weir.definitions.query_keys import QueryFrontMatter
 from weir.ingest.sources.declared import AnySource
 from weir.ingest.sources.stream import Stream
 from weir.lake.tables import (
@@ -99,7 +99,7 @@ def _fields_of_settings() -> Iterator[tuple[str, FieldInfo]]:
 
 def front_matter() -> str:
     """Every key of a query's front matter."""
-    return _keys(FrontMatter)
+    return _keys(QueryFrontMatter)
 
 
 def program_front_matter() -> str:

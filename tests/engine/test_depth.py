@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from tests.support.generators.basic_cases import Quad, iri
 from tests.support.harness import Memory, state
 from tests.support.spark_harness import SparkMemory
-from weir.catalog.fingerprint import fingerprint
 from weir.compute.relations import Statement
+from weir.definitions.fingerprint import plan_fingerprint
 from weir.engine.plan_delta import plan_delta
 from weir.engine.relations import EpochRange, Inputs
 from weir.plan.lower import lower
@@ -80,7 +80,7 @@ _COPY = "?x :p ?y " + _many("FILTER NOT EXISTS { VALUES ?a# {1} MINUS { VALUES ?
 def test_a_plan_does_not_double_with_every_part(query: str) -> None:
     plan = _plan(query)
     assert len(plan.ids) < 1000
-    assert fingerprint(plan) == fingerprint(_plan(query))
+    assert plan_fingerprint(plan) == plan_fingerprint(_plan(query))
     graphs = {component.scope: "graph" for component in plan.components}
     delta = plan_delta(plan, EpochRange(1, 2), Inputs(graphs, "stored"), "q")
     statements = [step for step in delta.statements if isinstance(step, Statement)]

@@ -142,7 +142,7 @@ def test_a_failed_read_for_some_queries_does_not_affect_the_others(
         raise OSError("the disk is on fire")
 
     with monkeypatch.context() as patch:
-        patch.setattr("weir.maintain.group.read_touched", fail)
+        patch.setattr("weir.maintain.epoch_course.read_touched", fail)
         with pytest.raises(WeirError, match="2 queries could not be maintained") as error:
             project.maintain()
     assert str(error.value).count("the disk is on fire") == 2

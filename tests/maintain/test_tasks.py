@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.support.projects.handmade import HandMadeLake
-from weir.catalog.catalog import Catalog
+from weir.definitions.catalog import Catalog
 from weir.expectations.answers import ANSWERS_SUITE
 from weir.lake.ledger.runs import FAILED, LedgerRow, record
 from weir.lake.upkeep.consolidated import note_consolidation

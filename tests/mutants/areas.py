@@ -55,7 +55,7 @@ def _of_remotes(mutant: Mutant) -> Mutant:
 AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "engine": _by(ENGINE_MUTANTS, *_ENGINE),
     "exists": _by(EXISTS_MUTANTS, *_EXISTS),
-    "streams": _by(STREAM_MUTANTS, "tests/streams/test_laws.py"),
+    "timeline": _by(STREAM_MUTANTS, "tests/timeline/test_laws.py"),
     "rules": _by(RULE_MUTANTS, "tests/rules/test_laws.py"),
     "policies": _by(REPLICA_MUTANTS, "tests/refresh/test_elections.py"),
     "remotes": tuple(map(_of_remotes, REMOTE_MUTANTS)),

@@ -287,7 +287,7 @@ _PUBLICATION = (
 _BEHIND_STATES = (
     "elif stored.epoch < states_until:\n"
     '        why = f"changes before epoch {states_until} have been compacted away"\n'
-    "    start ="
+    "    if why:"
 )
 _MAINTENANCE = (
     *_of(
@@ -295,7 +295,7 @@ _MAINTENANCE = (
         (*_TASKS, *_MAINTAIN),
         (
             "an edited query goes on from its stored state",
-            "if stored.metadata.fingerprint != query.fingerprint:\n        return replace",
+            "if stored.metadata.fingerprint != definition.fingerprint:\n        return replace",
             "if False:\n        return replace",
         ),
         (

@@ -157,19 +157,19 @@ RULE_MUTANTS = (
     ),
     Mutant(
         "a point is final before its end",
-        "streams/timeline",
+        "timeline/timeline",
         "[(epoch, grid.begin(frontier)) for epoch, frontier in history.frontiers],",
         "[(epoch, frontier) for epoch, frontier in history.frontiers],",
     ),
     Mutant(
         "an event corrects its point from the middle on",
-        "streams/timeline",
+        "timeline/timeline",
         "{epoch: grid.begin(instant) for epoch, instant in history.earliest.items()},",
         "dict(history.earliest),",
     ),
     Mutant(
         "a change of the graph holds from the middle of a point on",
-        "streams/timeline",
+        "timeline/timeline",
         "epoch: None if time is None else grid.begin(time) for epoch, time in graph",
         "epoch: time for epoch, time in graph",
     ),

@@ -10,7 +10,7 @@ from tests.support.generators.small_queries import (
     construct_queries,
     select_queries,
 )
-from weir.catalog.fingerprint import fingerprint, shape
+from weir.definitions.fingerprint import plan_fingerprint, shape
 from weir.plan.lower import lower
 from weir.plan.parameterized import parameterized, with_constants
 from weir.plan.parameters import is_parameter
@@ -33,7 +33,7 @@ def test_the_constants_in_their_places_give_the_plan_again(text: str) -> None:
     general, found = parameterized(made)
     again = with_constants(general, found)
     assert again == made
-    assert fingerprint(again) == fingerprint(made)
+    assert plan_fingerprint(again) == plan_fingerprint(made)
     assert len(set(found)) == len(found)
     assert not any(map(is_parameter, found))
     # The same nodes are equal, so that the same ones are stored under the same ids.
@@ -62,7 +62,7 @@ def test_queries_that_differ_in_constants_have_one_shape() -> None:
     texts = ("SELECT ?p ?o { <u:a> ?p ?o }", "SELECT ?q ?x { <u:b> ?q ?x }")
     one, other = map(plan, texts)
     assert shape(one) == shape(other)
-    assert fingerprint(one) != fingerprint(other)
+    assert plan_fingerprint(one) != plan_fingerprint(other)
     assert [constants(text) for text in texts] == [("<u:a>",), ("<u:b>",)]
 
 

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from weir.catalog.fingerprint import fingerprint
+from weir.definitions.fingerprint import plan_fingerprint
 from weir.plan.lower import lower
 from weir.plan.operators import PlanNode, walk
 from weir.plan.stored_form import stored_form
@@ -85,7 +85,7 @@ STORED = {
 @pytest.mark.parametrize("name", STORED)
 def test_the_fingerprint_of_an_existing_plan_does_not_change(name: str) -> None:
     text, stored = STORED[name]
-    assert fingerprint(lower(translate(text), allow_product=True)) == stored
+    assert plan_fingerprint(lower(translate(text), allow_product=True)) == stored
 
 
 def test_the_pinned_plans_have_every_kind_of_node() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.opened import engine_of, no_spark
 from tests.support.projects.replicas import IRI, START, ReplicaProject
-from weir.catalog.catalog import Catalog
 from weir.compute.sql import column, rows_of, select
+from weir.definitions.catalog import Catalog
 from weir.progress.completion import Completion
 from weir.project import open_lake
 from weir.remotes.wanted import WANTED, askers, make_wanted

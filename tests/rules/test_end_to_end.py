@@ -11,12 +11,11 @@ from tests.support.opened import call
 from tests.support.projects.project import PATCHES, Project
 from tests.support.streams.memory import StreamRow
 from tests.support.streams.projects import READINGS, SECOND, STREAM, answer_log, local, readings
-from weir.catalog.catalog import Catalog
-from weir.catalog.programs import RegisteredProgram
 from weir.cli.program_explanation import explain_program
 from weir.cli.sql import query_lake
 from weir.cli.views import view_names
 from weir.compact.stage import compact_lake
+from weir.definitions.catalog import Catalog
 from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
@@ -211,7 +210,6 @@ def test_a_query_reads_the_stream_that_a_program_writes(tmp_path: Path) -> None:
 def test_explain_prints_strata_look_back_and_shared_windows(tmp_path: Path) -> None:
     project = project_of(tmp_path)
     program = Catalog.of(project.settings).member("plant")
-    assert isinstance(program, RegisteredProgram)
     text = explain_program(program, starts={"readings": None})
     for line in (
         "answer: at each point the atoms of heard(s), steady(s), silent(s)",

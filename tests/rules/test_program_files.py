@@ -19,8 +19,9 @@ from tests.support.lars.programs import Value
 from tests.support.lars.terms import NAMESPACE
 from tests.support.laws import Seeds
 from tests.support.rules.memory import ProgramMemory, state
-from weir.catalog.names import Declaration
-from weir.catalog.programs import read_program_file
+from weir.definitions.kinds import PROGRAM
+from weir.definitions.names import Declaration
+from weir.definitions.program import ProgramBody, read
 from weir.errors import ConfigurationError
 from weir.rules.points import PointAxis
 
@@ -32,13 +33,14 @@ def test_the_log_of_a_program_file_is_the_output_of_the_definitions(seeds: Seeds
 
 def differences(case: LarsCase) -> Iterator[str]:
     """Where the log is not the output; nothing if the program is refused."""
-    declaration = Declaration("p", "program", Path("p.lars"))
+    declaration = Declaration("p", PROGRAM, Path("p.lars"))
     try:
-        program = read_program_file(declaration, case.text.encode()).program
+        body = read(declaration, case.text.encode()).body
     except ConfigurationError:
         return
+    assert isinstance(body, ProgramBody)
     axis = PointAxis(case.axis.unit, case.axis.origin)
-    memory = ProgramMemory(program, case.epochs, axis, case.corrects_back, starts=case.starts)
+    memory = ProgramMemory(body.program, case.epochs, axis, case.corrects_back, starts=case.starts)
     last = len(case.epochs)
     rng = random.Random(case.seed)
     cuts = sorted(rng.sample(range(1, last), min(last - 1, rng.choice((0, 1, 2)))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from setup.steps import ROOT
-from weir.catalog.catalog import Catalog
+from weir.definitions.catalog import Catalog
 from weir.ingest.sources.declared import load_sources
 from weir.settings import CONFIG_FILE, Settings
 

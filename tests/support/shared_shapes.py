@@ -13,7 +13,7 @@ from tests.support.generators.constant_cases import variants
 from tests.support.generators.grammar import LITERALS as GRAMMAR_LITERALS
 from tests.support.generators.grammar_cases import WholeCase, case_of, whole_case
 from tests.support.harness import WHOLE, History, Memory
-from weir.catalog.fingerprint import shape
+from weir.definitions.fingerprint import shape
 from weir.engine.members import members_table
 from weir.engine.relations import Inputs
 from weir.plan.leaves import Component

@@ -10,8 +10,8 @@ import pytest
 
 from tests.support.opened import engine_of, no_spark
 from tests.support.projects.handmade import HandMadeLake
-from weir.catalog.maintained import Limits
 from weir.compute.session import Spark
+from weir.definitions.definition import Guards
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import embeddings
@@ -109,7 +109,7 @@ def test_queries_that_are_read_together_have_the_rows_that_each_has_alone(
         write_embeddings(lake, [*random_changes(rng), (1, 1, A, A)], query=query)
         write_embeddings(lake, random_changes(rng), query=query, node="n1")
         item = work(rebuilt=rebuilt, rows_before=number, query=query)
-        checked.append((item, AnswerRules("select", bool(number % 2), Limits(number or None))))
+        checked.append((item, AnswerRules("select", bool(number % 2), Guards(number or None))))
     alone = [row for each in checked for row in rows(lake, each)]
     assert rows(lake, *checked) == sorted(alone, key=repr)
 
@@ -133,7 +133,7 @@ def test_both_engines_return_the_same_rows(spark: SparkSession, lake: HandMadeLa
     for query in ("q", "r"):
         write_embeddings(lake, changes, query=query)
     some = [
-        (work(rebuilt=False, query=q), AnswerRules("select", False, Limits(3))) for q in ("q", "r")
+        (work(rebuilt=False, query=q), AnswerRules("select", False, Guards(3))) for q in ("q", "r")
     ]
     for checked in (some, some[:1], [(work(rebuilt=True), AnswerRules("ask", True))]):
         on_spark = rows(lake, *checked, spark=spark, driver_rows=0)

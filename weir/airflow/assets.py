@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from airflow.sdk import Asset
 
-from weir.catalog.described import Described, described
-from weir.catalog.names import folders_of
+from weir.definitions.described import Described, described
+from weir.definitions.names import folders_of
 from weir.errors import ConfigurationError
 from weir.lake.tables import ANSWERS, QUADS, REPLICAS, split_name
 from weir.settings import Settings

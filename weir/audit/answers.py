@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from weir.audit.checked import CheckOf
 from weir.audit.unexpected import unexpected
-from weir.catalog.catalog import Catalog
 from weir.compute.engine import Engine
 from weir.compute.relations import LakeQuery
 from weir.compute.sql import column, number, select, subquery
+from weir.definitions.catalog import Catalog
 from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
 from weir.lake.tables import ANSWERS
@@ -53,7 +53,7 @@ def embeddings_results(
     for item in work:
         if not catalog.is_usable(item.query):
             continue
-        (output,) = catalog.member(item.query).outputs
+        output = catalog.member(item.query).output
         is_set = bool(item.maintained.metadata.extra["is_set"])
         # Without limits: these are checked before publication.
         checked.append((item, AnswerRules(output.form, is_set)))

@@ -14,7 +14,6 @@ from sqlglot import exp
 
 from weir.audit.checked import CheckOf
 from weir.audit.unexpected import unexpected
-from weir.catalog.queries import RegisteredQuery
 from weir.compute.engine import Engine
 from weir.compute.relations import LakeQuery, StoredTable
 from weir.compute.sql import (
@@ -31,16 +30,17 @@ from weir.compute.sql import (
     text,
     union_all,
 )
+from weir.definitions.definition import Definition
 from weir.engine.fixpoint import make
-from weir.engine.plan_delta import plan_delta
 from weir.engine.read_graph import read_whole
-from weir.engine.relations import EpochRange, Inputs
+from weir.engine.relations import EpochRange
 from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
 from weir.lake.tables import EMBEDDINGS, QUADS, TRIPLES
 from weir.lake.upkeep.consolidated import consolidated_until
 from weir.plan.plan import ANSWER
 from weir.progress.backlog import Backlog
+from weir.timeline.evaluation import EpochInputs
 
 RECOMPUTED = CheckOf(
     "is_the_answer_of_the_graph", "At sampled epochs the stored answer is that of the whole graph."
@@ -52,13 +52,13 @@ class Sample:
     """A query and an epoch at which it is computed again."""
 
     item: Backlog
-    query: RegisteredQuery
+    query: Definition
     epoch: int
 
 
 def sampled(
     lake: Lake,
-    work: Sequence[tuple[Backlog, RegisteredQuery]],
+    work: Sequence[tuple[Backlog, Definition]],
     queries: int,
     epochs: int,
     seed: str,
@@ -81,21 +81,20 @@ def sampled(
 
 def recomputed_results(engine: Engine, sample: Sample) -> Iterator[QualityResult]:
     """Check that the stored answer of a query at an epoch is that of the graph."""
-    plan, epoch, name = sample.query.plan, sample.epoch, sample.item.query
+    query, epoch, name = sample.query, sample.epoch, sample.item.query
     epochs = EpochRange(epoch - 1, epoch, from_nothing=True)
     for table in (QUADS, TRIPLES):
         engine.open(table.name, table.name)
     prefix = f"again_{name}_{epoch}"
     graphs = {}
-    for number_, scope in enumerate(
-        dict.fromkeys(component.scope for component in plan.components)
-    ):
+    scopes = dict.fromkeys(component.scope for component in query.body.components)
+    for number_, scope in enumerate(scopes):
         read = read_whole(engine, scope, epochs, f"{prefix}_{number_}", reason="audit")
         graphs[scope] = read.relation
-    delta = plan_delta(plan, epochs, Inputs(graphs, ""), prefix, "cache")
+    delta = query.body.delta(EpochInputs(engine, epochs, graphs, "", prefix, "cache"))
     for statement in (*delta.statements, delta.result):
         make(engine, statement)
-    values = [f"v{i}" for i in range(plan.width)]
+    values = [f"v{i}" for i in range(query.width)]
     is_answer = column("node").eq(text(ANSWER))
     known = all_of([is_answer, column("epoch") <= number(epoch)])
     stored = StoredTable(f"{prefix}_stored", EMBEDDINGS.name(name), sample.item.snapshot, known)

@@ -26,7 +26,7 @@ from weir.audit.repairs import (
 )
 from weir.audit.replacement import put_in_place
 from weir.audit.stage import examined
-from weir.catalog.catalog import Catalog
+from weir.definitions.catalog import Catalog
 from weir.errors import QualityError, listed
 from weir.lake.damage.storage_errors import DamagedTable, StorageError
 from weir.lake.lake import Lake, local_folder
@@ -166,8 +166,6 @@ def _record_whole(lake: Lake, run_id: str, tables: Sequence[str]) -> None:
 def _start(completion: Completion, catalog: Catalog, query: str) -> Start | None:
     """Where a query starts if it is computed again; None if that is not known."""
     member = catalog.member(query)
-    if member.windowing is not None:
-        return None
     try:
         return start_again(completion, member)
     except DamagedTable:

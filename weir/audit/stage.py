@@ -16,9 +16,8 @@ from weir.audit.files import LOG, file_results, is_damage
 from weir.audit.graph import log_results, union_results
 from weir.audit.recomputed import recomputed_results, sampled
 from weir.audit.sources import source_results
-from weir.catalog.catalog import Catalog
-from weir.catalog.queries import RegisteredQuery
 from weir.compute.engine import Engine
+from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError, QualityError
 from weir.expectations.suite import QualityResult
 from weir.expected_errors import as_user_error
@@ -242,8 +241,8 @@ class _Audit:
                 known.fingerprint == item.maintained.metadata.fingerprint
             )
             if (
-                isinstance(known, RegisteredQuery)
-                and known.windowing is None
+                known is not None
+                and known.axis.has_states
                 and is_as_stored
                 and EMBEDDINGS.name(item.query) not in damaged
             ):

@@ -64,7 +64,7 @@ class Accepted:
 
         A source and a query may have the same name.
         """
-        from weir.catalog.names import declarations, folders_of
+        from weir.definitions.names import declarations, folders_of
 
         if not names:
             return cls()

@@ -147,13 +147,13 @@ def _show_held(
 
 
 def _require_published(settings: Settings, query: str) -> None:
-    from weir.progress.published import published_queries
+    from weir.publish.published import published_queries
 
     published = published_queries(settings, open_lake(settings))
     if query in published:
         return
-    from weir.catalog.catalog import Catalog
-    from weir.catalog.names import declared_names, folders_of, is_declared
+    from weir.definitions.catalog import Catalog
+    from weir.definitions.names import declared_names, folders_of, is_declared
     from weir.errors import ConfigurationError, QualityError
     from weir.pending import beyond_limits, held_reasons, not_ready
     from weir.progress.completion import Completion

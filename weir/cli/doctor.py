@@ -139,7 +139,7 @@ def _jars() -> Finding:
 
 
 def _queries(settings: Settings) -> Iterator[Finding]:
-    from weir.catalog.catalog import Catalog
+    from weir.definitions.catalog import Catalog
     from weir.ingest.undeclared import undeclared
 
     try:

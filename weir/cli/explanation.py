@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import assert_never
 
-from weir.catalog.queries import RegisteredQuery
-from weir.catalog.windowing import Windowing
 from weir.cli.service_explanation import explain_services
 from weir.cli.window_explanation import explain_windows
 from weir.compute.relations import Loaded, Statement
+from weir.definitions.definition import Definition
+from weir.definitions.query import QueryBody
 from weir.engine.fixpoint import Fixpoint, Step
 from weir.engine.graph import log_columns
 from weir.engine.neighbourhood import hops
@@ -25,7 +25,8 @@ from weir.plan.plan import Plan
 from weir.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from weir.sparql.algebra.patterns import TriplePattern
 from weir.sparql.recursion import deep_recursion
-from weir.streams.windows import windows_of
+from weir.timeline.axis import Axis
+from weir.timeline.windows import windows_of
 
 DIALECT = "spark"
 # The SQL is that of a run over three epochs; in other runs only the numbers differ.
@@ -34,7 +35,7 @@ EXAMPLE = EpochRange(after=4, last=7)
 
 @deep_recursion()
 def explain_query(
-    query: RegisteredQuery,
+    query: Definition,
     *,
     sql: bool = False,
     starts: Mapping[str, int | None] | None = None,
@@ -48,14 +49,15 @@ def explain_query(
         starts: the first instant of each stream that is read; None before its first event.
         kept_from: of streams with deleted events, the first instant whose events are kept.
     """
-    plan = query.plan
+    assert isinstance(query.body, QueryBody), "its kind says so"
+    plan = query.body.plan
     lines = [
         f"{query.name}: {query.description or query.file.name}",
         f"answer: a {'set' if plan.is_set else 'bag'} of "
         + (", ".join(name for name, _ in plan.columns) or "empty solutions"),
         *(f"without effect on the stored answer: {part}" for part in query.presentation),
         "",
-        *explain_windows(query.windowing, starts or {}, kept_from),
+        *explain_windows(query.axis, starts or {}, kept_from),
         *explain_services(query.services.blocks),
         "plan (* = stored in embeddings/" + query.name + "):",
         *_trees(plan),
@@ -65,12 +67,30 @@ def explain_query(
     ]
     if sql:
         range_ = f"{EXAMPLE.start}..{EXAMPLE.last}"
-        if query.windowing is None:
+        if not query.axis.windows:
             lines += ["", f"SQL of a run over the epochs {range_}:"]
         else:
             lines += ["", f"SQL of a run over the instants {range_}, in columns named epoch:"]
-        for statement in _statements(plan, query.windowing):
+        for statement in _statements(plan, query.axis):
             lines += ["", *_sql(statement)]
+    return "\n".join(lines)
+
+
+def explain_tables(
+    definition: Definition, starts: Mapping[str, int | None], kept_from: Mapping[str, int]
+) -> str:
+    """The explanation of a definition by what it reads and stores; the arguments as above."""
+    name = definition.name
+    lines = [
+        f"{name}: {definition.description or definition.file.name}",
+        f"answer: a {'set' if definition.is_set else 'bag'} of "
+        + ", ".join(definition.output.columns),
+        "",
+        *explain_windows(definition.axis, starts, kept_from),
+        *explain_services(definition.services.blocks),
+        f"reads: {', '.join(sorted(definition.reads)) or 'streams alone'}",
+        f"stored: in embeddings/{name}",
+    ]
     return "\n".join(lines)
 
 
@@ -220,9 +240,9 @@ def _sql(step: Loaded | Step) -> Iterator[str]:
             assert_never(step)
 
 
-def _statements(plan: Plan, windowing: Windowing | None) -> Iterator[Loaded | Step]:
+def _statements(plan: Plan, axis: Axis) -> Iterator[Loaded | Step]:
     graphs = {}
-    windows = {} if windowing is None else windows_of(windowing)
+    windows = windows_of(axis)
     for i, scope in enumerate(dict.fromkeys(part.scope for part in plan.components)):
         parts = [part for part in plan.components if part.scope == scope]
         prefix, changes = f"g{i}", f"changes{i}"

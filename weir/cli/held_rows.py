@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from weir.catalog.catalog import Catalog
-from weir.catalog.names import folders_of, is_declared
 from weir.cli.answer_logs import Rows, fetch, plain_value
 from weir.cli.plain_values import connect_with_plain_values
 from weir.compute.sql import (
@@ -17,6 +15,8 @@ from weir.compute.sql import (
     sum_of,
     text,
 )
+from weir.definitions.catalog import Catalog
+from weir.definitions.names import folders_of, is_declared
 from weir.errors import ConfigurationError
 from weir.lake.delta.bindings import Bindings
 from weir.lake.tables import EMBEDDINGS

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from weir.catalog.names import folders_of, is_declared
 from weir.cli.instants import instant_of
 from weir.cli.stream_status import StreamAnswer, is_over_streams, stream_answer
+from weir.definitions.catalog import Catalog
+from weir.definitions.names import folders_of, is_declared
 from weir.errors import ConfigurationError
 from weir.lake.instants import instant_text
 from weir.progress.completion import Completion
@@ -76,7 +77,6 @@ def published_over_streams(
     """The published answer of a query over streams; None for other queries."""
     if not is_over_streams(completion, query):
         return None
-    from weir.catalog.catalog import Catalog
 
     registered = None
     if is_declared(folders_of(settings), query):

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from weir.catalog.programs import RegisteredProgram
 from weir.cli.instants import duration_text
 from weir.cli.window_explanation import explain_streams
+from weir.definitions.definition import Definition
+from weir.definitions.program import ProgramBody
 from weir.lake.instants import instant_text
 from weir.lars.program import Program
 from weir.lars.reads import LookBack
 from weir.sparql.algebra.expressions import Constant, Variable
+from weir.timeline.axis import Instants
 
 
 def explain_program(
-    registered: RegisteredProgram,
+    registered: Definition,
     *,
     starts: Mapping[str, int | None] | None = None,
     kept_from: Mapping[str, int] | None = None,
@@ -26,24 +28,29 @@ def explain_program(
         starts: the first instant of each stream; None before its first event.
         kept_from: of each stream with deleted events, the first instant whose events are kept.
     """
-    program, windowing = registered.program, registered.windowing
-    unit = duration_text(windowing.grid.unit)
+    body, axis = registered.body, registered.axis
+    assert isinstance(body, ProgramBody), "its kind says so"
+    assert isinstance(axis, Instants), "it reads streams"
+    program = body.program
+    unit = duration_text(axis.grid.unit)
     lines = [
         f"{registered.name}: {registered.description or registered.file.name}",
         "answer: at each point the atoms of "
-        + ", ".join(_signature(name, names) for name, names in registered.predicates.items()),
-        f"points: of {unit}; the point 0 begins at {instant_text(windowing.grid.origin)}",
+        + ", ".join(
+            _signature(name, derived.arguments) for name, derived in registered.predicates.items()
+        ),
+        f"points: of {unit}; the point 0 begins at {instant_text(axis.grid.origin)}",
         "",
-        *explain_streams(windowing, starts or {}, kept_from),
-        f"look-back: {_look_back(program.look_back, windowing.grid.unit)}",
-        f"corrects back: {duration_text(windowing.corrects_back)}, after changes of the graph",
+        *explain_streams(axis, starts or {}, kept_from),
+        f"look-back: {_look_back(program.look_back, axis.grid.unit)}",
+        f"corrects back: {duration_text(axis.corrects_back)}, after changes of the graph",
         f"stored: the answer alone, in embeddings/{registered.name}",
         "",
         "strata, in order of evaluation:",
         *_strata(program),
         "",
         *_windows(program),
-        *_atoms(registered),
+        *_atoms(body),
     ]
     if program.written_stream is not None:
         written = ", ".join(dict.fromkeys(atom.predicate for atom in program.written))
@@ -81,11 +88,11 @@ def _windows(program: Program) -> Iterator[str]:
     yield ""
 
 
-def _atoms(registered: RegisteredProgram) -> Iterator[str]:
+def _atoms(body: ProgramBody) -> Iterator[str]:
     """The triples of each atom that is read, so that misspelt names show."""
-    declared = {signature.partition("(")[0].strip() for signature in registered.front_matter.atoms}
+    declared = {signature.partition("(")[0].strip() for signature in body.front_matter.atoms}
     yield "atoms that are read:"
-    for pattern in registered.program.read_patterns:
+    for pattern in body.program.read_patterns:
         where = "of the graph, as of the point" if pattern.origin == "graph" else "of the stream"
         default = "" if pattern.predicate in declared else ", by default"
         triples = " . ".join(" ".join(map(_node, triple.nodes)) for triple in pattern.triples)

@@ -186,11 +186,11 @@ def rename(
 
 
 def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
-    from weir.catalog.names import folders_of, is_declared
+    from weir.definitions.names import folders_of, is_declared
     from weir.errors import ConfigurationError
     from weir.lake.ledger.runs import DROPPED, SUCCEEDED, LedgerRow, record
     from weir.lake.upkeep.removal import remove_table
-    from weir.progress.published import published_queries
+    from weir.publish.published import published_queries
     from weir.stage import claimed, new_run_id
     from weir.text.near import meant
 

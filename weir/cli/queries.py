@@ -15,7 +15,7 @@ from weir.lake.whole_files import write_whole
 from weir.project import open_lake
 
 if TYPE_CHECKING:
-    from weir.catalog.maintained import Maintained
+    from weir.definitions.definition import Definition
     from weir.settings import Settings
 
 
@@ -25,7 +25,7 @@ def explain(
     with_sql: Annotated[bool, typer.Option("--sql", help="Print the SQL of one run, too.")] = False,
 ) -> None:
     """Print how a query is maintained: the class of each part, the plan, which nodes are stored."""
-    from weir.catalog.catalog import Catalog
+    from weir.definitions.catalog import Catalog
     from weir.errors import ConfigurationError
     from weir.text.near import meant
 
@@ -52,7 +52,7 @@ def explain(
 
 
 def _explanation(
-    member: Maintained,
+    member: Definition,
     starts: dict[str, int | None],
     kept_from: dict[str, int],
     *,
@@ -61,49 +61,50 @@ def _explanation(
     """The explanation of a definition of any kind.
 
     Raises:
-        ConfigurationError: the SQL of a program is asked for.
+        ConfigurationError: the SQL of what is not a query is asked for.
     """
-    from weir.catalog.queries import RegisteredQuery
+    from weir.cli.explanation import explain_query, explain_tables
+    from weir.definitions.kinds import PROGRAM, QUERY
     from weir.errors import ConfigurationError
 
-    if isinstance(member, RegisteredQuery):
-        from weir.cli.explanation import explain_query
-
+    if member.kind == QUERY:
         return explain_query(member, sql=with_sql, starts=starts, kept_from=kept_from)
-    from weir.catalog.programs import RegisteredProgram
-    from weir.cli.program_explanation import explain_program
-
-    assert isinstance(member, RegisteredProgram), "there is no other kind"
     if with_sql:
+        kind = member.kind.name
         raise ConfigurationError(
-            "the SQL of a program is not printed: which statements run depends on what is derived",
+            f"the SQL of a {kind} is not printed: which statements run depends on what is derived",
             str(member.file),
             "Leave --sql out.",
         )
-    return explain_program(member, starts=starts, kept_from=kept_from)
+    if member.kind == PROGRAM:
+        # The grammar of programs takes its time to import.
+        from weir.cli.program_explanation import explain_program
+
+        return explain_program(member, starts=starts, kept_from=kept_from)
+    return explain_tables(member, starts, kept_from)
 
 
-def _first_instants(settings: Settings, query: Maintained) -> dict[str, int | None]:
+def _first_instants(settings: Settings, query: Definition) -> dict[str, int | None]:
     """The first instant of each stream that a query reads.
 
     Raises:
         ConfigurationError: a stream is not declared.
     """
-    if query.windowing is None:
+    if not query.axis.windows:
         return {}
     from weir.ingest.sources.declared import load_sources
     from weir.ingest.stream_readers import undeclared_stream
     from weir.progress.streams import first_instant
-    from weir.streams.stream_names import streams_of
+    from weir.timeline.stream_names import streams_of
 
     error = undeclared_stream(query, load_sources(settings.sources))
     if error is not None:
         raise error
     lake = open_lake(settings)
-    return {name: first_instant(lake, name) for name in streams_of(query.windowing)}
+    return {name: first_instant(lake, name) for name in streams_of(query.axis)}
 
 
-def _check_remotes(settings: Settings, query: Maintained) -> None:
+def _check_remotes(settings: Settings, query: Definition) -> None:
     """Check that the remotes of a query are declared.
 
     Raises:

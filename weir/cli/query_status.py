@@ -10,16 +10,16 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weir.catalog.maintained import Maintained
 from weir.cli.damage import graph_damage
 from weir.cli.stream_status import stream_answer
+from weir.definitions.definition import Definition
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.tables import TRANSACTIONS
 from weir.pending import DefinitionState, Pending
 from weir.progress.completion import Completion
-from weir.progress.published import published_queries
 from weir.progress.streams import Frontiers
 from weir.project import Project
+from weir.publish.published import published_queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _removed(completion: Completion, names: Collection[str]) -> dict[str, Defini
     return states
 
 
-def _over_a_damaged_graph(completion: Completion, queries: Iterable[Maintained]) -> dict[str, str]:
+def _over_a_damaged_graph(completion: Completion, queries: Iterable[Definition]) -> dict[str, str]:
     """By query that reads the graph: how the graph is damaged; empty if it is not."""
     readers = [query.name for query in queries if query.reads]
     damage = graph_damage(completion) if readers else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weir.catalog.names import REPLICA
 from weir.cli.answer_logs import register_table
+from weir.definitions.names import REPLICA
 from weir.freshness.replica_rows import MAPPINGS, replica_rows
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake

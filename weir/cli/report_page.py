@@ -17,8 +17,8 @@ from weir.cli.query_status import query_statuses
 from weir.cli.stream_status import stream_statuses
 from weir.lake.tables import ANSWERS, QUALITY, RUNS
 from weir.progress.completion import Completion
-from weir.progress.published import published_queries
 from weir.project import Project, open_lake
+from weir.publish.published import published_queries
 from weir.settings import Settings
 
 _RUNS = 50

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from weir.catalog.services import AskedBlock
+from weir.definitions.services import AskedBlock
 
 
 def explain_services(blocks: Iterable[AskedBlock]) -> Iterator[str]:

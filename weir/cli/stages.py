@@ -109,7 +109,7 @@ def _check_queries(settings: Settings, names: Sequence[str]) -> None:
     Raises:
         ConfigurationError: one is not.
     """
-    from weir.catalog.names import declarations, folders_of
+    from weir.definitions.names import declarations, folders_of
     from weir.text.near import meant
 
     if not names:

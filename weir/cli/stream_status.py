@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError
 from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import time_at
@@ -25,8 +26,10 @@ from weir.project import open_lake
 from weir.settings import Settings
 
 if TYPE_CHECKING:
-    from weir.catalog.maintained import Maintained
-    from weir.streams.horizons import Horizons
+    from weir.definitions.definition import Definition
+    from weir.timeline.horizons import Horizons
+from weir.timeline.axis import Instants
+from weir.timeline.horizons import Horizons, slowest_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class StreamAnswer:
 
 
 def stream_answer(
-    completion: Completion, frontiers: Frontiers, query: str, registered: Maintained | None
+    completion: Completion, frontiers: Frontiers, query: str, registered: Definition | None
 ) -> StreamAnswer | None:
     """The published answer of a query; None if there is none, or if the query reads no stream.
 
@@ -97,14 +100,15 @@ def stream_answer(
     published, source = completion.published(query), _published_from(completion, query)
     if published is None or source is None or HORIZON not in source.extra:
         return None
-    from weir.streams.horizons import Horizons, slowest_stream
+    from weir.timeline.horizons import Horizons
 
     lake, epoch, unknown = completion.lake, published.epoch, unknown_instants(published.metadata)
-    windowing = None if registered is None else registered.windowing
-    if registered is None or windowing is None or registered.fingerprint != source.fingerprint:
+    if registered is None or registered.fingerprint != source.fingerprint:
         return StreamAnswer(Horizons.recorded(lake, query), epoch, None, unknown)
-    horizons = Horizons.read(lake, windowing, frontiers)
-    return StreamAnswer(horizons, epoch, slowest_stream(windowing, frontiers, epoch), unknown)
+    axis = registered.axis
+    assert isinstance(axis, Instants), "it has a horizon"
+    horizons = Horizons.read(lake, axis, frontiers)
+    return StreamAnswer(horizons, epoch, slowest_stream(axis, frontiers, epoch), unknown)
 
 
 def is_over_streams(completion: Completion, query: str) -> bool:

@@ -58,10 +58,10 @@ from weir.lake.tables import (
 from weir.lars.columns import PREDICATE, argument_columns, predicate_term
 from weir.progress.backlog import PREDICATES
 from weir.progress.completion import Completion
-from weir.progress.published import published_queries
 from weir.progress.streams import stream_names
 from weir.progress.watermarks import head
 from weir.project import open_lake
+from weir.publish.published import published_queries
 from weir.settings import Settings
 
 EVENTS, ELEMENTS = "_events", "_stream"

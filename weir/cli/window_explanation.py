@@ -4,33 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from weir.catalog.windowing import Windowing
 from weir.cli.instants import duration_text
 from weir.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window, look_back
 from weir.lake.instants import instant_text
 from weir.sparql.algebra.windows import StreamOperator
-from weir.streams.stream_names import stream_name, streams_of
-from weir.streams.windows import windows_of
+from weir.timeline.axis import Axis, Epochs
+from weir.timeline.stream_names import stream_name, streams_of
+from weir.timeline.windows import windows_of
 
 
 def explain_windows(
-    windowing: Windowing | None,
+    axis: Axis,
     starts: Mapping[str, int | None],
     kept_from: Mapping[str, int] | None = None,
 ) -> Iterator[str]:
     """The lines about the windows of a query; none for a query without windows.
 
     Args:
-        windowing: the windows.
+        axis: of the query.
         starts: the first instant of each stream that is declared; None before its first event.
         kept_from: of each stream with deleted events, the first instant whose events are kept.
     """
-    if windowing is None:
+    if isinstance(axis, Epochs):
         return
-    yield from explain_streams(windowing, starts, kept_from)
+    yield from explain_streams(axis, starts, kept_from)
     yield "windows:"
-    windows = windows_of(windowing)
-    for clause in windowing.windows:
+    windows = windows_of(axis)
+    for clause in axis.windows:
         window = windows[clause.name]
         yield f"  {clause.name} on {stream_name(clause.stream)}: {_content(window)}"
         if isinstance(window, SteppedWindow):
@@ -41,27 +41,27 @@ def explain_windows(
                 yield f"      first close after the stream begins: {close}"
         back = look_back(window)
         yield f"      look-back: {'its elements' if back is None else duration_text(back)}"
-    if windowing.output is not None:
-        yield f"stream out of the query: {windowing.output.upper()}, {_EMITS[windowing.output]}"
-    yield f"corrects back: {duration_text(windowing.corrects_back)}, after changes of the graph"
+    if axis.output is not None:
+        yield f"stream out of the query: {axis.output.upper()}, {_EMITS[axis.output]}"
+    yield f"corrects back: {duration_text(axis.corrects_back)}, after changes of the graph"
     yield ""
 
 
 def explain_streams(
-    windowing: Windowing,
+    axis: Axis,
     starts: Mapping[str, int | None],
     kept_from: Mapping[str, int] | None = None,
 ) -> Iterator[str]:
     """The lines about the streams that are read; the arguments are those of `explain_windows`."""
     yield "streams:"
-    for name in streams_of(windowing):
+    for name in streams_of(axis):
         start = starts.get(name)
         begins = "no event yet" if start is None else f"begins at {instant_text(start)}"
         yield f"  {name}: {'declared in sources.yml, ' if name in starts else ''}{begins}"
         if kept_from and name in kept_from:
             before = instant_text(kept_from[name])
             yield f"      events before {before} have been deleted: a new query begins later"
-    for upstream in windowing.upstreams:
+    for upstream in axis.upstreams:
         yield f"  {stream_name(upstream.stream)}: out of the query {upstream.query}"
     yield ""
 

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from weir.catalog.catalog import Catalog
-from weir.catalog.maintained import Maintained
 from weir.compute.engine import Engine
 from weir.compute.sql import column, number, rows_of, select
+from weir.definitions.catalog import Catalog
+from weir.definitions.definition import Definition
 from weir.engine.relations import BEFORE_ALL
 from weir.engine.windows import LastElements
 from weir.lake.tables import STREAMS
@@ -31,11 +31,12 @@ from weir.progress.backlog import HORIZON, LaterStart
 from weir.progress.completion import Completion
 from weir.progress.streams import Frontiers, accepted_lateness
 from weir.progress.watermarks import Watermark
-from weir.streams.completeness import settled_until
-from weir.streams.reading import open_events, read_timeline
-from weir.streams.retention import needed_elements, needed_from
-from weir.streams.stream_names import stream_name, streams_of
-from weir.streams.windows import windows_of
+from weir.timeline.axis import Instants
+from weir.timeline.completeness import settled_until
+from weir.timeline.reading import open_events, read_timeline
+from weir.timeline.retention import needed_elements, needed_from
+from weir.timeline.stream_names import stream_name, streams_of
+from weir.timeline.windows import windows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Reader:
     stored: the watermark of its embeddings; None if it is computed from nothing.
     """
 
-    query: Maintained
+    query: Definition
     stored: Watermark | None
 
 
@@ -121,7 +122,7 @@ def old_events(
         for name, instant in needed.items():
             if name in by_readers:
                 by_readers[name].append(
-                    _Hold(instant, f"the {reader.query.kind} {reader.query.name}")
+                    _Hold(instant, f"the {reader.query.kind.name} {reader.query.name}")
                 )
     old = []
     for name, oldest in older_than.items():
@@ -177,9 +178,9 @@ def _needed(
 ) -> Mapping[str, int]:
     """By stream of a query, the first instant whose events it needs."""
     lake, last, query = completion.lake, completion.head, reader.query
-    windowing, published = query.windowing, completion.published(query.name)
-    assert windowing is not None, "a query over streams"
-    everything = dict.fromkeys(streams_of(windowing), BEFORE_ALL)
+    axis, published = query.axis, completion.published(query.name)
+    assert isinstance(axis, Instants), "it reads streams"
+    everything = dict.fromkeys(streams_of(axis), BEFORE_ALL)
     if reader.stored is None or published is None:
         return everything
     after = min(reader.stored.epoch, published.epoch)
@@ -187,20 +188,20 @@ def _needed(
     timeline = read_timeline(
         engine,
         lake,
-        windowing,
+        axis,
         reads_graph=bool(query.reads),
         after=after,
         last=last,
         begins=None if start is None else start.begins,
     )
-    low = settled_until(lake, windowing, last, lateness)
+    low = settled_until(lake, axis, last, lateness)
     if low is None:
         return everything
     low = min([low, *(leg.low for leg in timeline.legs(after, last))])
     needed: dict[str, int] = {}
-    windows = windows_of(windowing)
-    for clause in windowing.windows:
-        if windowing.upstream(clause.stream) is not None:
+    windows = windows_of(axis)
+    for clause in axis.windows:
+        if axis.upstream(clause.stream) is not None:
             continue
         name, window = stream_name(clause.stream), windows[clause.name]
         if isinstance(window, LastElements):

@@ -16,7 +16,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
-from weir.catalog.catalog import Catalog
 from weir.compact.old_events import (
     OldEvents,
     Reader,
@@ -24,6 +23,7 @@ from weir.compact.old_events import (
     old_events,
     stored_over_streams_without_file,
 )
+from weir.definitions.catalog import Catalog
 from weir.engine.relations import BEFORE_ALL
 from weir.errors import BusyError, ConfigurationError
 from weir.freshness.old_rounds import delete_old_rounds
@@ -139,7 +139,7 @@ def needed_after(settings: Settings, lake: Lake) -> int:
     """The epoch up to which single changes are no longer needed."""
     completion, catalog = Completion.read(lake), Catalog.of(settings)
     slowest, members = completion.graph_validated_to, catalog.members
-    if any(query.windowing is not None and query.reads for query in members):
+    if any(query.axis.windows and query.reads for query in members):
         # Beside windows, the graph is read as of instants: the changes of all epochs are needed.
         return 0
     if any(stored_over_streams_without_file(completion, catalog)):
@@ -238,8 +238,8 @@ def _delete_events(project: Project, run_id: str, progress: Progress) -> Iterato
     }
     progress("looking for events that nothing needs")
     completion, catalog = Completion.read(lake), Catalog.of(settings)
-    over_streams = [query for query in catalog.members if query.windowing is not None]
-    due = {task.query.name: task.stored for task in tasks_behind(completion, over_streams)}
+    over_streams = [query for query in catalog.members if query.axis.windows]
+    due = {task.name: task.stored for task in tasks_behind(completion, over_streams)}
     readers = [
         Reader(query, due[query.name] if query.name in due else completion.maintained(query.name))
         for query in over_streams

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from weir.catalog.maintained import Maintained
-from weir.catalog.names import Kind
-from weir.catalog.output_streams import in_order_of_streams, upstreams_of
+from weir.definitions.definition import Definition
+from weir.definitions.output_streams import in_order_of_streams
 from weir.errors import ConfigurationError
 from weir.ingest.sources.declared import load_sources
 from weir.ingest.sources.source import Source
-from weir.streams.stream_names import stream_name, streams_of
-
-_AS_GRAPH: Mapping[Kind, str] = {
-    "query": "Read it without a window",
-    "program": "Read its atoms from the graph, {graph: pattern}",
-}
-"""How a definition of each kind reads the graph."""
+from weir.timeline.stream_names import stream_name, streams_of
 
 
-def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> ConfigurationError | None:
+def undeclared_stream(query: Definition, sources: Sequence[Source]) -> ConfigurationError | None:
     """What is wrong with a query that reads a stream which no source gives; None if nothing is."""
-    if query.windowing is None:
-        return None
     by_name = {source.name: source for source in sources}
     streams = [source.name for source in sources if source.stream is not None]
     listed = f"Streams: {', '.join(streams)}." if streams else "There are no streams yet."
-    for upstream in query.windowing.upstreams:
+    for upstream in query.axis.upstreams:
         if stream_name(upstream.stream) in streams:
             return ConfigurationError(
                 f"the source {stream_name(upstream.stream)} gives the stream that"
@@ -35,7 +26,7 @@ def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> Configura
                 str(query.file),
                 "Give one of them another name.",
             )
-    for name in streams_of(query.windowing):
+    for name in streams_of(query.axis):
         source = by_name.get(name)
         if source is None:
             return ConfigurationError(
@@ -50,17 +41,17 @@ def undeclared_stream(query: Maintained, sources: Sequence[Source]) -> Configura
             return ConfigurationError(
                 f"the source {name} gives changes of the graph, not a stream",
                 str(query.file),
-                f"{_AS_GRAPH[query.kind]}, or give it the key `stream`. {listed}",
+                f"{query.kind.as_graph}, or give it the key `stream`. {listed}",
             )
     return None
 
 
-def undeclared_streams(queries: Iterable[Maintained], file: Path) -> dict[str, ConfigurationError]:
+def undeclared_streams(queries: Iterable[Definition], file: Path) -> dict[str, ConfigurationError]:
     """What is wrong with the queries whose streams `file` does not declare, by their names.
 
     Nothing is known if the file itself is wrong, which is an error of ingest.
     """
-    over_streams = [query for query in queries if query.windowing is not None]
+    over_streams = [query for query in queries if query.axis.windows]
     if not over_streams:
         return {}
     try:
@@ -70,7 +61,7 @@ def undeclared_streams(queries: Iterable[Maintained], file: Path) -> dict[str, C
     found: dict[str, ConfigurationError] = {}
     for query in in_order_of_streams(over_streams):
         error = undeclared_stream(query, sources)
-        for upstream in upstreams_of(query):
+        for upstream in query.axis.upstreams:
             if upstream.query in found:
                 error = ConfigurationError(
                     f"the query {upstream.query}, whose stream it reads, has an error",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from weir.catalog.maintained import Maintained
+from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError
 from weir.ingest.stream_readers import undeclared_streams
 from weir.remotes.declarations import Remote, load_remotes
 from weir.settings import Settings
 
 
-def undeclared(queries: Iterable[Maintained], settings: Settings) -> dict[str, ConfigurationError]:
+def undeclared(queries: Iterable[Definition], settings: Settings) -> dict[str, ConfigurationError]:
     """What is wrong with the queries that read what no file declares, by their names.
 
     Nothing is known if such a file itself is wrong, which is an error of ingest.
@@ -21,7 +21,7 @@ def undeclared(queries: Iterable[Maintained], settings: Settings) -> dict[str, C
 
 
 def undeclared_remote(
-    query: Maintained, remotes: Mapping[str, Remote]
+    query: Definition, remotes: Mapping[str, Remote]
 ) -> ConfigurationError | None:
     """What is wrong with a query that names a remote which is not declared; None if nothing is."""
     for named in query.services.remotes:
@@ -36,7 +36,7 @@ def undeclared_remote(
 
 
 def _undeclared_remotes(
-    queries: Iterable[Maintained], settings: Settings
+    queries: Iterable[Definition], settings: Settings
 ) -> dict[str, ConfigurationError]:
     of_remotes = [query for query in queries if query.services.remotes]
     if not of_remotes:

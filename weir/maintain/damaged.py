@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weir.catalog.maintained import Maintained
+from weir.definitions.definition import Definition
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.maintain.emitted_streams import OutputStream
 from weir.progress.completion import Completion
 
 
 def damaged_queries(
-    completion: Completion, queries: Sequence[Maintained]
+    completion: Completion, queries: Sequence[Definition]
 ) -> dict[str, DamagedTable]:
     """By name those of some queries with a log that cannot be read, that of their stream too.
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from weir.catalog.maintained import Maintained
 from weir.compute.engine import Engine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
@@ -21,6 +20,7 @@ from weir.compute.sql import (
     union_all,
 )
 from weir.compute.writing import Commit
+from weir.definitions.definition import Definition
 from weir.engine.graph import POSITIONS
 from weir.lake.delta.commit import SaveMode, arrow_schema
 from weir.lake.delta.metadata import LOG_ID, Metadata
@@ -30,12 +30,11 @@ from weir.maintain.tasks import JOB
 from weir.plan.plan import ANSWER
 from weir.progress.backlog import LaterStart
 from weir.sparql.algebra.windows import StreamOperator
-from weir.streams.elements import LOG
-from weir.streams.emission import Emission
-from weir.streams.timeline import Timeline
-from weir.streams.windows import closing_windows
-
-"""What the metadata of embeddings and elements has: the id of the log, another if recomputed."""
+from weir.timeline.axis import Instants
+from weir.timeline.elements import LOG
+from weir.timeline.emission import Emission
+from weir.timeline.timeline import Timeline
+from weir.timeline.windows import closing_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +46,13 @@ class OutputStream:
         operator: makes the stream of the answer.
     """
 
-    query: Maintained
+    query: Definition
     operator: StreamOperator
 
     @classmethod
-    def of(cls, query: Maintained) -> OutputStream | None:
+    def of(cls, query: Definition) -> OutputStream | None:
         """The stream out of a query, None if it has none."""
-        operator = None if query.windowing is None else query.windowing.output
+        operator = query.axis.output
         return None if operator is None else cls(query, operator)
 
     @property
@@ -64,9 +63,9 @@ class OutputStream:
     @property
     def _names(self) -> tuple[str, ...]:
         """The columns of an element."""
-        if self.query.kind == "program":
+        if self.query.writes_triples:
             return POSITIONS
-        return tuple(name for name, _ in self.query.columns)
+        return self.query.output.columns
 
     def complete_to(self, lake: Lake, log_id: str) -> int:
         """The epoch up to which the elements are those of a log of embeddings; 0 without any."""
@@ -79,8 +78,8 @@ class OutputStream:
 
     def emission(self, lake: Lake, timeline: Timeline, embeddings: Metadata, last: int) -> Emission:
         """What is to be emitted up to the epoch `last`, of a log of embeddings."""
-        assert self.query.windowing is not None, "an operator has a window"
-        windows = closing_windows(self.query.windowing, timeline.origin or 0)
+        assert isinstance(self.query.axis, Instants), "an operator has a window"
+        windows = closing_windows(self.query.axis, timeline.origin or 0)
         after = self.complete_to(lake, embeddings.extra[LOG_ID])
         start = LaterStart.from_json(embeddings.extra)
         begins = None if start is None else start.begins
@@ -111,12 +110,7 @@ class OutputStream:
 
     def _rows(self, embeddings: str) -> exp.Query:
         """The rows of the answer in a relation of embeddings, as elements: names, `LOG`."""
-        if self.query.kind == "program":
-            from weir.maintain.written_atoms import written_triples
-
-            return written_triples(self.query, embeddings)
-        shown = [alias(column(variable), name) for name, variable in self.query.columns]
-        return select(*shown, *columns(LOG), from_=rows_of(embeddings))
+        return self.query.body.elements(embeddings, self.query.columns)
 
     def _answers(self, engine: Engine, emission: Emission) -> str:
         """Name the part of the answer's log that the elements follow from."""

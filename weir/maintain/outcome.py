@@ -61,6 +61,8 @@ class Outcome:
         failed_attempts: the queries that took more when they were last tried.
         now: when the run began.
         reported: the queries that have a row.
+        failures: those that were not maintained.
+        waiting: those that cannot be evaluated yet.
     """
 
     run: Claim
@@ -69,6 +71,8 @@ class Outcome:
     failed_attempts: Mapping[str, FailedAttempts]
     now: datetime
     reported: set[str] = field(default_factory=set)
+    failures: set[str] = field(default_factory=set)
+    waiting: set[str] = field(default_factory=set)
 
     def committed(
         self,
@@ -78,10 +82,10 @@ class Outcome:
         seconds: float,
     ) -> None:
         """The new rows of a query are in its table."""
-        self.reported.add(task.query.name)
-        self.result.modes[task.query.name] = task.mode
+        self.reported.add(task.name)
+        self.result.modes[task.name] = task.mode
         self.run.report(
-            task.query.name,
+            task.name,
             mode=task.mode,
             reason=task.reason or None,
             from_epoch=task.after,
@@ -102,15 +106,16 @@ class Outcome:
 
     def untouched(self, task: Task) -> None:
         """No row of the query changed: its watermark moves without a commit."""
-        self.reported.add(task.query.name)
-        self.result.modes[task.query.name] = UNTOUCHED
-        self.run.untouched(task.query.name, task.after, self.result.to_epoch)
+        self.reported.add(task.name)
+        self.result.modes[task.name] = UNTOUCHED
+        self.run.untouched(task.name, task.after, self.result.to_epoch)
 
     def waits(self, task: Task, why: str) -> None:
         """The query is not evaluated yet; its published answer stays as it is."""
-        self.reported.add(task.query.name)
+        self.reported.add(task.name)
+        self.waiting.add(task.name)
         self.run.report(
-            task.query.name,
+            task.name,
             mode=SKIPPED,
             reason=why,
             from_epoch=task.after,
@@ -123,9 +128,9 @@ class Outcome:
         attempts = None
         text = _message(error)
         if isinstance(error, QueryLimitError):
-            before = self.failed_attempts.get(task.query.name)
+            before = self.failed_attempts.get(task.name)
             attempts = FailedAttempts.after(self._attempt(task), text, before)
-            text = attempts.explained(task.query.name)
+            text = attempts.explained(task.name)
         self._not_maintained(task, task.mode, text, attempts)
 
     def puts_off(self, task: Task) -> bool:
@@ -133,25 +138,26 @@ class Outcome:
 
         It is reported as not maintained, like one that fails. Gives whether it is left.
         """
-        before = self.failed_attempts.get(task.query.name)
+        before = self.failed_attempts.get(task.name)
         if before is None or before.is_tried(self._attempt(task)):
             return False
-        text = before.explained(task.query.name)
+        text = before.explained(task.name)
         self._not_maintained(task, SKIPPED, text, before)
         return True
 
     def _attempt(self, task: Task) -> Attempt:
         """What computing a query in this run is."""
-        return Attempt(task.query.fingerprint, {**self.limits}, self.result.to_epoch, self.now)
+        return Attempt(task.definition.fingerprint, {**self.limits}, self.result.to_epoch, self.now)
 
     def _not_maintained(
         self, task: Task, mode: str, why: str, attempts: FailedAttempts | None
     ) -> None:
-        self.reported.add(task.query.name)
-        text = f"{task.query.name}: {why}"
+        self.reported.add(task.name)
+        self.failures.add(task.name)
+        text = f"{task.name}: {why}"
         self.result.failures.append(text)
         self.run.report(
-            task.query.name,
+            task.name,
             status=FAILED,
             mode=mode,
             reason=text,

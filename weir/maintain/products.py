@@ -11,12 +11,12 @@ from sqlglot import exp
 
 from weir.compute.engine import Engine
 from weir.compute.sql import alias, column, rows_of, select
+from weir.definitions.definition import Definition
 from weir.engine.fixpoint import make
 from weir.engine.plan_delta import PlanDelta
 from weir.engine.run import ProductOf
 from weir.errors import WeirError
 from weir.plan.leaves import MEMBER
-from weir.plan.plan import Plan
 
 
 class ProductCheck:
@@ -36,8 +36,8 @@ class ProductCheck:
     def made(self, name: str) -> Iterator[ProductOf]:
         """The products whose parts are complete with the relation `name`."""
         self._made.add(name)
-        complete = [each for each in self._unchecked if self._made.issuperset(each.parts)]
-        self._unchecked = [each for each in self._unchecked if each not in complete]
+        complete = [product for product in self._unchecked if self._made.issuperset(product.parts)]
+        self._unchecked = [product for product in self._unchecked if product not in complete]
         yield from complete
 
     def of_query(self, product: ProductOf, file: str, names: Sequence[str]) -> None:
@@ -65,12 +65,12 @@ class ProductCheck:
             members: the file of each, and the names of the columns of its plan.
         """
         counts = [self._by_member(part) for part in product.parts]
-        found = {}
+        errors = {}
         for member, (file, names) in members.items():
-            own = [each.get(member, 0) for each in counts]
+            own = [rows.get(member, 0) for rows in counts]
             if prod(own) > self._limit:
-                found[member] = self._error(product, own, file, names)
-        return found
+                errors[member] = self._error(product, own, file, names)
+        return errors
 
     def _by_member(self, part: str) -> dict[str, int]:
         return rows_by_member(self._engine, part)
@@ -98,29 +98,28 @@ class ProductCheck:
         )
 
 
-def make_delta(engine: Engine, delta: PlanDelta, limit: int, plan: Plan, file: str) -> None:
-    """Make the relations of one query's delta; the size of a product is checked before it is made.
+def make_delta(engine: Engine, delta: PlanDelta, limit: int, definition: Definition) -> None:
+    """Make the relations of a delta; the size of a product is checked before it is made.
 
     Args:
         engine: makes them.
         delta: what to make.
         limit: most rows of a product.
-        plan: of the query; says whether it may exceed that.
-        file: that declares the query.
+        definition: whose delta it is.
 
     Raises:
         WeirError: a product exceeds the limit.
     """
-    check = ProductCheck(engine, () if plan.allow_product else delta.products, limit)
+    check = ProductCheck(engine, delta.products, limit)
     for statement in (*delta.statements, delta.result):
         make(engine, statement)
         for product in check.made(statement.name):
-            check.of_query(product, file, plan.names)
+            check.of_query(product, definition.file.name, definition.body.variables)
 
 
 def rows_by_member(engine: Engine, relation: str) -> dict[str, int]:
     """How many rows of a relation each member has; those without rows are missing."""
-    found = engine.rows(
+    counted = engine.rows(
         select(
             column(MEMBER),
             alias(exp.Count(this=exp.Star(), big_int=True), "rows"),
@@ -128,4 +127,4 @@ def rows_by_member(engine: Engine, relation: str) -> dict[str, int]:
             group_by=[column(MEMBER)],
         )
     )
-    return {str(member): int(str(rows)) for member, rows in found}
+    return {str(member): int(str(rows)) for member, rows in counted}

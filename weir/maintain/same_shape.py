@@ -19,20 +19,12 @@ from weir.compute.sql import (
 )
 from weir.compute.writing import Commit
 from weir.engine.fixpoint import make
-from weir.engine.members import members_table
-from weir.engine.plan_delta import plan_delta
-from weir.engine.relations import Inputs
 from weir.errors import WeirError
-from weir.lake.delta.commit import SaveMode
-from weir.lake.delta.metadata import Metadata
-from weir.lake.tables import Table, embeddings
-from weir.maintain.prepared import Prepared
+from weir.maintain.course import Course
 from weir.maintain.products import ProductCheck, rows_by_member
-from weir.maintain.tasks import Task
+from weir.maintain.tasks import CommitForm, Task
 from weir.plan.leaves import MEMBER
-from weir.plan.members import plan_of_members
-from weir.plan.parameterized import parameterized
-from weir.plan.plan import Plan
+from weir.timeline.evaluation import LegInputs
 
 _MEMBERS = 500
 """Most queries that are computed together: a statement's rows are those of all of them."""
@@ -52,14 +44,15 @@ def of_one_shape(tasks: Iterable[Task]) -> Iterator[list[Task]]:
     """The tasks in groups of one shape, bounded in size; all stand at the same epoch."""
     by_shape: dict[str, list[Task]] = {}
     for task in tasks:
-        by_shape.setdefault(task.planned.shape, []).append(task)
+        # No hash is a name: without a shape, a task is by itself.
+        by_shape.setdefault(task.definition.body.shape or task.name, []).append(task)
     for members in by_shape.values():
         size = _MEMBERS_WITH_STATE if _reads_state(members[0]) else _MEMBERS
         yield from (members[i : i + size] for i in range(0, len(members), size))
 
 
 def _reads_state(task: Task) -> bool:
-    return not task.from_nothing and len(task.plan.stored) > 1
+    return not task.from_nothing and task.definition.body.reads_stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +76,12 @@ class MemberRows:
 
     def count(self, task: Task) -> int:
         """How many new rows a query has."""
-        return self.counts.get(task.query.name, 0)
+        return self.counts.get(task.name, 0)
 
-    def write(
-        self, engine: Engine, task: Task, table: Table, metadata: Metadata, mode: SaveMode
-    ) -> Commit:
-        """Commit the new rows of a query."""
-        name = task.query.name
+    def write(self, engine: Engine, task: Task, form: CommitForm) -> Commit:
+        """Commit the new rows of a task."""
+        table, metadata, mode = task.table, form.metadata, form.mode
+        name = task.name
         if self.fetched is not None:
             return engine.write_rows(table, self.fetched[name], metadata, mode=mode)
         own = select(
@@ -103,34 +95,30 @@ class MemberRows:
 
 
 def rows_of_members(
-    engine: Engine, members: Sequence[Task], prepared: Prepared, prefix: str, product_rows: int
+    engine: Engine, tasks: Sequence[Task], leg: LegInputs, product_rows: int
 ) -> MemberRows:
-    """The new rows of queries of one shape.
+    """The new rows of tasks of one shape.
 
     Args:
         engine: makes the relations.
-        members: the queries; all have the same range.
-        prepared: the graph over the range.
-        prefix: begins the names of the relations that are made.
+        tasks: all have the same range.
+        leg: what is read; its stored rows have the column `member`.
         product_rows: most rows of a product.
 
     Raises:
         TooLarge: products of some members have more.
     """
-    general, _ = parameterized(members[0].plan)
-    group = plan_of_members(general, [task.planned.parameters for task in members])
-    names = [task.query.name for task in members]
-    relation, stored = f"{prefix}_members", f"{prefix}_stored"
-    engine.load(relation, members_table(names, group))
-    if _reads_state(members[0]):
-        _open_stored(engine, members, stored, general)
-    inputs = Inputs(prepared.graphs, stored, relation)
-    delta = plan_delta(group.plan, prepared.epochs, inputs, prefix, prepared.keep)
-    products = () if general.allow_product else delta.products
-    check = ProductCheck(engine, products, product_rows)
-    declared = {task.query.name: (task.query.file.name, task.plan.names) for task in members}
+    bodies = {task.name: task.definition.body for task in tasks}
+    members = tasks[0].definition.body.together(bodies)
+    relation = f"{leg.prefix}_members"
+    engine.load(relation, members.table)
+    delta = members.delta(leg, relation)
+    check = ProductCheck(engine, delta.products, product_rows)
+    declared = {
+        task.name: (task.definition.file.name, task.definition.body.variables) for task in tasks
+    }
     # Read for each member: made once.
-    result = replace(delta.result, keep=prepared.keep)
+    result = replace(delta.result, keep=leg.keep)
     for statement in (*delta.statements, result):
         make(engine, statement)
         for product in check.made(statement.name):
@@ -139,15 +127,18 @@ def rows_of_members(
     return _of_members(engine, result.name)
 
 
-def _open_stored(engine: Engine, members: Sequence[Task], name: str, plan: Plan) -> None:
-    """Make the view of the stored logs of all members, with the column `member`."""
+def open_stored_of_members(
+    engine: Engine, course: Course, tasks: Sequence[Task], name: str
+) -> None:
+    """Name the stored rows of all members, with the column `member`, if they are needed."""
+    if not _reads_state(tasks[0]):
+        return
     parts = []
-    for task in members:
-        table = embeddings(task.query.name, plan.width)
-        own = f"{name}_{task.query.name}"
-        engine.open(own, table.name)
-        member = alias(text(task.query.name), MEMBER)
-        parts.append(select(member, *columns(table.column_names), from_=rows_of(own)))
+    for task in tasks:
+        own = f"{name}_{task.name}"
+        course.open_stored(engine, task, own)
+        member = alias(text(task.name), MEMBER)
+        parts.append(select(member, *columns(task.table.column_names), from_=rows_of(own)))
     engine.make(Statement(name, union_all(parts)))
 
 

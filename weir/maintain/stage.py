@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import UTC, datetime
 
-from weir.catalog.catalog import Catalog
+from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError, WeirError, causes
 from weir.ingest.older_tables import refuse_older_tables
 from weir.ingest.undeclared import undeclared
 from weir.lake.counted import counted
 from weir.maintain.damaged import damaged_queries
-from weir.maintain.group import Group
+from weir.maintain.maintenance import Maintenance
 from weir.maintain.outcome import MaintainResult, Outcome
-from weir.maintain.stream_queries import StreamQueries
-from weir.maintain.tasks import JOB, groups, tasks_behind
+from weir.maintain.run import Run
+from weir.maintain.tasks import JOB, tasks_behind
 from weir.progress.completion import Completion
 from weir.progress.watermarks import require_graph
 from weir.project import Project
@@ -68,29 +68,18 @@ def maintain_queries(
         result.failures += [str(error) for error in (*catalog.errors.values(), *wrong.values())]
         damaged = damaged_queries(completion, catalog.members)
         result.failures += [f"{name}: {error}" for name, error in damaged.items()]
-        usable = [each for each in catalog.members if each.name not in {*wrong, *damaged}]
+        usable = [member for member in catalog.members if member.name not in {*wrong, *damaged}]
         run.totals |= {"to_epoch": last}
         limits, now = settings.limits.of_queries, datetime.now(UTC)
         outcome = Outcome(run, result, limits, completion.failed_attempts, now)
         behind = tasks_behind(completion, usable)
         put_off = {
-            task.query.name
-            for task in behind
-            if task.query.name not in retry and outcome.puts_off(task)
+            task.name for task in behind if task.name not in retry and outcome.puts_off(task)
         }
-        tasks = [task for task in behind if task.query.name not in put_off]
-        group = Group(project, completion, outcome, progress)
-        for at_one_epoch in groups(task for task in tasks if task.query.windowing is None):
-            group.maintain(at_one_epoch)
-        over_streams = StreamQueries(project, outcome, completion, progress)
-        over_streams.maintain(
-            [
-                query
-                for query in usable
-                if query.windowing is not None and query.name not in put_off
-            ],
-            {task.query.name: task for task in tasks if task.query.windowing is not None},
-            {*put_off, *damaged},
+        tasks = [task for task in behind if task.name not in put_off]
+        run_of_stage = Run(project, completion, outcome, progress)
+        Maintenance(run_of_stage, {task.name: task for task in tasks}, damaged).maintain(
+            definition for definition in usable if definition.name not in put_off
         )
         if result.failures:
             number = counted(len(result.failures), "query")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from weir.catalog.maintained import Maintained
-from weir.catalog.queries import RegisteredQuery
+from weir.definitions.definition import Definition
 from weir.expectations.answers import LIMITS
+from weir.lake.delta.commit import SaveMode
 from weir.lake.delta.metadata import Metadata
-from weir.lake.tables import QUADS, TRIPLES
+from weir.lake.tables import QUADS, TRIPLES, Table
 from weir.lake.upkeep.consolidated import consolidated_until
-from weir.plan.plan import Plan
 from weir.progress.backlog import PREDICATES
 from weir.progress.completion import Completion
 from weir.progress.verdicts import Verdict
@@ -26,10 +25,10 @@ Mode = Literal["initial", "incremental", "full", "edited", "rebased", "untouched
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be done for one query.
+    """What is to be done for one definition.
 
     Attributes:
-        query: what is maintained.
+        definition: what is maintained.
         mode: how.
         reason: why so.
         base: of one that is computed from nothing, the epoch whose state is its first delta; 0 if
@@ -38,7 +37,7 @@ class Task:
         merged: which epochs that were not published come as one difference, and why; mostly empty.
     """
 
-    query: Maintained
+    definition: Definition
     mode: Mode
     reason: str
     base: int | None
@@ -46,15 +45,14 @@ class Task:
     merged: str = ""
 
     @property
-    def planned(self) -> RegisteredQuery:
-        """The query, whose plan computes the new rows."""
-        assert isinstance(self.query, RegisteredQuery), "programs read streams"
-        return self.query
+    def name(self) -> str:
+        """Of the definition."""
+        return self.definition.name
 
     @property
-    def plan(self) -> Plan:
-        """The operators that compute the new rows of a query."""
-        return self.planned.plan
+    def table(self) -> Table:
+        """The embedding table."""
+        return self.definition.axis.embeddings(self.name, self.definition.width)
 
     @property
     def after(self) -> int:
@@ -76,14 +74,29 @@ class Task:
         """Whether its text is maintained for the first time."""
         return self.mode in ("initial", "edited")
 
-    def from_the_first_instant(self, reason: str) -> Task:
-        """A query over streams computed again: its log has every instant."""
-        return replace(self, mode="rebased", reason=reason, base=0, stored=None)
-
     def rebased(self, reason: str, start: Start) -> Task:
-        """The query computed again, though its text is that of before."""
+        """The definition computed again, though its text is that of before."""
         why = f"{reason}; {start.merged}" if start.merged else reason
-        return replace(self, mode="rebased", reason=why, base=start.epoch, merged=start.merged)
+        again = Task.from_nothing_at(self.definition, "rebased", why, start.epoch, self.stored)
+        return replace(again, merged=start.merged)
+
+    @classmethod
+    def from_nothing_at(
+        cls, definition: Definition, mode: Mode, reason: str, epoch: int, stored: Watermark | None
+    ) -> Self:
+        """The task of a definition that is computed from nothing.
+
+        Args:
+            definition: the definition.
+            mode: how.
+            reason: why so.
+            epoch: whose state is its first delta, if its axis has states; else its log has every
+                instant.
+            stored: how far its embeddings are complete.
+        """
+        if definition.axis.has_states:
+            return cls(definition, mode, reason, epoch, stored)
+        return cls(definition, mode, reason, base=0, stored=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +112,28 @@ class Start:
     merged: str = ""
 
 
+FROM_THE_FIRST = Start(0)
+"""Where a definition starts whose log has every instant."""
+
+
 def start_again(
-    completion: Completion, query: Maintained, stored: Watermark | None = None
+    completion: Completion, query: Definition, stored: Watermark | None = None
 ) -> Start | None:
-    """Where a query starts that is computed again; None if nothing of this text is known.
+    """Where a definition starts that is computed again; None if nothing of this text is known.
 
     That is the last epoch that was published of it. What was computed after it and not published
     is in no answer yet, and the graph knows its epochs, but for those that were compacted away.
 
     Args:
         completion: of the lake.
-        query: reads the graph alone.
+        query: the definition; one without states starts at no epoch.
         stored: how far its embeddings are complete, if there are any.
 
     Raises:
         DamagedTable: its answer cannot be read.
     """
+    if not query.axis.has_states:
+        return None
     published = completion.published(query.name)
     embeddings = completion.last_embeddings(query.name) if stored is None else stored.metadata
     if published is not None and published.metadata.fingerprint == query.fingerprint:
@@ -136,69 +155,51 @@ def _states_until(completion: Completion) -> int:
     return max(consolidated_until(completion.lake, log.name) for log in (QUADS, TRIPLES))
 
 
-def tasks_behind(completion: Completion, queries: Iterable[Maintained]) -> list[Task]:
-    """What is to be done for the queries that are behind the newest epoch."""
+def tasks_behind(completion: Completion, definitions: Iterable[Definition]) -> list[Task]:
+    """What is to be done for the definitions that are behind the newest epoch."""
     last = completion.head
     tasks = []
-    for query in queries:
-        task = _task(completion, query)
+    for definition in definitions:
+        task = _task(completion, definition)
         if task.after < last or (task.mode in {"edited", "rebased"} and last > 0):
             tasks.append(task)
     return tasks
 
 
-def _task(completion: Completion, query: Maintained) -> Task:
-    stored, verdict = completion.maintained(query.name), completion.verdicts.get(query.name)
+def task_at_rest(completion: Completion, definition: Definition) -> Task:
+    """The task of a definition that is at the newest epoch."""
+    stored = completion.maintained(definition.name)
+    return Task(definition, "incremental", "", base=None, stored=stored)
+
+
+def _task(completion: Completion, definition: Definition) -> Task:
+    stored = completion.maintained(definition.name)
+    verdict = completion.verdicts.get(definition.name)
     states_until = _states_until(completion)
-    if query.windowing is not None:
-        return _stream_task(query, stored, verdict, states_until)
-    new = Task(query, "initial", "new", base=completion.head, stored=stored)
+    new = Task.from_nothing_at(definition, "initial", "new", completion.head, stored)
     if stored is None:
-        start = start_again(completion, query)
+        start = start_again(completion, definition)
         if start is not None:
             return new.rebased("its embeddings are gone", start)
-        if query.history == "full":
+        if definition.axis.has_states and definition.history == "full":
             reason = "new, with its full history"
             if states_until:
                 reason += f" from epoch {states_until} on: changes before it were compacted away"
             return replace(new, reason=reason, base=0)
         return new
-    if stored.metadata.fingerprint != query.fingerprint:
+    if stored.metadata.fingerprint != definition.fingerprint:
         return replace(new, mode="edited", reason=f"it was edited since epoch {stored.epoch}")
     why = ""
     if verdict is not None and _is_broken(stored, verdict):
         why = f"the stored state failed its check: {verdict.reason}"
     elif stored.epoch < states_until:
         why = f"changes before epoch {states_until} have been compacted away"
-    start = start_again(completion, query, stored) if why else None
-    if start is not None:
-        return new.rebased(why, start)
-    return Task(query, "incremental", _whole_reads(query), base=None, stored=stored)
-
-
-def _stream_task(
-    query: Maintained, stored: Watermark | None, verdict: Verdict | None, states_until: int
-) -> Task:
-    """The task of a query over streams: its log has every instant, from the first one on."""
-    if stored is None:
-        return Task(query, "initial", "new", base=0, stored=None)
-    why: str | None = None
-    mode: Mode = "rebased"
-    if stored.metadata.fingerprint != query.fingerprint:
-        mode, why = "edited", f"it was edited since epoch {stored.epoch}"
-    elif verdict is not None and _is_broken(stored, verdict):
-        why = f"the stored state failed its check: {verdict.reason}"
-    elif stored.epoch < states_until:
-        why = f"changes before epoch {states_until} have been compacted away"
-    if why is not None:
-        return Task(query, mode, why, base=0, stored=None)
-    return Task(query, "incremental", "", base=None, stored=stored)
-
-
-def _whole_reads(query: Maintained) -> str:
-    """What a run has to record of a plan whose cost does not follow the changes alone."""
-    nodes = ", ".join(query.whole_reads) if isinstance(query, RegisteredQuery) else ""
-    return f"looks at all stored rows below {nodes} (`weir explain`)" if nodes else ""
+    if why:
+        return new.rebased(why, start_again(completion, definition, stored) or FROM_THE_FIRST)
+    whole = ", ".join(definition.body.whole_reads)
+    # What a run has to record of a body whose cost does not follow the changes alone.
+    reason = f"looks at all stored rows below {whole} (`weir explain`)" if whole else ""
+    return Task(definition, "incremental", reason, base=None, stored=stored)
 
 
 def _is_broken(stored: Watermark, verdict: Verdict) -> bool:
@@ -213,11 +214,27 @@ def _is_broken(stored: Watermark, verdict: Verdict) -> bool:
 
 
 def groups(tasks: Iterable[Task]) -> list[list[Task]]:
-    """The tasks by the range that they read: those of one range share a neighbourhood."""
-    groups: dict[tuple[int, bool], list[Task]] = {}
+    """The tasks by the legs that they read: those of one range of epochs share a neighbourhood."""
+    groups: dict[tuple[int | str, bool], list[Task]] = {}
     for task in tasks:
-        groups.setdefault((task.range_after, task.from_nothing), []).append(task)
+        shared = task.range_after if task.definition.axis.shares_legs else task.name
+        groups.setdefault((shared, task.from_nothing), []).append(task)
     return list(groups.values())
+
+
+@dataclass(frozen=True, slots=True)
+class CommitForm:
+    """How the new rows of a leg are committed.
+
+    Attributes:
+        metadata: of the commit.
+        mode: `overwrite` if they are the first of a log.
+        even_empty: whether to commit without rows, too.
+    """
+
+    metadata: Metadata
+    mode: SaveMode
+    even_empty: bool
 
 
 def commit_metadata(task: Task, run_id: str, last: int, **extra: Any) -> Metadata:
@@ -229,7 +246,9 @@ def commit_metadata(task: Task, run_id: str, last: int, **extra: Any) -> Metadat
         last: the epoch up to which the table is complete with it.
         extra: what is recorded beside what every query records.
     """
-    predicates = {name: [*names] for name, names in task.query.predicates.items()}
+    predicates = {
+        name: [*predicate.arguments] for name, predicate in task.definition.predicates.items()
+    }
     base = task.base
     if base is None:
         assert task.stored is not None, "it goes on from its stored state"
@@ -239,12 +258,12 @@ def commit_metadata(task: Task, run_id: str, last: int, **extra: Any) -> Metadat
         job=JOB,
         watermark=last,
         base=base,
-        fingerprint=task.query.fingerprint,
+        fingerprint=task.definition.fingerprint,
         mode=task.mode,
         extra={
             # A list: the order is the query's, and JSON objects are stored sorted.
-            "columns": [[shown, int(column[1:])] for shown, column in task.query.columns],
-            "is_set": task.query.is_set,
+            "columns": [[shown, int(column[1:])] for shown, column in task.definition.columns],
+            "is_set": task.definition.is_set,
             "reason": task.reason,
             **({PREDICATES: predicates} if predicates else {}),
             **extra,

@@ -29,7 +29,7 @@ class Changes:
 
     def touch(self, task: Task) -> bool:
         """Whether a change matches a pattern of the query."""
-        return not self.touched.isdisjoint(task.planned.seeds)
+        return not self.touched.isdisjoint(task.definition.body.seeds)
 
 
 def read_touched(
@@ -67,17 +67,17 @@ def read_touched(
 
 def seeds_by_scope(tasks: Iterable[Task]) -> dict[Scope, dict[Seed, None]]:
     """The seeds of all queries, each once, by what they see; no plan is read."""
-    found: dict[Scope, dict[Seed, None]] = {}
+    seeds: dict[Scope, dict[Seed, None]] = {}
     for task in tasks:
-        for seed in task.planned.seeds:
-            found.setdefault(seed.scope, {})[seed] = None
-    return found
+        for seed in task.definition.body.seeds:
+            seeds.setdefault(seed.scope, {})[seed] = None
+    return seeds
 
 
 def by_scope(tasks: Iterable[Task]) -> dict[Scope, list[Component]]:
     """The segments of all queries, by what their patterns see."""
-    found: dict[Scope, list[Component]] = {}
+    components: dict[Scope, list[Component]] = {}
     for task in tasks:
-        for component in task.plan.components:
-            found.setdefault(component.scope, []).append(component)
-    return found
+        for component in task.definition.body.components:
+            components.setdefault(component.scope, []).append(component)
+    return components

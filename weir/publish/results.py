@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.catalog.names import declared_names, folders_of
+from weir.definitions.names import declared_names, folders_of
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import RUNS

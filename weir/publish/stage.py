@@ -14,21 +14,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from weir.catalog.catalog import Catalog
-from weir.catalog.maintained import Maintained
-from weir.catalog.output_streams import all_upstreams_of
+from weir.definitions.catalog import Catalog
+from weir.definitions.definition import Definition
+from weir.definitions.output_streams import all_upstreams_of
 from weir.errors import QualityError, WeirError, causes, listed
 from weir.lake.counted import counted
 from weir.lake.ledger.runs import UNTOUCHED
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
-from weir.progress.over_limit import over_limit
 from weir.progress.verdicts import can_be_accepted
 from weir.project import Project
 from weir.publish.publication import Publication, move_watermark, publish
 from weir.remotes.not_ready import NotReady
 from weir.remotes.readiness import Readiness
 from weir.stage import Progress, StageResult, claimed, silent
+from weir.validate.over_limit import over_limit
 
 JOB: Literal["publish"] = "publish"
 
@@ -175,7 +175,7 @@ def _as_published(work: Backlog, catalog: Catalog) -> Backlog:
     return work.of_services() if catalog.member(work.query).services.blocks else work
 
 
-def _why_waits(query: Maintained, not_ready: Mapping[str, NotReady | None]) -> NotReady | None:
+def _why_waits(query: Definition, not_ready: Mapping[str, NotReady | None]) -> NotReady | None:
     """Why a query waits for another one whose stream it reads; None if it does not."""
     for upstream in all_upstreams_of(query):
         why = not_ready.get(upstream)

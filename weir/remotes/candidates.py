@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from sqlglot import exp
 
-from weir.catalog.services import AskedBlock
 from weir.compute.engine import Engine
 from weir.compute.sql import (
     ascending,
@@ -24,6 +23,7 @@ from weir.compute.sql import (
     select,
     semi_join,
 )
+from weir.definitions.services import AskedBlock
 from weir.lake.instants import seconds_since_1970
 from weir.rdf.numbers import number_of
 from weir.remotes.key_rows import mapping_of

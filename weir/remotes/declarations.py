@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from weir.catalog.yaml_head import Duration
+from weir.definitions.front_matter import Duration
 from weir.errors import ConfigurationError
 from weir.files.text import read_text
 from weir.files.yaml_file import DeclaredName, YamlFile

@@ -19,9 +19,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from weir.catalog.services import AskedBlock
 from weir.compute.engine import Engine
 from weir.compute.sql import columns, equal, rows_of, select, semi_join
+from weir.definitions.services import AskedBlock
 from weir.lake.instants import microseconds, time_at
 from weir.lake.lake import Lake
 from weir.rdf.numbers import number_of
@@ -184,12 +184,7 @@ class RemoteEvaluation:
 
     def _at(self) -> Evaluation:
         """The instant, with the widest window of the queries."""
-        contents = [
-            window.content
-            for each in self.askers
-            if each.query.windowing is not None
-            for window in each.query.windowing.windows
-        ]
+        contents = [window.content for each in self.askers for window in each.query.axis.windows]
         ranges = [each.range_us for each in contents if isinstance(each, TimeWindow)]
         return Evaluation(
             self.clock.now().timestamp(),

@@ -10,7 +10,6 @@ from pathlib import Path
 import pyarrow as pa
 from sqlglot import exp
 
-from weir.catalog.maintained import Maintained
 from weir.compute.engine import Engine
 from weir.compute.sql import (
     any_of,
@@ -26,6 +25,7 @@ from weir.compute.sql import (
     select,
     semi_join,
 )
+from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError
 from weir.lake.instants import INSTANT_0, seconds_since_1970
 from weir.lake.lake import Lake
@@ -57,7 +57,7 @@ class Readiness:
     remotes: Path
     now: datetime
 
-    def why_not(self, query: Maintained, to_epoch: int, *, is_first: bool) -> NotReady | None:
+    def why_not(self, query: Definition, to_epoch: int, *, is_first: bool) -> NotReady | None:
         """Why an answer up to an epoch may not be published; None if it may.
 
         Args:
@@ -86,7 +86,7 @@ class Readiness:
         return None
 
     def _why_not(
-        self, engine: Engine, query: Maintained, remote: Remote, to_epoch: int, *, is_first: bool
+        self, engine: Engine, query: Definition, remote: Remote, to_epoch: int, *, is_first: bool
     ) -> NotReady | None:
         later = changed_rounds(
             self.lake, remote.name, _ingested_round(self.lake, remote.name, to_epoch)
@@ -94,7 +94,7 @@ class Readiness:
         # Rounds that change nothing are no epochs: the graph is as after the last of them.
         until = later[0].mark.round - 1 if later else None
         keys = self._keys(engine, query, remote, until)
-        if is_first and keys.missing and (query.windowing is None or keys.missing == keys.all):
+        if is_first and keys.missing and (query.axis.has_states or keys.missing == keys.all):
             return NotReady("waiting", _missing(remote, keys))
         limit, times = query.services.max_staleness, [keys.oldest]
         times += self._superseded(engine, remote, later)
@@ -126,7 +126,7 @@ class Readiness:
         )
         return [found[str(pattern), str(key)] for pattern, key in wanted]
 
-    def _keys(self, engine: Engine, query: Maintained, remote: Remote, until: int | None) -> _Keys:
+    def _keys(self, engine: Engine, query: Definition, remote: Remote, until: int | None) -> _Keys:
         """The keys of a query and what the graph has of them, which is as after a round.
 
         Args:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from weir.catalog.catalog import Catalog
-from weir.catalog.maintained import Maintained
+from weir.definitions.catalog import Catalog
+from weir.definitions.definition import Definition
 from weir.lake.instants import microseconds, time_at
 from weir.lake.lake import Lake
 from weir.progress.completion import Completion
@@ -62,7 +62,7 @@ def schedule(settings: Settings, lake: Lake, now: datetime) -> tuple[Scheduled, 
     return tuple(found)
 
 
-def asking_queries(settings: Settings) -> list[Maintained]:
+def asking_queries(settings: Settings) -> list[Definition]:
     """The queries that ask remotes."""
     return [query for query in Catalog.of(settings).members if query.services.blocks]
 

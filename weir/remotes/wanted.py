@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from weir.catalog.maintained import Maintained
-from weir.catalog.services import AskedBlock
 from weir.compute.engine import Engine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
@@ -32,6 +30,8 @@ from weir.compute.sql import (
     text,
     union_all,
 )
+from weir.definitions.definition import Definition
+from weir.definitions.services import AskedBlock
 from weir.lake.tables import EMBEDDINGS
 from weir.progress.backlog import HORIZON
 from weir.progress.completion import Completion
@@ -51,14 +51,14 @@ class Asker:
         horizon: the instant up to which they are, of a query over streams that has any.
     """
 
-    query: Maintained
+    query: Definition
     block: AskedBlock
     watermark: int
     horizon: int | None
 
 
 def askers(
-    queries: Iterable[Maintained], completion: Completion, remote: str | None = None
+    queries: Iterable[Definition], completion: Completion, remote: str | None = None
 ) -> list[Asker]:
     """The blocks of maintained queries; those about one remote if its IRI is given."""
     found = []
@@ -127,7 +127,7 @@ def _keys(name: str, asker: Asker) -> exp.Query:
         group_by=columns(block.columns),
         having=sum_of(column("weight")) > number(0),
     )
-    if asker.query.windowing is None or asker.horizon is None:
+    if asker.horizon is None:
         return select(
             alias(text(block.pattern), "pattern"),
             column("key", "p"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from weir.catalog.names import folders_of
+from weir.definitions.names import folders_of
 from weir.errors import ConfigurationError
 from weir.ingest.sources.all_sources import all_sources
 from weir.ingest.sources.source import Source

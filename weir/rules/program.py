@@ -37,8 +37,8 @@ from weir.rules.points import PointAxis, PointRange
 from weir.rules.products import ProductLimit
 from weir.rules.relations import Derived, Given, arguments
 from weir.rules.strata import derive, shared_kinds
-from weir.streams.legs import Leg, Stamp
-from weir.streams.recording import recorded
+from weir.timeline.legs import Leg, Stamp
+from weir.timeline.recording import recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def program_delta(
 
     Args:
         engine: has the relations of `inputs`; if the program reads the graph, `triples` with points
-            in the place of epochs (`weir.streams.graph_log.GraphLog.on_axis`).
+            in the place of epochs (`weir.timeline.graph_log.GraphLog.on_axis`).
         program: the program.
         axis: its points.
         leg: the epochs and instants, which begin and end with points.

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
-from weir.catalog.maintained import NO_LIMITS, Form, Limits
 from weir.compute.engine import Engine
 from weir.compute.relations import Keep, Statement, StoredTable, StoredTables
 from weir.compute.sql import (
@@ -41,6 +40,7 @@ from weir.compute.sql import (
     text,
     union_all,
 )
+from weir.definitions.definition import NO_GUARDS, Form, Guards
 from weir.engine.relations import BEFORE_ALL
 from weir.lake.tables import EMBEDDINGS
 from weir.plan.plan import ANSWER
@@ -54,7 +54,7 @@ class AnswerRules:
 
     form: Form
     is_set: bool
-    limits: Limits = NO_LIMITS
+    guards: Guards = NO_GUARDS
 
 
 _LIMITS = ("max_rows", "min_rows", "max_change")
@@ -180,10 +180,10 @@ def _work(checked: Sequence[Checked]) -> pa.Table:
             item.rows_published,
             rules.form,
             rules.is_set,
-            rules.limits.max_rows,
-            rules.limits.min_rows,
+            rules.guards.max_rows,
+            rules.guards.min_rows,
             # An edit is expected to change the answer.
-            None if item.mode == "edited" else rules.limits.max_change,
+            None if item.mode == "edited" else rules.guards.max_change,
         )
         for item, rules in checked
     )

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.catalog.catalog import Catalog
+from weir.definitions.catalog import Catalog
 from weir.errors import QualityError, listed
 from weir.expectations.answers import too_many_rows
 from weir.ingest.sources.declared import load_sources
@@ -24,13 +24,13 @@ from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import QUADS
 from weir.lake.upkeep.consolidated import consolidated_until
 from weir.progress.completion import Completion
-from weir.progress.over_limit import OverLimit, over_limit
 from weir.progress.streams import stream_names
 from weir.progress.verdicts import Verdict, can_be_accepted
 from weir.project import Project
 from weir.settings import Settings
 from weir.stage import Progress, StageResult, claimed, silent
 from weir.validate.answer_rows import AnswerRules, Checked
+from weir.validate.over_limit import OverLimit, over_limit
 from weir.validate.quality_results import record_results
 from weir.validate.stream_rows import checked_streams
 from weir.validate.validation import Validation, validate_graph, validate_queries
@@ -181,9 +181,9 @@ def _not_validated(completion: Completion, catalog: Catalog) -> list[Checked]:
         # The rows are of an earlier text; maintain recomputes them first.
         if metadata.fingerprint != maintained.fingerprint:
             continue
-        (output,) = maintained.outputs
+        output = maintained.output
         is_set = bool(metadata.extra["is_set"])
-        work.append((item, AnswerRules(output.form, is_set, output.limits)))
+        work.append((item, AnswerRules(output.form, is_set, output.guards)))
     return work
 
 

@@ -99,7 +99,7 @@ def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation
         results = _Checks(own).results(packed)
     return [
         Validation(
-            item.query, item.from_epoch, item.to_epoch, results[item.query], rules.limits.places
+            item.query, item.from_epoch, item.to_epoch, results[item.query], rules.guards.places
         )
         for item, rules in work
     ]

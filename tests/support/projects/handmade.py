@@ -11,7 +11,7 @@ import pyarrow as pa
 from deltalake import CommitProperties, write_deltalake
 
 from tests.support.projects.project import Project
-from weir.catalog.catalog import Catalog
+from weir.definitions.catalog import Catalog
 from weir.lake.delta.commit import arrow_schema, create_if_missing, write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.ledger.runs import SUCCEEDED, LedgerRow, record

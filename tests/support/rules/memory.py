@@ -12,7 +12,6 @@ from tests.support.duck import DuckOfTest
 from tests.support.lars.programs import GroundAtom, Value
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 from tests.support.streams.memory import graph_changes, recorded
-from weir.catalog.windowing import Grid
 from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Statement
 from weir.compute.sql import column, columns, number, rows_of, select
@@ -22,9 +21,10 @@ from weir.engine.windows import SlidingWindow
 from weir.lars.program import Program
 from weir.rules.points import PointAxis
 from weir.rules.program import ProgramInputs, program_delta
-from weir.streams.graph_log import GraphLog
-from weir.streams.legs import Leg
-from weir.streams.timeline import Timeline
+from weir.timeline.axis import Grid
+from weir.timeline.graph_log import GraphLog
+from weir.timeline.legs import Leg
+from weir.timeline.timeline import Timeline
 
 LogRow = tuple[int, int, int, tuple[str, ...]]
 """Epoch, instant, weight, the atom: its predicate and its arguments."""

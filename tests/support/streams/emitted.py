@@ -14,7 +14,7 @@ from weir.engine.fixpoint import make
 from weir.engine.windows import SteppedWindow, Window
 from weir.plan.plan import ANSWER
 from weir.sparql.algebra.windows import StreamOperator
-from weir.streams.emission import Emission
+from weir.timeline.emission import Emission
 
 OPERATORS: tuple[StreamOperator, ...] = get_args(StreamOperator)
 Emitted = dict[StreamOperator, list[StreamRow]]

@@ -19,10 +19,10 @@ from weir.engine.fixpoint import make
 from weir.engine.graph import QUADS, TRIPLES
 from weir.engine.windows import Window
 from weir.plan.plan import ANSWER, Plan
-from weir.streams.evaluation import LegInputs, leg_delta
-from weir.streams.graph_log import GraphLog
-from weir.streams.legs import Leg
-from weir.streams.timeline import StreamHistory, Timeline
+from weir.timeline.evaluation import InstantInputs, plan_rows
+from weir.timeline.graph_log import GraphLog
+from weir.timeline.legs import Leg
+from weir.timeline.timeline import StreamHistory, Timeline
 
 StreamRow = tuple[int, int, int, tuple[str | None, ...]]
 """Epoch, instant, weight, the published columns."""
@@ -112,11 +112,12 @@ class StreamMemory:
             leg: the leg.
         """
         assert timeline.origin is not None, "there is a leg"
-        settled, times = timeline.graph_at(leg)
-        GraphLog(_STORED, _STORED, settled, times).on_axis(engine, leg.low, timeline.origin)
+        graph = GraphLog(_STORED, _STORED, *timeline.graph_at(leg))
         events = {window: f"events{i}" for i, window in enumerate(self.streams)}
-        inputs = LegInputs(events, self.windows, "stored", LOOKED_UP)
-        delta = leg_delta(engine, self.plan, leg, timeline.origin, inputs, "q")
+        inputs = InstantInputs(
+            engine, leg, timeline.origin, events, self.windows, "stored", "q", LOOKED_UP, graph
+        )
+        delta = plan_rows(self.plan, inputs)
         for step in (*delta.statements, delta.result):
             make(engine, step)
         return delta.result.name

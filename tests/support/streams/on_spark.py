@@ -6,8 +6,8 @@ from pyspark.sql import SparkSession
 
 from tests.support.spark_harness import spark_engine
 from tests.support.streams.memory import StreamMemory
-from weir.streams.legs import Leg
-from weir.streams.timeline import Timeline
+from weir.timeline.legs import Leg
+from weir.timeline.timeline import Timeline
 
 
 class SparkStreamMemory(StreamMemory):

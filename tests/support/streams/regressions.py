@@ -1,7 +1,7 @@
 """Regressions: queries over streams and histories that once broke a law, or that kill a mutant.
 
-A case is a file of `tests/streams/regressions`, which does not change with the generator.
-`tests/streams/test_laws.py` runs all of them.
+A case is a file of `tests/timeline/regressions`, which does not change with the generator.
+`tests/timeline/test_laws.py` runs all of them.
 
     python -m tests.support.streams.regressions 39 a-short-name "What was wrong."
 

@@ -14,8 +14,8 @@ from tests.support.streams.memory import StreamMemory, StreamRow
 from weir.compute.duck import DIALECT
 from weir.engine.windows import LastElements
 from weir.plan.plan import Plan
-from weir.streams.consolidation import ConsolidatedLog, consolidated
-from weir.streams.retention import (
+from weir.timeline.consolidation import ConsolidatedLog, consolidated
+from weir.timeline.retention import (
     begins_within,
     complete_from,
     elements_complete_from,

@@ -1,0 +1,136 @@
+"""The catalog: what a project declares, read on demand and compiled at most once per process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TypeAlias
+
+from weir.definitions.compilation_cache import CompilationCache
+from weir.definitions.definition import Definition
+from weir.definitions.kinds import QUERY
+from weir.definitions.names import Declaration, Folders, declarations, folders_of
+from weir.definitions.output_streams import Linked, linked
+from weir.definitions.predicate_views import rival_views
+from weir.errors import ConfigurationError
+from weir.settings import Settings
+
+_Content: TypeAlias = Definition | ConfigurationError
+_REMEMBERED = 16_384
+"""Definitions that a process remembers between the catalogs of its stages."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """What some folders declare.
+
+    Names are those of files; a file is read when something else of it is needed. An error in one
+    file does not affect the others.
+    """
+
+    declarations: tuple[Declaration, ...]
+    cache: CompilationCache | None = None
+    _read: dict[Declaration, _Content] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Catalog:
+        """The catalog of a project.
+
+        Raises:
+            ConfigurationError: the folder of queries does not exist.
+        """
+        return cls._of(folders_of(settings), settings.cache)
+
+    @classmethod
+    def of_folder(cls, folder: Path, cache: Path | None = None) -> Catalog:
+        """The catalog of a folder of queries; without `cache` every process compiles it again.
+
+        Raises:
+            ConfigurationError: the folder does not exist.
+        """
+        return cls._of({QUERY: folder}, cache)
+
+    @classmethod
+    def _of(cls, folders: Folders, cache: Path | None) -> Catalog:
+        return cls(declarations(folders), None if cache is None else CompilationCache(cache))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The declared names that tables can have, in the order of the files; none is opened."""
+        return tuple(declared.name for declared in self.declarations if declared.is_usable)
+
+    def is_usable(self, name: str) -> bool:
+        """Whether the file that declares a name has no error."""
+        return not isinstance(self._find(self._by_name[name]), ConfigurationError)
+
+    def member(self, name: str) -> Definition:
+        """What a file declares under a name.
+
+        Raises:
+            ConfigurationError: the first thing that is wrong with the file.
+            KeyError: no file declares the name.
+        """
+        content = self._find(self._by_name[name])
+        if isinstance(content, ConfigurationError):
+            raise content.with_traceback(None)
+        return content
+
+    @cached_property
+    def members(self) -> tuple[Definition, ...]:
+        """All that is declared without an error, in the order of the files."""
+        contents = map(self._find, self.declarations)
+        return tuple(content for content in contents if isinstance(content, Definition))
+
+    @cached_property
+    def errors(self) -> Mapping[str, ConfigurationError]:
+        """The first thing that is wrong with each file that has an error, by the file's stem."""
+        contents = {declared.name: self._find(declared) for declared in self.declarations}
+        return {
+            name: content
+            for name, content in contents.items()
+            if isinstance(content, ConfigurationError)
+        }
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Declaration]:
+        return {declared.name: declared for declared in self.declarations}
+
+    def _find(self, declaration: Declaration) -> _Content:
+        content = self._content(declaration)
+        if isinstance(content, ConfigurationError):
+            return content
+        is_linked = content.axis.windows or content.registration is not None
+        return self._linked[content.name] if is_linked else content
+
+    @cached_property
+    def _linked(self) -> Linked:
+        """What reads streams or gives them: other files say which ones, and may have its views."""
+        contents = map(self._content, self.declarations)
+        links = linked([content for content in contents if isinstance(content, Definition)])
+        usable = (content for content in links.values() if isinstance(content, Definition))
+        return {**links, **rival_views(usable)}
+
+    def _content(self, declaration: Declaration) -> _Content:
+        # Within a catalog a file stays as it was first read.
+        if declaration not in self._read:
+            self._read[declaration] = _read(declaration, self.cache)
+        return self._read[declaration]
+
+
+def _read(declaration: Declaration, cache: CompilationCache | None) -> _Content:
+    try:
+        declaration.check_name()
+        source = declaration.read()
+    except ConfigurationError as error:
+        return error
+    return _compiled(declaration, source, cache)
+
+
+@lru_cache(_REMEMBERED)
+def _compiled(declaration: Declaration, source: bytes, cache: CompilationCache | None) -> _Content:
+    try:
+        return declaration.kind.read(declaration, source, cache)
+    except ConfigurationError as error:
+        return error

@@ -1,0 +1,355 @@
+"""Queries: `queries/*.rq`, SPARQL or RSP-QL with a `#+` YAML front matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from weir.definitions.compilation_cache import CompilationCache
+from weir.definitions.definition import Body, Definition, Form, Guards, Members, Output
+from weir.definitions.fingerprint import plan_fingerprint, shape
+from weir.definitions.front_matter import read_head
+from weir.definitions.kinds import QUERY
+from weir.definitions.names import Declaration
+from weir.definitions.plan_json import NotAPlan, decoded, encoded
+from weir.definitions.query_keys import QueryFrontMatter, check_keys
+from weir.definitions.services import AskedBlock, RemoteName, Services, asked_blocks, remote_names
+from weir.errors import ConfigurationError
+from weir.files.text import decoded_text
+from weir.lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
+from weir.plan.leaves import Component
+from weir.plan.lookups import Seed, seeds
+from weir.plan.parameterized import parameterized
+from weir.plan.plan import Plan
+from weir.plan.scope import Scope
+from weir.sparql.algebra.non_empty import where_windows_have_content
+from weir.sparql.algebra.queries import Ask, Construct, Query, Select
+from weir.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
+from weir.timeline.axis import EPOCHS, Axis, Instants
+
+if TYPE_CHECKING:
+    from weir.engine.plan_delta import PlanDelta
+    from weir.timeline.evaluation import LegInputs
+
+
+class CompiledQuery(BaseModel):
+    """The result of parsing and lowering a query: what stages need of it, in the form it is cached.
+
+    Attributes:
+        front_matter: the `#+` lines.
+        guard_lines: the lines of those keys of it that are guards.
+        form: what the rows of the answer are.
+        presentation: parts of the text without effect on a maintained answer.
+        columns: the published columns, in order, each with that of the embedding table.
+        width: how many such columns the embedding table has.
+        is_set: whether the answer has each row once.
+        reads: the logs of the graph that the plan reads, by table name.
+        fingerprint: of the plan.
+        shape: of the plan.
+        parameters: the constants in which the plan differs from others of its shape.
+        seeds: the triple patterns whose changes concern the query, those in windows among them.
+        whole_reads: ids of the nodes that look at all of their children's stored rows.
+        plan: the plan as JSON (`weir.definitions.plan_json`), decoded only to compute with it.
+        windows: the windows that the query declares, in the order of the text.
+        registration: the stream that it publishes, None if its text says nothing of one.
+        asked: what its blocks of SERVICE ask of remotes.
+        remotes: the remotes that it names, in the order of the text.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    front_matter: QueryFrontMatter
+    guard_lines: dict[str, int]
+    form: Form
+    presentation: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    width: int
+    is_set: bool
+    reads: frozenset[str]
+    fingerprint: str
+    shape: str
+    parameters: tuple[str, ...]
+    seeds: tuple[Seed, ...]
+    whole_reads: tuple[str, ...]
+    plan: str
+    windows: tuple[WindowClause, ...] = ()
+    registration: Registration | None = None
+    asked: tuple[AskedBlock, ...] = ()
+    remotes: tuple[RemoteName, ...] = ()
+
+
+@dataclass(frozen=True)
+class QueryBody(Body):
+    """The plan of a query.
+
+    compiled: has it as JSON. text, file: where it is compiled from.
+    """
+
+    compiled: CompiledQuery
+    text: str
+    file: Path
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The operators that compute the answer."""
+        try:
+            return decoded(self.compiled.plan)
+        except NotAPlan:
+            # The cache was written by other means: the text decides.
+            return decoded(compile_query(self.text, str(self.file)).plan)
+
+    @property
+    def seeds(self) -> Sequence[Seed]:
+        """The triple patterns whose changes concern the query; no plan is decoded."""
+        return self.compiled.seeds
+
+    @property
+    def components(self) -> Sequence[Component]:
+        """The segments of its patterns."""
+        return self.plan.components
+
+    @property
+    def whole_reads(self) -> Sequence[str]:
+        """The ids of the nodes that look at all of their children's stored rows."""
+        return self.compiled.whole_reads
+
+    @property
+    def reads_stored(self) -> bool:
+        """Whether an operator needs the rows of its children that are stored."""
+        return len(self.plan.stored) > 1
+
+    @property
+    def variables(self) -> Sequence[str]:
+        """The names of the variables of the plan."""
+        return self.plan.names
+
+    @property
+    def shape(self) -> str | None:
+        """Of the plan: equal for queries that differ in constants only."""
+        return self.compiled.shape
+
+    def delta(self, leg: LegInputs) -> PlanDelta:
+        """The new rows of every stored node of the plan."""
+        # What only reads definitions does not need the engine.
+        from weir.timeline.evaluation import plan_rows
+
+        return plan_rows(self.plan, leg)
+
+    def together(self, members: Mapping[str, Body]) -> Members:
+        """The plan of queries of this shape."""
+        from weir.engine.members import members_table
+        from weir.plan.members import plan_of_members
+        from weir.timeline.evaluation import plan_rows
+
+        general, _ = parameterized(self.plan)
+        bodies = [body for body in members.values() if isinstance(body, QueryBody)]
+        group = plan_of_members(general, [body.compiled.parameters for body in bodies])
+        rows = partial(plan_rows, group.plan, allow_product=general.allow_product)
+        return Members(members_table([*members], group), rows)
+
+
+def read(
+    declaration: Declaration, source: bytes, cache: CompilationCache | None = None
+) -> Definition:
+    """The query that a file declares.
+
+    Args:
+        declaration: the file.
+        source: its content.
+        cache: compiled queries of earlier runs; a missing one is added.
+
+    Raises:
+        ConfigurationError: the first thing that is wrong with front matter or query.
+    """
+    file = declaration.file
+    text = decoded_text(source, file)
+    cached = cache.find(declaration.name, source) if cache is not None else None
+    compiled = None if cached is None else _validated(cached)
+    if compiled is None:
+        compiled = compile_query(text, str(file))
+        if cache is not None:
+            cache.store(declaration.name, source, compiled.model_dump_json())
+    return _definition(declaration, text, compiled)
+
+
+def _definition(declaration: Declaration, text: str, compiled: CompiledQuery) -> Definition:
+    said, file = compiled.front_matter, declaration.file
+    # The rows of a query over streams have instants: none is deleted but by a correction.
+    max_change = None if compiled.windows else said.max_change
+    guards = Guards.of(file, compiled.guard_lines, said.max_rows, said.min_rows, max_change)
+    scopes = ((seed.scope.window, seed.shape) for seed in compiled.seeds)
+    return Definition(
+        name=declaration.name,
+        kind=QUERY,
+        file=file,
+        text=text,
+        description=said.description,
+        fingerprint=compiled.fingerprint,
+        columns=compiled.columns,
+        width=compiled.width,
+        is_set=compiled.is_set,
+        output=Output(tuple(name for name, _ in compiled.columns), compiled.form, guards),
+        reads=compiled.reads,
+        patterns=tuple(
+            (frozenset([window] if window else []), pattern) for window, pattern in scopes
+        ),
+        body=QueryBody(compiled, text, file),
+        axis=_axis(compiled.windows, said, compiled.registration),
+        history=said.history,
+        presentation=compiled.presentation,
+        registration=compiled.registration,
+        writes_triples=compiled.form == "construct",
+        services=Services(compiled.asked, compiled.remotes, said.staleness),
+    )
+
+
+def _axis(
+    windows: tuple[WindowClause, ...], said: QueryFrontMatter, registration: Registration | None
+) -> Axis:
+    if not windows:
+        return EPOCHS
+    return Instants(
+        windows,
+        said.t0_us,
+        said.first,
+        said.bounds,
+        said.report,
+        said.corrects_back_us,
+        None if registration is None else registration.operator,
+    )
+
+
+def compile_query(text: str, file: str) -> CompiledQuery:
+    """Parse and lower a query text.
+
+    Raises:
+        ConfigurationError: the first thing that is wrong with front matter or query.
+    """
+    # rdflib's grammar alone takes longer to import than all that a run without new texts does.
+    from weir.plan.lower import lower
+    from weir.sparql.frontend.translate import translate
+
+    head = read_head(text, file, QueryFrontMatter, QUERY.comment)
+    said = head.values
+    query = translate(text, said.default_graph, file)
+    _check_columns(query, text, file)
+    check_keys(head, windows=bool(query.windows), services=bool(query.remotes))
+    _refuse_not_maintained(query, text, file)
+    axis = _axis(query.windows, said, query.registration)
+    if said.report == "non_empty":
+        query = where_windows_have_content(query)
+    plan = lower(query, allow_product=said.allow_product)
+    return CompiledQuery(
+        front_matter=said,
+        guard_lines=head.lines("max_rows", "min_rows", "max_change"),
+        form=_form(query),
+        presentation=query.presentation,
+        columns=plan.columns,
+        width=plan.width,
+        is_set=plan.is_set,
+        reads=_logs(component.scope for component in plan.components),
+        fingerprint=plan_fingerprint(plan, axis),
+        shape=shape(plan, axis),
+        parameters=parameterized(plan)[1],
+        seeds=seeds(plan.components),
+        whole_reads=tuple(plan.ids[node] for node in plan.whole_reads),
+        plan=encoded(plan),
+        windows=query.windows,
+        registration=query.registration,
+        asked=asked_blocks(query, plan),
+        remotes=remote_names(query),
+    )
+
+
+def _refuse_not_maintained(query: Query, text: str, file: str) -> None:
+    """Refuse what the front end knows and the engine does not maintain.
+
+    Raises:
+        UnsupportedQuery: the operator or the window.
+    """
+    from weir.sparql.frontend.errors import UnsupportedQuery
+    from weir.sparql.frontend.lexer import tokenize
+
+    operator = None if query.registration is None else query.registration.operator
+    contents = [window.content for window in query.windows]
+    if any(isinstance(of, CountWindow) and (of.step or 1) > 1 for of in contents):
+        word = "ELEMENTS"
+        reason = "with a STEP of elements, one late event changes every later window"
+        hint = "Leave STEP out, or use RANGE."
+    elif operator == "rstream" and not any(
+        isinstance(of, TimeWindow) and of.step_us for of in contents
+    ):
+        word = operator.upper()
+        reason = "it reports where a window closes, and no window has a STEP"
+        hint = "Give a window RANGE and STEP, or use ISTREAM or DSTREAM."
+    else:
+        return
+    token = next(token for token in tokenize(text) if token.text.upper() == word)
+    raise UnsupportedQuery(token.text, file, token.line, token.column, reason, hint)
+
+
+def _validated(cached: str) -> CompiledQuery | None:
+    try:
+        return CompiledQuery.model_validate_json(cached)
+    except ValidationError:
+        return None
+
+
+def _form(query: Query) -> Form:
+    match query.form:
+        case Select():
+            return "select"
+        case Ask():
+            return "ask"
+        case Construct():
+            return "construct"
+        case _:
+            assert_never(query.form)
+
+
+def _logs(scopes: Iterable[Scope]) -> frozenset[str]:
+    """The union of all graphs has a log of its own; what windows read is not of the graph."""
+    of_graph = [scope for scope in scopes if scope.window is None]
+    unions = {scope.is_union for scope in of_graph}
+    return frozenset(TRIPLES.name if is_union else QUADS.name for is_union in unions)
+
+
+def _check_columns(query: Query, text: str, file: str) -> None:
+    """No two columns of the answer table may have the same name, case aside."""
+    if not isinstance(query.form, Select):
+        return
+    taken = {name: f"the column {name} of every answer table" for name in ANSWER_COLUMNS}
+    if query.windows:
+        where = "that is printed of queries over streams"
+        taken |= {name: f"the column {name} {where}" for name in STREAM_ANSWER_COLUMNS}
+    if query.registration is not None and query.registration.operator is not None:
+        taken["instant"] = "the column instant of every stream out of a query"
+    for name in query.form.variables:
+        lower = name.lower()
+        if lower in taken:
+            raise ConfigurationError(
+                f"the variable ?{name} would be named like {taken[lower]}",
+                f"{file}:{_place(name, text)}",
+                "Rename the variable.",
+            )
+        taken[lower] = f"?{name}"
+    for name in query.form.variables:
+        # Views give the exact term of ?x in a column x_term.
+        if f"{name.lower()}_term" in taken:
+            raise ConfigurationError(
+                f"the variable ?{name}_term would be named like the exact term of ?{name}",
+                f"{file}:{_place(name, text)}",
+                "Rename one of them.",
+            )
+
+
+def _place(name: str, text: str) -> str:
+    from weir.sparql.frontend.lexer import tokenize
+
+    token = next(t for t in tokenize(text) if t.kind == "variable" and t.text[1:] == name)
+    return f"{token.line}:{token.column}"

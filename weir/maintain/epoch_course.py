@@ -1,0 +1,163 @@
+"""Definitions at the same epoch: one leg, and one reading of the graph for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from weir.compute.engine import Engine
+from weir.compute.relations import Keep
+from weir.compute.writing import Commit
+from weir.engine.read_graph import read_neighbourhood, read_whole
+from weir.engine.relations import EpochRange
+from weir.lake.counted import counted
+from weir.lake.delta.commit import SaveMode
+from weir.lake.tables import QUADS, TRIPLES
+from weir.maintain.run import Run
+from weir.maintain.tasks import CommitForm, Task, commit_metadata
+from weir.maintain.touched import by_scope, read_touched, seeds_by_scope
+from weir.maintain.unmatched import Place, unmatched
+from weir.plan.lookups import predicates_of
+from weir.plan.scope import Scope
+from weir.timeline.evaluation import EpochInputs
+from weir.timeline.legs import Leg
+
+
+@dataclass(slots=True)
+class EpochCourse:
+    """Tasks that have the same range of epochs, which is their only leg.
+
+    Attributes:
+        run: of maintain.
+        tasks: of one range.
+        keep: how relations as large as the graph that was read are stored.
+        graph: per scope the interval relation of what was read of the graph.
+        rows_in: the number of changes, None where the whole graph is taken.
+    """
+
+    run: Run
+    tasks: Sequence[Task]
+    keep: Keep = "cache"
+    graph: dict[Scope, str] = field(default_factory=dict)
+    rows_in: int | None = None
+
+    @property
+    def _from_nothing(self) -> bool:
+        return self.tasks[0].from_nothing
+
+    def left(self) -> Sequence[Task]:
+        """The tasks that are not reported yet."""
+        return [task for task in self.tasks if task.name not in self.run.outcome.reported]
+
+    def legs(self) -> Sequence[Leg]:
+        """The range of epochs."""
+        return [Leg.of_epochs(self.tasks[0].range_after, self.run.last)]
+
+    def open(self, engine: Engine, leg: Leg) -> Sequence[Task]:
+        """Read the changes and what they can join with, or the whole graph."""
+        for table in (QUADS, TRIPLES):
+            engine.open(table.name, table.name)
+        self.graph, self.rows_in = {}, None
+        tasks = self.left()
+        epochs = self._epochs(leg)
+        if self._from_nothing:
+            self._read_whole(engine, tasks, epochs)
+            return tasks
+        return self._read_neighbourhood(engine, tasks, epochs)
+
+    def _read_whole(self, engine: Engine, tasks: Sequence[Task], epochs: EpochRange) -> None:
+        run = self.run
+        run.progress(
+            f"computing {counted(len(tasks), 'query')} over the whole graph up to epoch {run.last}"
+        )
+        for task in tasks:
+            if task.merged:
+                run.outcome.warn(task.name, task.merged, run.progress)
+        for i, (scope, seeds) in enumerate(seeds_by_scope(tasks).items()):
+            known = predicates_of(seeds)
+            self.graph[scope] = read_whole(
+                engine, scope, epochs, f"g{i}", known, reason=""
+            ).relation
+        self.keep = "cache"
+        patterns = {
+            task.name: [
+                (Place(self.graph[seed.scope]), seed.shape)
+                for seed in task.definition.body.seeds
+                if seed.scope in self.graph
+            ]
+            for task in tasks
+            if task.is_new
+        }
+        for name, what in unmatched(engine, patterns):
+            run.outcome.warn(name, what, run.progress)
+
+    def _read_neighbourhood(
+        self, engine: Engine, tasks: Sequence[Task], epochs: EpochRange
+    ) -> Sequence[Task]:
+        run, which = self.run, f"epochs {epochs.start}..{epochs.last}"
+        run.progress(f"reading the changes of {which}")
+        changes = read_touched(engine, run.lake, tasks, epochs)
+        concerned = [task for task in tasks if changes.touch(task)]
+        for task in tasks:
+            if task not in concerned:
+                run.outcome.untouched(task)
+        if not concerned:
+            return []
+        run.progress(
+            f"{changes.rows} changes in {which} touch "
+            f"{len(concerned)} of {counted(len(tasks), 'query')}"
+        )
+        whole: dict[Scope, str] = {}
+        self.keep, self.rows_in = "small", changes.rows
+        for i, (scope, parts) in enumerate(by_scope(concerned).items()):
+            relation = changes.relations[scope]
+            read = read_neighbourhood(
+                engine, parts, relation, scope, epochs, run.thresholds, f"g{i}", changes.touched
+            )
+            self.graph[scope] = read.relation
+            if read.keep == "cache":
+                self.keep = "cache"
+            if read.reason_whole:
+                whole[scope] = read.reason_whole
+        return [_with_reasons(task, whole) for task in concerned]
+
+    def _epochs(self, leg: Leg) -> EpochRange:
+        return EpochRange(leg.low, leg.high, from_nothing=self._from_nothing)
+
+    def open_stored(self, engine: Engine, task: Task, name: str) -> None:
+        """Name the stored rows of a task that goes on from them."""
+        if not task.from_nothing and task.definition.body.reads_stored:
+            engine.open(name, task.table.name)
+
+    def inputs(self, engine: Engine, leg: Leg, stored: str, prefix: str) -> EpochInputs:
+        """The graph that was read."""
+        return EpochInputs(engine, self._epochs(leg), self.graph, stored, prefix, self.keep)
+
+    def form(self, leg: Leg, task: Task) -> CommitForm:
+        """A state, which replaces all, or new rows."""
+        metadata = commit_metadata(task, self.run.outcome.run.run_id, leg.last)
+        mode: SaveMode = "overwrite" if task.from_nothing else "append"
+        return CommitForm(metadata, mode, even_empty=task.from_nothing)
+
+    def committed(self, _: Leg, task: Task, commit: Commit, seconds: float) -> None:
+        """The task is done."""
+        self.run.progress(
+            f"{task.name}: {task.mode}, {counted(commit.rows, 'row')}, {seconds:.1f} s"
+        )
+        self.run.outcome.committed(task, commit, self.rows_in, seconds)
+
+    def unchanged(self, task: Task) -> None:
+        """The task is done."""
+        self.run.outcome.untouched(task)
+
+    def finish(self) -> None:
+        """Nothing: each task was done with the leg."""
+
+
+def _with_reasons(task: Task, whole: Mapping[Scope, str]) -> Task:
+    """A task that reads the whole graph for a scope says so, and why."""
+    scopes = dict.fromkeys(seed.scope for seed in task.definition.body.seeds)
+    reasons = [whole[scope] for scope in scopes if scope in whole]
+    if not reasons:
+        return task
+    return replace(task, mode="full", reason="; ".join([*reasons, *filter(None, [task.reason])]))

@@ -1,0 +1,64 @@
+"""What the steps of a run of maintain share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from weir.compute.budget import Budget
+from weir.compute.engine import Engine
+from weir.engine.read_graph import Thresholds
+from weir.lake.lake import Lake
+from weir.maintain.outcome import Outcome
+from weir.maintain.tasks import JOB
+from weir.progress.completion import Completion
+from weir.project import Project
+from weir.settings import Limits
+from weir.stage import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of maintain: the project, how far it is, and where outcomes and progress go."""
+
+    project: Project
+    completion: Completion
+    outcome: Outcome
+    progress: Progress
+
+    @property
+    def lake(self) -> Lake:
+        """The tables."""
+        return self.completion.lake
+
+    @property
+    def last(self) -> int:
+        """The newest epoch."""
+        return self.completion.head
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of the project."""
+        return self.project.settings.limits
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """When to give up looking up in the graph."""
+        limits = self.limits
+        small = max(limits.driver_rows, limits.broadcast_rows)
+        return Thresholds(limits.bulk_changes, limits.neighbourhood_rows, small)
+
+    def budget(self) -> Budget:
+        """What one query may take."""
+        return Budget(self.limits.query_seconds)
+
+    def engine(self) -> Engine:
+        """An engine, to be closed."""
+        return self.project.engine(JOB)
+
+    @contextmanager
+    def bounded_engine(self) -> Iterator[Engine]:
+        """An engine for one step of one query; what was committed before it stays if it is late."""
+        with self.engine() as engine:
+            yield engine.within(self.budget())

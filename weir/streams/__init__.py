@@ -1,1 +1,0 @@
-"""Queries over streams: two times, legs and corrections."""
