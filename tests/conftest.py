@@ -51,7 +51,7 @@ def lake(tmp_path: Path) -> HandMadeLake:
 def _parsers_are_reused() -> Iterator[None]:
     """Ingest parses in a child process; the tests of a process share it."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("weir.rdf.worker.ParserProcess", ReusedParser)
+        patched.setattr("weir.rdf.parser_process.ParserProcess", ReusedParser)
         yield
     close_idle()
 

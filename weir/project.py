@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from weir.compute.database import Database
     from weir.compute.engine import Engine
     from weir.lake.lake import Lake
-    from weir.rdf.worker import ParserProcess
+    from weir.rdf.parser_process import ParserProcess
     from weir.settings import Settings
 
 
@@ -79,7 +79,7 @@ class Project:
     @cached_property
     def parser(self) -> ParserProcess:
         """The process that parses input."""
-        from weir.rdf.worker import ParserProcess
+        from weir.rdf.parser_process import ParserProcess
 
         return self._resources.enter_context(ParserProcess.of(self.settings.limits))
 

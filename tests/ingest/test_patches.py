@@ -17,8 +17,8 @@ from weir.ingest.sources.errors import SourceError
 from weir.ingest.stage import ingest_or_fail, is_anything_pending
 from weir.lake.ledger.claims import claim
 from weir.project import open_lake
-from weir.rdf import worker
-from weir.rdf.worker import ParserProcess
+from weir.rdf import parser_process as worker
+from weir.rdf.parser_process import ParserProcess
 
 OTHER = PATCHES | {"name": "q", "location": "other"}
 OWN_GRAPH = "<urn:weir:graph:p>"
@@ -237,7 +237,7 @@ def test_one_parser_process_serves_all_sources_of_a_batch(
 ) -> None:
     started: list[object] = []
     start = worker._Child.__init__
-    monkeypatch.setattr("weir.rdf.worker.ParserProcess", ParserProcess)
+    monkeypatch.setattr("weir.rdf.parser_process.ParserProcess", ParserProcess)
     monkeypatch.setattr(
         worker._Child, "__init__", lambda child, limits: started.append(start(child, limits))
     )

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from tests.rdf.conftest import LIMITS
 from weir.lake.scratch import scratch_folder
 from weir.rdf.limits import ParseLimits
+from weir.rdf.parser_process import NoRoom, ParserProcess, Volume, _DiscardedChanges
 from weir.rdf.records import ParsedFile, ParseRequest
 from weir.rdf.spool import Spool
-from weir.rdf.worker import NoRoom, ParserProcess, Volume, _DiscardedChanges
 
 SCHEMA = pa.schema([("number", pa.int64())])
 GOOD = b"<a:s> <a:p> <a:o> .\n"

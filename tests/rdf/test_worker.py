@@ -18,12 +18,12 @@ import pyarrow as pa
 import pytest
 
 from tests.rdf.conftest import LIMITS, Parsed
-from weir.rdf import worker
 from weir.rdf.files import format_of
 from weir.rdf.limits import ParseLimits
-from weir.rdf.pipe_protocol import Started
+from weir.rdf.parser_process import ParserError, ParserProcess
+from weir.rdf.pipe_protocol import Started, decode_message
 from weir.rdf.records import CHANGES, REJECTIONS, ParsedFile, ParseRequest
-from weir.rdf.worker import ParserError, ParserProcess
+from weir.sandbox.child import Child, ChildDied
 
 Write = Callable[..., ParseRequest]
 GOOD = b"<a:s> <a:p> <a:o> .\n"
@@ -137,22 +137,20 @@ def test_a_file_is_not_rejected_when_the_parser_is_killed_from_outside(
     write: Write, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """The kernel kills processes when memory is short: the next run tries the file again."""
-    receive = worker._Child._receive
-    number = signal.Signals[name]
-
+    receive = Child.receive
     begun = False
 
-    def ended(child: worker._Child) -> object:
+    def received(child: Child, deadline: float | None = None) -> bytes:
         nonlocal begun
         if not begun:
-            found = receive(child)
-            begun = isinstance(found, Started)
-            return found
-        child._process.send_signal(number)
-        child._process.wait()
-        return None
+            begun = True
+            message = receive(child, deadline)
+            assert isinstance(decode_message(message), Started)
+            return message
+        child._process.send_signal(signal.Signals[name])
+        raise ChildDied(child._death(deadline))
 
-    monkeypatch.setattr(worker._Child, "_receive", ended)
+    monkeypatch.setattr(Child, "receive", received)
     (result,) = parse_files([write("x.nq", GOOD)], LIMITS)
     assert result.unreadable == f"the parser died of {name}"
     assert result.refusal is None

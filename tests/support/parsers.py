@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from weir.rdf.limits import ParseLimits
-from weir.rdf.worker import ParserProcess, _Child
+from weir.rdf.parser_process import ParserProcess, _Child
 
 _IDLE: defaultdict[ParseLimits, list[_Child]] = defaultdict(list)
 

@@ -15,7 +15,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -29,24 +29,34 @@ from tests.support.hostile_server import GOOD, results
 from weir.remotes.http import isolated
 from weir.remotes.http.isolated import Usage, fetch_body, fetch_solutions
 from weir.remotes.http.messages import (
-    LENGTH,
     End,
-    FrameReader,
-    MessageError,
+    Frame,
     Part,
     Solutions,
     Task,
+    decode_frame,
     decode_task,
     encode_frame,
     encode_task,
 )
 from weir.remotes.http.outcomes import FAILURE_KINDS, Failure, Response
 from weir.remotes.http.request import FetchRequest, Limits, Secret
+from weir.sandbox import limits as sandbox
+from weir.sandbox.frames import LENGTH, ProtocolError
 
 TYPE = "Content-Type: application/sparql-results+json"
 MEMORY = 300 << 20
 CANARY = "c4n4ry-pass"
 BASIC = "Basic " + base64.b64encode(f"user:{CANARY}".encode()).decode()
+VARIABLES = {
+    "PYTHONPATH",
+    "PYTHONMALLOC",
+    "MALLOC_ARENA_MAX",
+    "ARROW_DEFAULT_MEMORY_POOL",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "LC_ALL",
+}
 LIMITS = Limits(bytes=96 << 20, seconds=60.0, bindings=2_000_000)
 
 
@@ -158,8 +168,8 @@ def test_a_secret_is_in_no_argument_and_no_variable_of_the_child(
     for text in (arguments, variables):
         for secret in (CANARY, BASIC, BASIC.split()[1]):
             assert secret.encode() not in text
-    names = {line.split(b"=")[0] for line in variables.split(b"\0") if line}
-    assert names <= {b"PYTHONPATH", b"PYTHONMALLOC", b"MALLOC_ARENA_MAX", b"LC_ALL"}
+    names = {line.split(b"=")[0].decode() for line in variables.split(b"\0") if line}
+    assert names == VARIABLES
     assert BASIC.encode() in server.requests[0]
 
 
@@ -208,9 +218,9 @@ def test_a_secret_is_in_no_text_of_a_request_and_of_its_errors() -> None:
 def frames(*messages: Any) -> str:
     """Python that writes these frames."""
     content = b"".join(
-        LENGTH.pack(len(each)) + each for each in (json.dumps(m).encode() for m in messages)
+        LENGTH.pack(len(frame)) + frame for frame in (json.dumps(m).encode() for m in messages)
     )
-    return f"import sys; sys.stdin.buffer.read(); sys.stdout.buffer.write({content!r})"
+    return f"import sys; sys.stdout.buffer.write({content!r})"
 
 
 GOOD_END: dict[str, Any] = {
@@ -230,12 +240,14 @@ BROKEN_CHILDREN = {
     "unread task": "import os; os.close(0); print('x' * 10)",
     "text": "print('Traceback (most recent call last):' * 1000)",
     "closed output": "import os, time; os.close(1); time.sleep(20)",
-    "cut frame": "import sys; sys.stdout.buffer.write(b'\\0\\0\\1\\0{')",
-    "huge frame": "import sys; sys.stdout.buffer.write(b'\\xff\\xff\\xff\\xff' + b'x' * 100)",
-    "endless frames": "import sys\nwhile True: sys.stdout.buffer.write(b'\\0\\0\\0\\2{}' * 999)",
+    "cut frame": "import sys; sys.stdout.buffer.write(b'\\0\\0\\0\\0\\0\\0\\1\\0{')",
+    "huge frame": "import sys; sys.stdout.buffer.write(b'\\xff' * 8 + b'x' * 100)",
+    "endless frames": (
+        "import sys\nwhile True: sys.stdout.buffer.write(b'\\0\\0\\0\\0\\0\\0\\0\\2{}' * 999)"
+    ),
     "endless solutions": (
         "import sys\nwhile True: "
-        "sys.stdout.buffer.write(b'\\0\\0\\0\\x18{\"solutions\":[{},{},{}]}')"
+        "sys.stdout.buffer.write(b'\\0\\0\\0\\0\\0\\0\\0\\x18{\"solutions\":[{},{},{}]}')"
     ),
     "no end": frames({"solutions": [{"a": "<u:a>"}]}),
     "no solution": frames({"solutions": [{"a": 5}]}, {"end": GOOD_END}),
@@ -282,16 +294,14 @@ def test_a_child_that_does_not_end_is_killed_at_the_deadline(
 def replace_child(monkeypatch: pytest.MonkeyPatch, code: str) -> list[subprocess.Popen[bytes]]:
     """Start this Python in place of the worker."""
     started = []
+    popen = subprocess.Popen
 
-    def start() -> subprocess.Popen[bytes]:
-        pipe, null = subprocess.PIPE, subprocess.DEVNULL
-        child = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", code], stdin=pipe, stdout=pipe, stderr=null
-        )
-        started.append(child)
-        return child
+    def start(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        assert command[-1] == "weir.remotes.http.worker"
+        started.append(popen([sys.executable, "-I", "-S", "-c", code], **options))
+        return started[-1]
 
-    monkeypatch.setattr(isolated, "_start", start)
+    monkeypatch.setattr(subprocess, "Popen", start)
     return started
 
 
@@ -337,10 +347,12 @@ def test_a_child_that_hangs_ends_by_itself_without_a_parent() -> None:
         "worker.fetch = hang\n"
         "worker.main()"
     )
-    request = FetchRequest("http://e/", "*/*", "c", LIMITS)
+    now = time.monotonic()
+    limits = json.dumps(asdict(sandbox.Limits(isolated.MEMORY, deadline=now))).encode()
+    task = encode_task(Task(FetchRequest("http://e/", "*/*", "c", LIMITS), "body", now))
     child = subprocess.run(
         [sys.executable, "-c", code],
-        input=encode_task(Task(request, "body", time.monotonic(), isolated.MEMORY)),
+        input=b"".join(LENGTH.pack(len(message)) + message for message in (limits, task)),
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         timeout=30,
         check=False,
@@ -355,9 +367,9 @@ def _is_child_of(folder: Path, parent: int) -> bool:
 
 
 @given(st.binary(max_size=200))
-def test_bytes_that_are_no_frames_are_refused_or_wait_for_more(content: bytes) -> None:
-    with contextlib.suppress(MessageError):
-        list(FrameReader(1000).frames(content))
+def test_bytes_that_are_no_message_are_refused(content: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        decode_frame(content)
 
 
 TERMS = st.sampled_from(["<u:a>", '"é\\n"@en', "_:b"])
@@ -385,20 +397,9 @@ FRAMES = st.one_of(
 )
 
 
-def test_more_frames_than_an_answer_can_need_are_refused() -> None:
-    frame = encode_frame(Solutions([]))
-    reader = FrameReader(2 * len(frame))
-    assert len(list(reader.frames(2 * frame))) == 2
-    with pytest.raises(MessageError, match="too many bytes"):
-        list(reader.frames(b"\0"))
-
-
-@given(st.lists(FRAMES), st.integers(1, 50))
-def test_frames_are_read_as_they_were_written_in_any_pieces(sent: list[Any], size: int) -> None:
-    content = b"".join(map(encode_frame, sent))
-    reader = FrameReader(len(content))
-    pieces = [content[at : at + size] for at in range(0, len(content), size)]
-    assert [frame for piece in pieces for frame in reader.frames(piece)] == sent
+@given(FRAMES)
+def test_a_message_is_read_as_it_was_written(sent: Frame) -> None:
+    assert decode_frame(encode_frame(sent)) == sent
 
 
 def test_a_task_is_read_as_it_was_written() -> None:
@@ -416,7 +417,7 @@ def test_a_task_is_read_as_it_was_written() -> None:
         "ca",
     )
     for each in (request, replace(request, authorization=None)):
-        task = Task(each, "body", 1.5, 7)
+        task = Task(each, "body", 1.5)
         assert decode_task(encode_task(task)) == task
 
 

@@ -8,17 +8,16 @@ process with a deadline.
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 import threading
 import time
 from dataclasses import asdict
-from multiprocessing.connection import Connection, Pipe
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weir import sandbox
+from weir.sandbox.child import Child, ChildDied, DeadlinePassed
+from weir.sandbox.death import Cause, Death
+from weir.sandbox.limits import Limits
 from weir.sparql.functions.evaluation_limits import (
     OUT_OF_TIME,
     LimitExceeded,
@@ -57,7 +56,7 @@ class MatchingProcess:
 
     def __init__(self, memory: int) -> None:
         self._memory = memory
-        self._child: _Child | None = None
+        self._child: Child | None = None
         # DuckDB evaluates in several threads.
         self._lock = threading.Lock()
 
@@ -94,82 +93,45 @@ class MatchingProcess:
         with self._lock:
             if self._child is None or self._child.has_ended:
                 self._end()
-                self._child = _Child(self._memory)
-            seconds = _seconds_until(limits.deadline)
+                self._child = Child(_WORKER, Limits(self._memory, "more"))
             request = MatchRequest(
                 pattern.source,
                 pattern.flags,
                 text,
                 replacement,
                 limits.literal_length,
-                _WITHOUT_DEADLINE if seconds is None else int(seconds) + 1,
+                _whole_seconds_until(limits.deadline),
             )
             try:
-                return self._child.answer(request, limits.deadline)
-            except BaseException:
-                # A late answer would be taken for the answer to the next request.
+                self._child.send(json.dumps(asdict(request)).encode())
+                answer: bool | str | None = json.loads(self._child.receive(limits.deadline))
+            except BaseException as error:
+                # A late answer would be taken for that to the next request.
                 self._end()
+                match error:
+                    case DeadlinePassed():
+                        raise LimitExceeded(OUT_OF_TIME) from None
+                    case ChildDied():
+                        raise self._reason(error.death) from None
                 raise
+            return answer
+
+    def _reason(self, death: Death) -> Exception:
+        match death.cause:
+            case Cause.SECONDS:
+                return LimitExceeded(OUT_OF_TIME)
+            case Cause.MEMORY:
+                return LimitExceeded(
+                    f"a regular expression takes more than query_memory = {self._memory:,} bytes"
+                )
+            case _:
+                ended = f"the process that matches regular expressions ended with {death.code}"
+                return RuntimeError(ended)
 
     def _end(self) -> None:
         if self._child is not None:
             self._child.close()
             self._child = None
-
-
-class _Child:
-    """A running child process."""
-
-    def __init__(self, memory: int) -> None:
-        self._memory = memory
-        ours, theirs = Pipe()
-        with theirs:
-            self._process = sandbox.start(
-                _WORKER,
-                str(theirs.fileno()),
-                str(memory),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-            )
-        self._connection: Connection[bytes, bytes] = ours
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it ended after the last request."""
-        return self._process.poll() is not None
-
-    def answer(self, request: MatchRequest, deadline: float | None) -> bool | str | None:
-        """The child's answer to a request.
-
-        Raises:
-            LimitExceeded: the child does not answer in time, or takes too much memory.
-            RuntimeError: it ended for another reason.
-        """
-        try:
-            self._connection.send_bytes(json.dumps(asdict(request)).encode())
-            if not self._connection.poll(_seconds_until(deadline)):
-                raise LimitExceeded(OUT_OF_TIME)
-            answer: bool | str | None = json.loads(self._connection.recv_bytes())
-        except (EOFError, ConnectionError):
-            raise self._cause_of_death() from None
-        return answer
-
-    def close(self) -> None:
-        """Kill it."""
-        self._process.kill()
-        self._process.wait()
-        self._connection.close()
-
-    def _cause_of_death(self) -> Exception:
-        code = self._process.wait()
-        if code == -signal.SIGXCPU:
-            return LimitExceeded(OUT_OF_TIME)
-        if code == sandbox.OUT_OF_MEMORY:
-            return LimitExceeded(
-                f"a regular expression takes more than query_memory = {self._memory:,} bytes"
-            )
-        return RuntimeError(f"the process that matches regular expressions ended with {code}")
 
 
 def _occurs(pattern: Pattern, text: str) -> bool | None:
@@ -185,5 +147,8 @@ def _occurs(pattern: Pattern, text: str) -> bool | None:
     return bool(matches.as_py())
 
 
-def _seconds_until(deadline: float | None) -> float | None:
-    return None if deadline is None else max(deadline - time.monotonic(), 0.0)
+def _whole_seconds_until(deadline: float | None) -> int:
+    """Seconds of processor time that a search may take, at least 1."""
+    if deadline is None:
+        return _WITHOUT_DEADLINE
+    return int(max(deadline - time.monotonic(), 0.0)) + 1

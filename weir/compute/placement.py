@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from weir.lake.delta.data_files import files_after
-from weir.rdf.worker import Volume
+from weir.rdf.parser_process import Volume
 from weir.settings import Limits
 
 

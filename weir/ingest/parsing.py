@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from weir.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, record_batch, rows_by_tasks, rows_on_driver
+from weir.rdf.parser_process import ParserProcess, Volume
 from weir.rdf.records import ParsedFile, ParseRequest, Rejection
-from weir.rdf.worker import ParserProcess, Volume
 from weir.settings import Limits
 
 if TYPE_CHECKING:

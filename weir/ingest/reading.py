@@ -18,7 +18,7 @@ from weir.ingest.rows import FileResult, Rows
 from weir.ingest.sources.errors import SourceError, refused_link
 from weir.project import Project
 from weir.rdf.files import is_unchanged
-from weir.rdf.worker import NoRoom, Volume
+from weir.rdf.parser_process import NoRoom, Volume
 from weir.settings import Settings
 
 if TYPE_CHECKING:

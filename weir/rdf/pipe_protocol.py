@@ -1,12 +1,11 @@
-"""Messages of a parser process: a letter, the length of the content, the content.
+"""Messages of a parser process: frames of a letter and content.
 
-The length has 8 bytes, little-endian. Rows are Arrow IPC messages, all other content is JSON.
+Rows are Arrow IPC messages, all other content is JSON.
 """
 
 from __future__ import annotations
 
 import json
-import struct
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import IO, assert_never
@@ -22,8 +21,7 @@ from weir.rdf.parse_events import (
     Unusable,
 )
 from weir.rdf.records import CHANGES, REJECTIONS, Header, Rejection
-
-_PREFIX = struct.Struct("<cQ")
+from weir.sandbox.frames import write_frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +48,7 @@ Message = ParseEvent | Started | End | Failed
 def write_message(output: IO[bytes], message: Message) -> None:
     """Write one message, unflushed."""
     letter, content = _encoded(message)
-    output.write(_PREFIX.pack(letter, len(content)))
-    output.write(content)
-
-
-def read_message(source: IO[bytes]) -> Message | None:
-    """Read one message; None if the writer is gone, in the middle of a message or between two."""
-    prefix = source.read(_PREFIX.size)
-    if len(prefix) < _PREFIX.size:
-        return None
-    letter, size = _PREFIX.unpack(prefix)
-    content = source.read(size)
-    return _decoded(letter, content) if len(content) == size else None
+    write_frame(output, letter, memoryview(content))
 
 
 def _encoded(message: Message) -> tuple[bytes, bytes | pa.Buffer]:
@@ -89,7 +76,9 @@ def _encoded(message: Message) -> tuple[bytes, bytes | pa.Buffer]:
             assert_never(message)
 
 
-def _decoded(letter: bytes, content: bytes) -> Message:
+def decode_message(frame: bytes) -> Message:
+    """The message of a frame."""
+    letter, content = frame[:1], frame[1:]
     match letter:
         case b"C":
             return Changes(pa.ipc.read_record_batch(pa.py_buffer(content), CHANGES))

@@ -1,53 +1,44 @@
 """The child process that answers a query from a document of a remote, with little memory.
 
-It reads one JSON line (format, base IRI, query, most solutions, memory in bytes), then the
-document, from its standard input; it writes a JSON line per solution, or one that says what is
-wrong with the document, to its standard output.
+It gets one line of JSON (format, base IRI, query, most solutions) and the document behind it. It
+answers with frames of JSON: a `{"solution": ...}` each and then null, or one that says what is
+wrong with the document.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import resource
-import signal
-import sys
-from typing import Any
+from itertools import islice
+from typing import IO, Any
 
 import pyoxigraph as ox
 
 from weir.rdf.documents import read_document
 from weir.rdf.limits import ParseLimits
-from weir.sandbox import OUT_OF_MEMORY
+from weir.sandbox.frames import write_frame
+from weir.sandbox.serving import serve
 
 
 def main() -> None:
     """Answer one query."""
-    # Ctrl-C on a terminal is for the parent.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    task = json.loads(sys.stdin.buffer.readline())
-    resource.setrlimit(resource.RLIMIT_AS, (task["memory"], task["memory"]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    try:
-        _answer(task)
-    except MemoryError:
-        os._exit(OUT_OF_MEMORY)
+    serve(_answer)
 
 
-def _answer(task: dict[str, Any]) -> None:
+def _answer(message: bytes, output: IO[bytes]) -> None:
+    head, _, document = message.partition(b"\n")
+    task = json.loads(head)
     try:
-        store = _store(sys.stdin.buffer.read(), task)
+        store = _store(document, task)
     except (SyntaxError, ValueError) as error:
-        _write({"unusable": str(error)[:500]})
+        _write(output, {"unusable": str(error)[:500]})
         return
-    found = store.query(task["query"], use_default_graph_as_union=True)
-    assert isinstance(found, ox.QuerySolutions), "the query is a SELECT"
-    names = [each.value for each in found.variables]
-    for number, row in enumerate(found):
-        if number == task["most"]:
-            break
-        _write({name: str(row[name]) for name in names if row[name] is not None})
+    rows = store.query(task["query"], use_default_graph_as_union=True)
+    assert isinstance(rows, ox.QuerySolutions), "the query is a SELECT"
+    names = [variable.value for variable in rows.variables]
+    for row in islice(rows, task["most"]):
+        solution = {name: str(row[name]) for name in names if row[name] is not None}
+        _write(output, {"solution": solution})
+    _write(output, None)
 
 
 def _store(document: bytes, task: dict[str, Any]) -> ox.Store:
@@ -59,8 +50,8 @@ def _store(document: bytes, task: dict[str, Any]) -> ox.Store:
     return store
 
 
-def _write(value: object) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+def _write(output: IO[bytes], message: object) -> None:
+    write_frame(output, json.dumps(message, ensure_ascii=False).encode())
 
 
 if __name__ == "__main__":

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from weir import sandbox
 from weir.rdf.files import format_of
 from weir.rdf.records import Format
 from weir.rdf.terms import TermError, canonical_term
@@ -19,9 +16,14 @@ from weir.remotes.answers import Solution
 from weir.remotes.asking import Fetched
 from weir.remotes.budget import Amount
 from weir.remotes.declarations import Remote
-from weir.remotes.http.isolated import fetch_body
+from weir.remotes.http.decoding import DecodingLimits
+from weir.remotes.http.isolated import fetch_body, output_bytes
 from weir.remotes.http.outcomes import Failure
 from weir.remotes.http.request import FetchRequest, Limits, Secret
+from weir.sandbox import limits as sandbox
+from weir.sandbox.child import Child, ChildDied, DeadlinePassed
+from weir.sandbox.death import Cause, Death
+from weir.sandbox.frames import ProtocolError
 
 ACCEPT = (
     "text/turtle, application/n-triples, application/trig, application/n-quads,"
@@ -42,6 +44,8 @@ _OVERHEAD = 0.5
 """Seconds of a request for what is neither fetching nor searching."""
 _MEMORY = 1 << 30
 """Address space of a child, in bytes."""
+_OUTPUT = output_bytes(DecodingLimits())
+"""Bytes of all solutions; as many as an endpoint may send."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,45 +125,41 @@ class DocumentFetcher:
             "base": self.remote.url or self.remote.iri,
             "query": text,
             "most": bindings,
-            "memory": _MEMORY,
         }
         given = json.dumps(task).encode() + b"\n" + document.content
-        child = sandbox.start(
-            "weir.remotes.document_worker",
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        with child:
+        deadline = time.monotonic() + max(seconds, 0.1)
+        limits = sandbox.Limits(_MEMORY, output_bytes=_OUTPUT, deadline=deadline)
+        solutions: list[Solution] = []
+        with Child("weir.remotes.document_worker", limits) as child:
+            child.send(given)
             try:
-                output, _ = child.communicate(given, timeout=max(seconds, 0.1))
-            except subprocess.TimeoutExpired:
+                while (message := json.loads(child.receive(deadline))) is not None:
+                    if "unusable" in message:
+                        what = f"the document cannot be read: {message['unusable']}"
+                        return Failure("not_results", what)
+                    solutions.append(_canonical(message["solution"]))
+            except DeadlinePassed:
                 return Failure("deadline_passed", "the document was not searched in time")
-            finally:
-                child.kill()
-        return _solutions(output) if child.returncode == 0 else _death(child.returncode)
+            except ChildDied as error:
+                return _failure(error.death)
+            except ProtocolError as error:
+                return Failure("worker_failed", f"the document is not searched: {error}")
+            except TermError as error:
+                return Failure("not_results", f"the document has a term that is none: {error}")
+        return solutions
 
 
-def _death(code: int) -> Failure:
-    """Why a child ended without all solutions; native code ends by SIGABRT without memory."""
-    if code in (sandbox.OUT_OF_MEMORY, -signal.SIGABRT):
+def _failure(death: Death) -> Failure:
+    """Why a child ended without all solutions."""
+    if death.cause is Cause.MEMORY:
         what = f"searching the document needs more than {_MEMORY >> 20} MiB of memory"
         return Failure("too_much_memory", what)
-    how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-    return Failure("worker_failed", f"the process that searches the document died of {how}")
+    what = f"the process that searches the document died of {death.how}"
+    return Failure("worker_failed", what)
 
 
-def _solutions(output: bytes) -> Sequence[Solution] | Failure:
-    found = [json.loads(line) for line in output.splitlines()]
-    if found and "unusable" in found[0]:
-        return Failure("not_results", f"the document cannot be read: {found[0]['unusable']}")
-    try:
-        return [
-            {name: canonical_term(term, "object") for name, term in solution.items()}
-            for solution in found
-        ]
-    except TermError as error:
-        return Failure("not_results", f"the document has a term that is none: {error}")
+def _canonical(solution: dict[str, str]) -> Solution:
+    return {name: canonical_term(term, "object") for name, term in solution.items()}
 
 
 def _format(url: str, content_type: str) -> Format | None:

@@ -6,35 +6,41 @@ answer is a `Failure`.
 
 from __future__ import annotations
 
-import os
-import selectors
-import signal
-import subprocess
 import time
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from weir import sandbox
+from weir.remotes.http.decoding import DecodingLimits
 from weir.remotes.http.messages import (
     End,
-    FrameReader,
-    MessageError,
     Part,
     Solutions,
     Task,
     Want,
+    decode_frame,
     encode_task,
 )
 from weir.remotes.http.outcomes import Failure, Response
 from weir.remotes.http.request import FetchRequest
 from weir.remotes.http.sparql_results import Solution, SparqlResults
+from weir.sandbox import limits as sandbox
+from weir.sandbox.child import Child, ChildDied, DeadlinePassed
+from weir.sandbox.death import Cause, Death
+from weir.sandbox.frames import ProtocolError
 
 MEMORY = 280 << 20
 """Address space of a child, in bytes; so it never has as much resident."""
 GRACE_SECONDS = 0.35
 """How long after the deadline the child may still report, before it is killed."""
-_PIPE_BYTES = 65536
 _OTHER_BYTES = 1 << 20
+
+
+def output_bytes(limits: DecodingLimits) -> int:
+    """Bytes that a child may send for an answer that is decoded within the limits.
+
+    DEL becomes `\\u007F`, the longest that a byte of an answer becomes in a frame.
+    """
+    return 8 * limits.decoded_bytes + _OTHER_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ class _Received:
                 assert_never(frame)
         too_long = len(self.body) > request.limits.decoding.decoded_bytes
         if too_long or len(self.solutions) > request.limits.bindings:
-            raise MessageError("more than was asked for")
+            raise ProtocolError("more than was asked for")
 
 
 _Complete = tuple[End, list[Solution], bytes]
@@ -107,13 +113,7 @@ def _run(request: FetchRequest, want: Want) -> tuple[_Complete | Failure, Usage]
     began = time.monotonic()
     deadline = began + request.limits.seconds
     received = _Received()
-    child = _start()
-    try:
-        failure = _converse(child, Task(request, want, deadline, MEMORY), received)
-    except MessageError as error:
-        failure = Failure("worker_failed", f"the child process sent no proper answer: {error}")
-    finally:
-        _end(child)
+    failure = _converse(Task(request, want, deadline), received)
     seconds = time.monotonic() - began
     end = received.end
     if failure is not None or end is None or not _is_plausible(end, received, request):
@@ -124,74 +124,31 @@ def _run(request: FetchRequest, want: Want) -> tuple[_Complete | Failure, Usage]
     return end.failure or (end, received.solutions, bytes(received.body)), usage
 
 
-def _start() -> subprocess.Popen[bytes]:
-    return sandbox.start(
-        "weir.remotes.http.worker",
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        bufsize=0,
-    )
-
-
-def _converse(child: subprocess.Popen[bytes], task: Task, received: _Received) -> Failure | None:
-    """Write the task and read frames until the end; a failure if there is no end."""
-    assert child.stdin is not None
-    assert child.stdout is not None
-    payload = memoryview(encode_task(task))
-    # DEL becomes `\\u007F`, the longest that a byte of an answer becomes in a frame.
-    frames = FrameReader(8 * task.request.limits.decoding.decoded_bytes + _OTHER_BYTES)
-    with selectors.DefaultSelector() as ready:
-        for pipe, event in (
-            (child.stdin, selectors.EVENT_WRITE),
-            (child.stdout, selectors.EVENT_READ),
-        ):
-            os.set_blocking(pipe.fileno(), False)
-            ready.register(pipe, event)
-        while received.end is None:
-            left = task.deadline + GRACE_SECONDS - time.monotonic()
-            if left <= 0:
-                return Failure("deadline_passed", "the child process was killed at the deadline")
-            for key, _ in ready.select(left):
-                if key.fileobj is child.stdin:
-                    payload = _written(child.stdin.fileno(), payload)
-                    if not payload:
-                        ready.unregister(child.stdin)
-                        child.stdin.close()
-                    continue
-                arrived = os.read(child.stdout.fileno(), _PIPE_BYTES)
-                if not arrived:
-                    return _death(child, task)
-                for frame in frames.frames(arrived):
-                    received.add(frame, task.request)
+def _converse(task: Task, received: _Received) -> Failure | None:
+    """Send the task and receive frames until the end; a failure if there is no end."""
+    most = output_bytes(task.request.limits.decoding)
+    # Nobody sees its errors: a traceback may show a secret.
+    limits = sandbox.Limits(MEMORY, output_bytes=most, error_bytes=0, deadline=task.deadline)
+    with Child("weir.remotes.http.worker", limits) as child:
+        child.send(encode_task(task))
+        try:
+            while received.end is None:
+                frame = decode_frame(child.receive(task.deadline + GRACE_SECONDS))
+                received.add(frame, task.request)
+        except ProtocolError as error:
+            what = f"the child process sent no proper answer: {error}"
+            return Failure("worker_failed", what)
+        except DeadlinePassed:
+            return Failure("deadline_passed", "the child process was killed at the deadline")
+        except ChildDied as error:
+            return Failure("worker_failed", f"the child process {_ended(error.death)}")
     return None
 
 
-def _written(pipe: int, payload: memoryview) -> memoryview:
-    """What is left to write; nothing if the child is gone, whose end shows why."""
-    try:
-        return payload[os.write(pipe, payload[:_PIPE_BYTES]) :]
-    except BrokenPipeError:
-        return payload[:0]
-
-
-def _death(child: subprocess.Popen[bytes], task: Task) -> Failure:
-    """Why a child ended without a report."""
-    try:
-        code = child.wait(max(task.deadline + GRACE_SECONDS - time.monotonic(), 0.0))
-    except subprocess.TimeoutExpired:
-        return Failure("worker_failed", "the child process closed its output")
-    if code < 0:
-        return Failure("worker_failed", f"the child process died of {signal.Signals(-code).name}")
-    return Failure("worker_failed", f"the child process ended with exit code {code}")
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    for pipe in (child.stdin, child.stdout):
-        if pipe is not None:
-            pipe.close()
-    child.kill()
-    child.wait()
+def _ended(death: Death) -> str:
+    if death.cause is Cause.OUTPUT_CLOSED:
+        return "closed its output"
+    return f"died of {death.how}" if death.code < 0 else f"ended with {death.how}"
 
 
 def _is_plausible(end: End, received: _Received, request: FetchRequest) -> bool:

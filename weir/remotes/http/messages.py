@@ -1,15 +1,13 @@
-"""What passes between a fetch and its child process: JSON, to the child as a whole, back in frames.
+"""What passes between a fetch and its child process: a task to the child, and frames back.
 
-A frame is its length (4 bytes, big-endian) and JSON: `{"solutions": [...]}` or `{"body": base64}`
-any number of times, then one `{"end": ...}`.
+A frame is JSON: `{"solutions": [...]}` or `{"body": base64}` any number of times, then one
+`{"end": ...}`.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import struct
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -17,25 +15,19 @@ from weir.remotes.http.decoding import DecodingLimits
 from weir.remotes.http.outcomes import FAILURE_KINDS, Failure
 from weir.remotes.http.request import FetchRequest, Limits, Secret
 from weir.remotes.http.sparql_results import Solution
+from weir.sandbox.frames import ProtocolError
 
 Want = Literal["solutions", "body"]
 """What is read from the answer: SPARQL results, or the decoded bytes."""
-LARGEST_FRAME = 24 << 20
-LENGTH = struct.Struct(">I")
-
-
-class MessageError(ValueError):
-    """Not a message of this protocol."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A fetch for the child. deadline: on the monotonic clock. memory: bytes of address space."""
+    """A fetch for the child. deadline: on the monotonic clock."""
 
     request: FetchRequest
     want: Want
     deadline: float
-    memory: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ def encode_task(task: Task) -> bytes:
         "limits": asdict(task.request.limits),
         "authorization": secret.reveal() if secret else None,
     }
-    message = {"want": task.want, "deadline": task.deadline, "memory": task.memory}
+    message = {"want": task.want, "deadline": task.deadline}
     return json.dumps({**message, "request": request}).encode()
 
 
@@ -99,11 +91,11 @@ def decode_task(content: bytes) -> Task:
         "ports": tuple(request["ports"]),
         "authorization": Secret(secret) if secret is not None else None,
     }
-    return Task(FetchRequest(**request), message["want"], message["deadline"], message["memory"])
+    return Task(FetchRequest(**request), message["want"], message["deadline"])
 
 
 def encode_frame(frame: Frame) -> bytes:
-    """One frame with its length."""
+    """The content of one frame."""
     match frame:
         case Solutions(solutions):
             message: dict[str, Any] = {"solutions": solutions}
@@ -111,57 +103,33 @@ def encode_frame(frame: Frame) -> bytes:
             message = {"body": base64.b64encode(content).decode()}
         case End():
             message = {"end": asdict(frame)}
-    content = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
-    return LENGTH.pack(len(content)) + content
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-class FrameReader:
-    """Frames out of bytes that arrive in pieces, `most` bytes altogether."""
+def decode_frame(content: bytes) -> Frame:
+    """The message of a frame.
 
-    def __init__(self, most: int) -> None:
-        self._buffer = bytearray()
-        self._left = most
-
-    def frames(self, arrived: bytes) -> Iterator[Frame]:
-        """The frames that `arrived` completes.
-
-        Raises:
-            MessageError: a frame that is too large or not of this protocol, or too many of them.
-        """
-        self._left -= len(arrived)
-        if self._left < 0:
-            raise MessageError("too many bytes")
-        self._buffer += arrived
-        while len(self._buffer) >= LENGTH.size:
-            (size,) = LENGTH.unpack_from(self._buffer)
-            if size > LARGEST_FRAME:
-                raise MessageError("a frame is too large")
-            if len(self._buffer) < LENGTH.size + size:
-                return
-            content = bytes(self._buffer[LENGTH.size : LENGTH.size + size])
-            del self._buffer[: LENGTH.size + size]
-            yield _decoded(content)
-
-
-def _decoded(content: bytes) -> Frame:
+    Raises:
+        ProtocolError: it is none of this protocol.
+    """
     try:
         message = json.loads(content)
     except (ValueError, RecursionError):
-        raise MessageError("a frame is not JSON") from None
+        raise ProtocolError("a frame is not JSON") from None
     match message:
         case {"solutions": list(solutions), **rest} if not rest:
             if not all(_is_solution(solution) for solution in solutions):
-                raise MessageError("a solution is none")
+                raise ProtocolError("a solution is none")
             return Solutions(solutions)
         case {"body": str(text), **rest} if not rest:
             try:
                 return Part(base64.b64decode(text, validate=True))
             except ValueError:
-                raise MessageError("a part of the body is not base64") from None
+                raise ProtocolError("a part of the body is not base64") from None
         case {"end": dict(end), **rest} if not rest:
             return _end(end)
         case _:
-            raise MessageError("an unknown frame")
+            raise ProtocolError("an unknown frame")
 
 
 def _is_solution(value: Any) -> bool:
@@ -193,7 +161,7 @@ def _end(end: dict[str, Any]) -> End:
                 peak_memory,
             )
         case _:
-            raise MessageError("an unknown end")
+            raise ProtocolError("an unknown end")
 
 
 def _failure(value: dict[str, Any]) -> Failure:
@@ -205,7 +173,7 @@ def _failure(value: dict[str, Any]) -> Failure:
             "retry_after": None | float() as wait,
         } if kind in FAILURE_KINDS:
             return Failure(
-                next(each for each in FAILURE_KINDS if each == kind), reason, status, wait
+                next(known for known in FAILURE_KINDS if known == kind), reason, status, wait
             )
         case _:
-            raise MessageError("an unknown failure")
+            raise ProtocolError("an unknown failure")

@@ -1,16 +1,12 @@
 """The child process of a fetch: it sends, receives and parses with little memory and no files.
 
-`isolated.fetch` starts it, writes one task to its standard input and reads frames from its standard
-output. Secrets come by the pipe only. Nothing is written to standard error, because a traceback may
-show what it must not.
+`isolated` starts it, sends one task and receives frames. Secrets come by the pipe only. Nothing is
+written to standard error, because a traceback may show what it must not.
 """
 
 from __future__ import annotations
 
-import os
 import resource
-import signal
-import sys
 import time
 from pathlib import Path
 from typing import IO
@@ -20,30 +16,20 @@ from weir.remotes.http.messages import End, Part, Solutions, Task, decode_task, 
 from weir.remotes.http.metering import Deadline, Meter
 from weir.remotes.http.outcomes import Failure, Response
 from weir.remotes.http.sparql_results import Solution, read_results
+from weir.sandbox.frames import write_frame
+from weir.sandbox.serving import serve
 
 _BATCH_CHARACTERS = 256 << 10
 _BATCH_SOLUTIONS = 2000
-_GRACE_SECONDS = 1.0
-"""After so long beyond the deadline the kernel ends a child whose parent has not."""
 
 
 def main() -> None:
     """Run one task."""
-    # Ctrl-C on a terminal is for the parent.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    output = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # other output must not get between the frames
-    task = decode_task(sys.stdin.buffer.read())
-    signal.setitimer(
-        signal.ITIMER_REAL, max(task.deadline - time.monotonic(), 0.0) + _GRACE_SECONDS
-    )
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (task.memory, task.memory))
-    end = _run(task, output)
-    output.write(encode_frame(end))
-    output.flush()
-    os._exit(0)  # a thread may still wait for the resolver
+    serve(_answer)
+
+
+def _answer(message: bytes, output: IO[bytes]) -> None:
+    write_frame(output, encode_frame(_run(decode_task(message), output)))
 
 
 def _run(task: Task, output: IO[bytes]) -> End:
@@ -60,7 +46,7 @@ def _run(task: Task, output: IO[bytes]) -> End:
                 return variables
             case "body":
                 for chunk in body.chunks:
-                    output.write(encode_frame(Part(chunk)))
+                    write_frame(output, encode_frame(Part(chunk)))
                 return ()
 
     answer: Response[tuple[str, ...]] | Failure
@@ -68,7 +54,8 @@ def _run(task: Task, output: IO[bytes]) -> End:
         answer = fetch(task.request, meter, deadline, read)
     except MemoryError:
         writer.drop()
-        answer = Failure("too_much_memory", f"it needs more than {task.memory >> 20} MiB of memory")
+        memory, _ = resource.getrlimit(resource.RLIMIT_AS)
+        answer = Failure("too_much_memory", f"it needs more than {memory >> 20} MiB of memory")
     except Exception as error:  # noqa: BLE001 - its text may have a secret, its type has none
         answer = Failure("worker_failed", f"{type(error).__name__} in the child process")
     return End(
@@ -100,7 +87,7 @@ class _Writer:
     def flush(self) -> None:
         self._deadline.left()
         if self._batch:
-            self._output.write(encode_frame(Solutions(self._batch)))
+            write_frame(self._output, encode_frame(Solutions(self._batch)))
         self.drop()
 
     def drop(self) -> None:

@@ -1,21 +1,19 @@
 """The child process that matches regular expressions where backtracking may take long.
 
-It reads requests (`MatchRequest` as JSON) from a socket, whose number is its first argument. It
-answers each with a boolean, a text, or null if the text would be too long. The kernel kills it if
-it exceeds its memory or processor time, even if its parent has gone.
+It reads requests (`MatchRequest` as JSON) and answers each with a boolean, a text, or null if the
+text would be too long. The kernel kills it if it exceeds its memory or processor time, even if its
+parent has gone.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import resource
-import signal
-import sys
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from typing import IO
 
-from weir.sandbox import OUT_OF_MEMORY, limit_memory, limit_seconds
+from weir.sandbox.frames import write_frame
+from weir.sandbox.limits import limit_seconds
+from weir.sandbox.serving import serve
 from weir.sparql.functions.evaluation_limits import (
     EvaluationLimits,
     LimitExceeded,
@@ -47,23 +45,16 @@ class MatchRequest:
 
 def main() -> None:
     """Answer requests until there are no more."""
-    # Ctrl-C on a terminal is for the parent.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    connection, memory = Connection(int(sys.argv[1])), int(sys.argv[2])
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    limit_memory(memory)
-    while True:
-        try:
-            request = MatchRequest(**json.loads(connection.recv_bytes()))
-            limit_seconds(request.seconds)
-            connection.send_bytes(json.dumps(_answer(request)).encode())
-        except EOFError:
-            return
-        except MemoryError:
-            os._exit(OUT_OF_MEMORY)
+    serve(_answer)
 
 
-def _answer(request: MatchRequest) -> bool | str | None:
+def _answer(message: bytes, output: IO[bytes]) -> None:
+    request = MatchRequest(**json.loads(message))
+    limit_seconds(request.seconds)
+    write_frame(output, json.dumps(_matched(request)).encode())
+
+
+def _matched(request: MatchRequest) -> bool | str | None:
     pattern = compile_pattern(request.pattern, request.flags)
     if request.replacement is None:
         return pattern.search_unlimited(request.text)

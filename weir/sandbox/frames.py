@@ -1,0 +1,69 @@
+"""Messages through a pipe: each is its length (8 bytes, big-endian) and that many bytes."""
+
+from __future__ import annotations
+
+import struct
+from typing import IO
+
+LENGTH = struct.Struct(">Q")
+
+
+class ProtocolError(ValueError):
+    """A child sent what is no message, or more than it may."""
+
+
+def write_frame(output: IO[bytes], *parts: bytes | memoryview) -> None:
+    """Write one message, unflushed."""
+    output.write(LENGTH.pack(sum(len(part) for part in parts)))
+    for part in parts:
+        output.write(part)
+
+
+def read_frame(source: IO[bytes]) -> bytes | None:
+    """Read one message of a writer that is trusted; None if the writer is gone."""
+    head = source.read(LENGTH.size)
+    return source.read(LENGTH.unpack(head)[0]) if head else None
+
+
+class FrameReader:
+    """Messages out of bytes that arrive in pieces.
+
+    Args:
+        longest: bytes of a message at most.
+        most: bytes of all messages, their lengths included; None without a limit.
+    """
+
+    def __init__(self, longest: int, most: int | None = None) -> None:
+        self._buffer = bytearray()
+        self._longest, self._left = longest, most
+
+    def add(self, arrived: bytes) -> None:
+        """Take the next bytes.
+
+        Raises:
+            ProtocolError: there are too many of them.
+        """
+        if self._left is not None:
+            self._left -= len(arrived)
+            if self._left < 0:
+                raise ProtocolError("too many bytes")
+        self._buffer += arrived
+
+    def take(self) -> bytes | None:
+        """The next message; None if it is not complete.
+
+        Raises:
+            ProtocolError: it is too large.
+        """
+        if len(self._buffer) < LENGTH.size:
+            return None
+        (size,) = LENGTH.unpack_from(self._buffer)
+        if size > self._longest:
+            raise ProtocolError("a frame is too large")
+        end = LENGTH.size + size
+        if len(self._buffer) < end:
+            return None
+        with memoryview(self._buffer) as view:
+            content = bytes(view[LENGTH.size : end])
+        del self._buffer[:end]
+        return content
