@@ -26,12 +26,12 @@ from weir.maintain.stage import maintain_queries
 from weir.project import Project as OpenProject
 from weir.publish.stage import publish_answers
 from weir.refresh.stage import Surroundings, refresh_remotes
-from weir.remotes.answers import Solution
 from weir.remotes.asking import Fetch, Fetched
 from weir.remotes.budget import Amount
 from weir.remotes.declarations import Remote
 from weir.remotes.evaluation import Clock
 from weir.remotes.inbox import inbox_names
+from weir.remotes.questions import Solution
 from weir.settings import Settings
 from weir.validate.stage import validate_answers
 

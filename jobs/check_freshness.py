@@ -3,9 +3,9 @@
 import sys
 from collections.abc import Sequence
 
-from weir.freshness.stage import check_freshness
 from weir.process.standard_streams import run_process
 from weir.program import arg_parser, run_stage
+from weir.refresh.check import check_freshness
 
 
 def main(argv: Sequence[str] | None = None) -> int:

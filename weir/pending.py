@@ -23,18 +23,9 @@ from weir.progress.completion import Completion
 from weir.progress.failed_attempts import Attempt
 from weir.progress.watermarks import Watermark
 from weir.project import Project
-from weir.remotes.not_ready import NotReady
+from weir.remotes.readiness import is_edited, why_unpublished
 from weir.settings import Limits
 from weir.validate.over_limit import over_limit
-
-_MISSING = (
-    "answers of remotes that it needs are missing, or older than its max_staleness: `weir run"
-    " --refresh` asks for them"
-)
-_TOO_OLD = (
-    "answers of remotes that it needs are older than its max_staleness: `weir run --refresh` asks"
-    " for them"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +170,9 @@ def _state(
     maintained, published, mode = _progress(completion, name, {})
     to_epoch = published.epoch if published else 0
     left = beyond or why_left(completion, name)
-    waits = None if item is None or held else not_ready(completion, item, query)
-    is_edited = maintained is not None and maintained.metadata.fingerprint != query.fingerprint
-    is_behind = maintained is None or is_edited or maintained.epoch < completion.head
+    waits = None if item is None or held else why_unpublished(completion, item, query)
+    edited = is_edited(query, completion)
+    is_behind = maintained is None or edited or maintained.epoch < completion.head
     is_pending = item is not None or held is not None or (bool(completion.head) and is_behind)
     state: str
     reason: str | None
@@ -191,7 +182,7 @@ def _state(
         state, reason = waits.mode, waits.reason
     elif published is None:
         state, reason = "new", left
-    elif is_edited:
+    elif edited:
         state, reason = "behind", beyond or "edited: the next run recomputes it"
     elif maintained is None:
         state, reason = "behind", "its embeddings are gone: the next run computes it again"
@@ -245,26 +236,6 @@ def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str
         elif completion.graph_failure and completion.graph_validated_to < item.to_epoch:
             held[item.query] = completion.graph_failure
     return held
-
-
-def not_ready(completion: Completion, item: Backlog, query: Definition) -> NotReady | None:
-    """Why an answer that passed its checks waits for remotes; None if it may be published.
-
-    It follows from watermarks and verdicts alone, so it is also known if the run was killed before
-    publish recorded it.
-    """
-    stored = completion.maintained(query.name)
-    if not query.services.blocks or (
-        stored is not None and stored.metadata.fingerprint != query.fingerprint
-    ):
-        return None
-    verdict = completion.verdicts.get(item.query)
-    is_checked = verdict is not None and verdict.is_about(item) and verdict.success
-    if completion.graph_validated_to < item.to_epoch or (item.has_rows and not is_checked):
-        return None
-    if item.is_first_of_text:
-        return NotReady("waiting", _MISSING)
-    return NotReady("held", _TOO_OLD) if query.services.max_staleness is not None else None
 
 
 def _why_unpublished(item: Backlog | None) -> str | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, Transaction, write_deltalake
 
-from tests.replicas.test_evaluations import EVERY, POPULATION, project_of
+from tests.remotes.test_evaluations import EVERY, POPULATION, project_of
 from tests.support.damage import append_foreign, data_files, flip_a_bit, newest_commit
 from tests.support.dying import dies_at
 from tests.support.opened import call
@@ -22,7 +22,6 @@ from weir.audit.repair import RepairResult, repair_lake
 from weir.audit.repairs import Repair
 from weir.audit.stage import examined
 from weir.errors import BusyError, QualityError, WeirError
-from weir.freshness import old_rounds
 from weir.ingest.source_names import drop_source, rename_source
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.commit import write
@@ -35,6 +34,7 @@ from weir.lake.tables import QUADS, TRANSACTIONS, Table
 from weir.lake.upkeep.consolidated import note_consolidation
 from weir.lake.upkeep.removal import remove_table
 from weir.project import open_lake
+from weir.remotes.checks import rounds as checked
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -611,7 +611,7 @@ def test_the_rounds_of_a_remote_are_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_shortened: bool
 ) -> None:
     """Where old rounds have left the inbox, too."""
-    monkeypatch.setattr(old_rounds, "LOG_COMMITS", 0)
+    monkeypatch.setattr(checked, "LOG_COMMITS", 0)
     project = project_of(tmp_path)
     project.run()
     for value in (20, 30):
@@ -621,7 +621,7 @@ def test_the_rounds_of_a_remote_are_read_again(
         open_lake(project.settings).existing("replicas/wd").create_checkpoint()
         project.run()
     if is_shortened:
-        old_rounds.delete_old_rounds(open_lake(project.settings), "wd", 3)
+        checked.delete_old_rounds(open_lake(project.settings), "wd", 3)
     before, answer = project.state(99), project.answer("cities")
     epochs = len(project.table("transactions"))
     flipped(project)

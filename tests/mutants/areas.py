@@ -28,7 +28,7 @@ _BLOCKS = (
 )
 """By which keys blocks are asked for, and which graphs have their rows."""
 _REFRESHES = tuple(
-    f"tests/replicas/test_{name}.py"
+    f"tests/remotes/test_{name}.py"
     for name in (
         "budget",
         "rounds",
@@ -57,7 +57,7 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "exists": _by(EXISTS_MUTANTS, *_EXISTS),
     "timeline": _by(STREAM_MUTANTS, "tests/timeline/test_laws.py"),
     "rules": _by(RULE_MUTANTS, "tests/rules/test_laws.py"),
-    "policies": _by(REPLICA_MUTANTS, "tests/refresh/test_elections.py"),
+    "policies": _by(REPLICA_MUTANTS, "tests/remotes/policies/test_elections.py"),
     "remotes": tuple(map(_of_remotes, REMOTE_MUTANTS)),
     "protocol": PROTOCOL_MUTANTS,
     "documents": DOCUMENT_MUTANTS,

@@ -37,7 +37,7 @@ REMOTE_MUTANTS = (
     ),
     Mutant(
         "a mapping that is given more often appears from the first on",
-        "remotes/key_rows",
+        "remotes/replica_quads",
         "range(min(before, after) + 1, max(before, after) + 1)",
         "range(1, max(before, after) + 1)",
     ),
@@ -74,7 +74,7 @@ REMOTE_MUTANTS = (
     Mutant(
         "failures of earlier evaluations are forgotten",
         "remotes/evaluation",
-        "tuple(self._attempts()[-ATTEMPTS:])",
+        "self._attempts()[-ATTEMPTS:]",
         "()",
     ),
     Mutant(
@@ -175,7 +175,7 @@ REMOTE_MUTANTS = (
     ),
     Mutant(
         "keys that were dropped count as asked for",
-        "remotes/unused",
+        "remotes/key_rows",
         '"status": DROPPED,',
         '"status": DROPPED, "asked_at": history.answered_at,',
     ),

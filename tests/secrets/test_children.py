@@ -13,7 +13,7 @@ import pytest
 from pyarrow import fs
 
 import weir
-from tests.replicas.test_documents import MOST, QUERY, TURTLE, served
+from tests.remotes.test_documents import MOST, QUERY, TURTLE, served
 from tests.support.counting_server import CountingServer, answer_of
 from weir.compute.matching import MatchingProcess
 from weir.rdf import files

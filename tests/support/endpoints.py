@@ -6,8 +6,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from demo.fuseki import Credentials
-from weir.remotes.http.protocol import query_request
-from weir.remotes.http.request import FetchRequest, Limits, Secret
+from weir.remotes.http.request import FetchRequest, Limits, Secret, query_request
 
 LIMITS = Limits(bytes=16 << 20, seconds=20.0)
 

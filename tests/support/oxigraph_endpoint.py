@@ -21,7 +21,7 @@ _PLAIN = "Content-Type: text/plain; charset=utf-8"
 
 @dataclass
 class OxigraphEndpoint:
-    """Answers SELECT and ASK by GET and by a form, as `weir.remotes.http.protocol` sends them.
+    """Answers SELECT and ASK by GET and by a form, as `weir.remotes.http.request` sends them.
 
     Attributes:
         credentials: those that every request needs, if any.

@@ -155,8 +155,9 @@ def _require_published(settings: Settings, query: str) -> None:
     from weir.definitions.catalog import Catalog
     from weir.definitions.names import declared_names, folders_of, is_declared
     from weir.errors import ConfigurationError, QualityError
-    from weir.pending import beyond_limits, held_reasons, not_ready
+    from weir.pending import beyond_limits, held_reasons
     from weir.progress.completion import Completion
+    from weir.remotes.readiness import why_unpublished
     from weir.text.near import meant
 
     if is_declared(folders_of(settings), query):
@@ -171,7 +172,7 @@ def _require_published(settings: Settings, query: str) -> None:
                 "",
                 f"`weir show --held {query}` prints its rows.",
             )
-        why = not_ready(completion, backlog[0], member) if backlog else None
+        why = why_unpublished(completion, backlog[0], member) if backlog else None
         if why is not None:
             raise ConfigurationError(
                 f"{query} has no published answer yet: {why.reason}",

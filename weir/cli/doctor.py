@@ -231,7 +231,7 @@ def _remotes(settings: Settings) -> Iterator[Finding]:
 def _evaluations(settings: Settings) -> Iterator[Finding]:
     """Findings about the last evaluation of each remote, or why it could not be evaluated."""
     from weir.expected_errors import as_user_error
-    from weir.freshness.current import current_states
+    from weir.remotes.current import current_states
 
     try:
         states = current_states(settings, datetime.now(UTC))

@@ -13,7 +13,8 @@ from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 
 if TYPE_CHECKING:
-    from weir.freshness.remote_state import PatternState, RemoteState
+    from weir.remotes.freshness import RemoteState
+    from weir.remotes.states import PatternState
     from weir.settings import Settings
 
 _REMOTES = (
@@ -34,9 +35,9 @@ def freshness(
     ] = False,
 ) -> None:
     """Print how old the answers of remotes are now; exit code 3 past `warn_after`, or in error."""
-    from weir.freshness.current import current_states
-    from weir.freshness.source_freshness import source_freshness
     from weir.lake.damage.storage_errors import StorageError
+    from weir.remotes.current import current_states
+    from weir.remotes.source_freshness import source_freshness
 
     options = Options.of(context)
     settings = options.settings()
@@ -60,8 +61,8 @@ def freshness(
 
 def _unreadable(settings: Settings, error: Exception) -> Iterator[dict[str, Any]]:
     """The results of all declared remotes if a table cannot be read."""
-    from weir.freshness.source_freshness import runtime_error
     from weir.remotes.declarations import load_remotes
+    from weir.remotes.source_freshness import runtime_error
 
     for remote in load_remotes(settings.remotes).values():
         yield runtime_error(remote.name, str(error))

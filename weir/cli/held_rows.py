@@ -20,10 +20,11 @@ from weir.definitions.names import folders_of, is_declared
 from weir.errors import ConfigurationError
 from weir.lake.delta.bindings import Bindings
 from weir.lake.tables import EMBEDDINGS
-from weir.pending import held_reasons, not_ready
+from weir.pending import held_reasons
 from weir.plan.plan import ANSWER
 from weir.progress.completion import Completion
 from weir.project import open_lake
+from weir.remotes.readiness import why_unpublished
 from weir.settings import Settings
 
 
@@ -44,7 +45,7 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
     reason = held_reasons(completion, backlog).get(query)
     is_known = is_declared(folders_of(settings), query)
     if reason is None and backlog and is_known:
-        why = not_ready(completion, backlog[0], Catalog.of(settings).member(query))
+        why = why_unpublished(completion, backlog[0], Catalog.of(settings).member(query))
         reason = None if why is None else why.reason
     if reason is None:
         hint = f"`weir show {query}` prints its answer." if is_known else "`weir status` lists all."

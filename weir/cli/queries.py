@@ -138,8 +138,8 @@ def report(
     If remotes are declared, their freshness is written to another page, in the lake.
     """
     from weir.cli.report_page import report_page
-    from weir.freshness.current import current_states
-    from weir.freshness.written_page import write_page
+    from weir.pages.written_page import write_page
+    from weir.remotes.current import current_states
 
     with Options.of(context).project() as project:
         settings = project.settings

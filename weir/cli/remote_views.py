@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from weir.cli.answer_logs import register_table
 from weir.definitions.names import REPLICA
-from weir.freshness.replica_rows import MAPPINGS, replica_rows
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import FRESHNESS, REPLICAS
 from weir.project import open_lake
 from weir.remotes.inbox import inbox_names
+from weir.remotes.known_keys import MAPPINGS, replica_rows
 from weir.settings import Settings
 
 FRESHNESS_CURRENT = "freshness_current"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from weir.cli.query_status import QueryStatus
     from weir.cli.source_status import SourceStatus, SourceStatuses
     from weir.cli.stream_status import StreamStatus
-    from weir.freshness.remote_state import RemoteState
     from weir.progress.completion import FailedRun
     from weir.project import Project
+    from weir.remotes.freshness import RemoteState
 
 FAULTS = ("held", "behind", "stopped", "stale", "rejected")
 """What `--fail-on` may name."""
@@ -45,8 +45,8 @@ class Status:
         from weir.cli.source_status import source_statuses
         from weir.cli.stream_status import stream_statuses
         from weir.errors import ConfigurationError
-        from weir.freshness.current import current_states
         from weir.progress.completion import Completion
+        from weir.remotes.current import current_states
 
         try:
             remotes = current_states(project.settings, datetime.now(UTC))

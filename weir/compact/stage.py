@@ -26,7 +26,6 @@ from weir.compact.old_events import (
 from weir.definitions.catalog import Catalog
 from weir.engine.relations import BEFORE_ALL
 from weir.errors import BusyError, ConfigurationError
-from weir.freshness.old_rounds import delete_old_rounds
 from weir.ingest.older_tables import refuse_older_tables
 from weir.ingest.pending import source_positions
 from weir.ingest.sources.declared import load_sources
@@ -64,6 +63,7 @@ from weir.progress.completion import Completion
 from weir.progress.streams import DeletedEvents, deleted_events, stream_names
 from weir.progress.watermarks import head
 from weir.project import Project
+from weir.remotes.checks.rounds import delete_old_rounds
 from weir.remotes.inbox import inbox_names
 from weir.settings import Settings
 from weir.stage import Progress, claimed, silent

@@ -25,8 +25,7 @@ from weir.progress.completion import Completion
 from weir.progress.verdicts import can_be_accepted
 from weir.project import Project
 from weir.publish.publication import Publication, move_watermark, publish
-from weir.remotes.not_ready import NotReady
-from weir.remotes.readiness import Readiness
+from weir.remotes.readiness import NotReady, Readiness
 from weir.stage import Progress, StageResult, claimed, silent
 from weir.validate.over_limit import over_limit
 

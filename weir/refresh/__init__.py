@@ -1,1 +1,1 @@
-"""The refresh stage: declared remotes are asked for the keys that answers depend on."""
+"""Two stages about remotes: `stage` makes the rounds that are due, `check` checks the new ones."""

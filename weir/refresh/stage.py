@@ -17,7 +17,6 @@ from typing import Any
 
 from weir.errors import ConfigurationError, WeirError
 from weir.expected_errors import as_user_error
-from weir.freshness.reading import services_of
 from weir.ingest.changesets import SourcePosition
 from weir.ingest.older_tables import refuse_older_inbox
 from weir.ingest.pending import source_positions
@@ -25,24 +24,22 @@ from weir.ingest.sources.all_sources import check_names
 from weir.lake.counted import counted
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
-from weir.lake.instants import microseconds, time_at
+from weir.lake.instants import microseconds
 from weir.lake.lake import Lake
 from weir.lake.tables import FRESHNESS, SERVICES
 from weir.progress.completion import Completion
 from weir.project import Project
 from weir.remotes.connections import Credentials, credentials_of
+from weir.remotes.current import services_of
 from weir.remotes.declarations import Remote, load_remotes
 from weir.remotes.documents import DocumentFetcher
-from weir.remotes.evaluation import Clock, Open, RemoteEvaluation, freshness_of
-from weir.remotes.fetching import Fetcher, addressee_of, sleep_for, utc_now
-from weir.remotes.inbox import JOB, RoundMark, last_round
-from weir.remotes.missed import Missed
-from weir.remotes.renamed import why_not_stored
+from weir.remotes.evaluation import Clock, Open, RemoteEvaluation
+from weir.remotes.fetching import Fetcher, sleep_for, utc_now
+from weir.remotes.inbox import JOB, RoundMark, last_round, why_not_stored
 from weir.remotes.request_log import RequestLog
-from weir.remotes.schedule import allowed_from, asking_queries, evaluation_at, following
-from weir.remotes.states import severity
+from weir.remotes.schedule import asked_next, asking_queries, evaluation_at
+from weir.remotes.states import Missed, severity
 from weir.remotes.unused import unused_patterns
-from weir.remotes.waits import not_before_of
 from weir.remotes.wanted import Asker, askers
 from weir.stage import Progress, StageResult, claimed, silent
 from weir.text.near import meant
@@ -72,7 +69,7 @@ class RefreshedRemote:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The rows of `freshness` of its newest round, one per pattern."""
-        return [] if self.mark is None else freshness_of(self.mark)
+        return [] if self.mark is None else self.mark.rows
 
     @property
     def worst(self) -> Mapping[str, Any] | None:
@@ -103,13 +100,13 @@ class RefreshResult(StageResult):
     @property
     def errors(self) -> tuple[WeirError, ...]:
         """Why remotes were not evaluated."""
-        return tuple(each.error for each in self.remotes if each.error is not None)
+        return tuple(remote.error for remote in self.remotes if remote.error is not None)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is wrong with the remotes that were evaluated, a line each."""
-        found = ((each.remote, each.worst) for each in self.remotes if each.is_new)
-        return tuple(f"{name}: {row['reason']}" for name, row in found if row and row["reason"])
+        worst = ((remote.remote, remote.worst) for remote in self.remotes if remote.is_new)
+        return tuple(f"{name}: {row['reason']}" for name, row in worst if row and row["reason"])
 
 
 @dataclass(slots=True)
@@ -205,7 +202,7 @@ def _refresh(
             _complete_freshness(lake, remote.name, last.mark, run_id)
         evaluation = evaluation_at(remote, last.mark if last else None, around.clock.now())
         if last is not None and last.mark.evaluation == microseconds(evaluation):
-            next_at = _asked_next(remote, last.mark)
+            next_at = asked_next(remote, evaluation, last.mark.rows)
             progress(f"{remote.name}: evaluated for {evaluation:%H:%M:%S}, next {next_at:%H:%M:%S}")
             return RefreshedRemote(remote.name, last.mark, False, next_at)
         completion = Completion.read(lake)
@@ -221,27 +218,19 @@ def _refresh(
         _record_services(lake, remote, listed, services, around.clock.now(), run_id)
         progress(f"{remote.name}: asking it for {counted(len(asked), 'pattern')}")
         version = last.mark.requests_version if last else -1
-        log = RequestLog.since(
-            lake, addressee_of(remote), evaluation, run_id, version, around.clock.now
-        )
+        log = RequestLog.since(lake, remote, evaluation, run_id, around.clock.now, version)
         with project.engine(JOB) as engine:
             mark = RemoteEvaluation(
                 engine, lake, remote, listed, last, log, around.clock, around.opened
             ).run()
         _record_freshness(lake, remote.name, mark, run_id)
-        rows = freshness_of(mark)
+        rows = mark.rows
         run.totals |= {
             "rows_in": sum(row["answered"] for row in rows),
             "rows_out": sum(row["changed"] + row["gone"] for row in rows),
         }
         progress(_summary(remote, rows))
-        return RefreshedRemote(remote.name, mark, True, _asked_next(remote, mark))
-
-
-def _asked_next(remote: Remote, mark: RoundMark) -> datetime:
-    """The instant of the next evaluation after a round that may ask the remote."""
-    next_at = following(remote, time_at(mark.evaluation))
-    return allowed_from(remote, next_at, not_before_of(remote, mark))
+        return RefreshedRemote(remote.name, mark, True, asked_next(remote, evaluation, rows))
 
 
 def _record_services(
@@ -292,7 +281,7 @@ def _complete_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -
 
 def _record_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> None:
     """Add the rows of a round to `freshness`."""
-    rows = freshness_of(mark)
+    rows = mark.rows
     if rows:
         metadata = Metadata(run_id, JOB, watermark=mark.round, extra={"remote": remote})
         # A table of an earlier version of Weir gets the columns that are new.

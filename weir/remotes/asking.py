@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal, Protocol, assert_never
 
-from weir.remotes.answers import ForeignAnswer, KeyAnswer, Solution, answers_by_key
-from weir.remotes.budget import Amount, Entry, Purse
+from weir.remotes.budget import Amount, Entry, shares, spent
 from weir.remotes.http.outcomes import Failure, FailureKind
 from weir.remotes.http.retries import GiveUp, NotBefore, Refused, Retry, RetryRules, after_failure
 from weir.remotes.key_values import value_of
-from weir.remotes.questions import Block, Key, question
+from weir.remotes.questions import (
+    Block,
+    ForeignAnswer,
+    Key,
+    KeyAnswer,
+    Solution,
+    answers_by_key,
+    question,
+)
 
 CHUNK = 10
 """Requests that are reserved together: a run that is killed loses the budget of so many at most."""
@@ -37,6 +44,7 @@ _MAY_BE_ONE_KEY: frozenset[FailureKind] = frozenset(
 )
 """Failures that one key of a batch may cause: the batch is divided."""
 
+_TOO_LARGE = "more mappings than max_rows"
 NOT_AGAIN = "; it was not asked for again"
 """Follows the reason of a failure if the evaluation ended before another try."""
 
@@ -161,7 +169,7 @@ class Elected:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Keys of one request.
+    """Keys of one request, and what came of an earlier one.
 
     Attributes:
         tried: how often just these keys were asked for.
@@ -182,11 +190,12 @@ class _Batch:
         """What asking costs of the budget of keys: each key is charged once."""
         return len(self.keys) if self.asked_at is None else 0
 
-    def halves(self, asked_at: datetime, request_id: str, reason: str) -> tuple[_Batch, _Batch]:
+    def halves(self) -> tuple[_Batch, _Batch]:
+        """Its keys in two batches, neither of which was asked for by itself."""
         middle = len(self.keys) // 2
         return (
-            _Batch(self.block, self.keys[:middle], 0, asked_at, request_id, reason),
-            _Batch(self.block, self.keys[middle:], 0, asked_at, request_id, reason),
+            replace(self, keys=self.keys[:middle], tried=0),
+            replace(self, keys=self.keys[middle:], tried=0),
         )
 
 
@@ -220,6 +229,7 @@ class Asking:
         """Ask for keys in the order of their election, as far as the budget goes."""
         self._pending = deque(_batches(elected, self.limits.batch_keys))
         stop: Stop = "done"
+        refusal = ""
         end: NotBefore | Refused | None = None
         while self._pending and end is None:
             chunk = self._reserved()
@@ -227,7 +237,6 @@ class Asking:
                 stop = "budget"
                 break
             end = self._send(chunk)
-        refusal = ""
         match end:
             case NotBefore():
                 stop = "not_before"
@@ -238,28 +247,17 @@ class Asking:
             case _:
                 assert_never(end)
         for batch in self._pending:
-            self._give_up(batch)
+            if batch.asked_at is not None:
+                # They were asked for without an answer, and are not again.
+                self._record(batch, "failed", f"{batch.reason}{NOT_AGAIN}")
         return Asked(tuple(self._outcomes), stop, refusal)
-
-    def _give_up(self, batch: _Batch) -> None:
-        """Record that keys were asked for without an answer, and not again."""
-        if batch.asked_at is not None:
-            now = self.clock()
-            reason = f"{batch.reason}{NOT_AGAIN}"
-            self._outcomes += [
-                KeyOutcome(
-                    batch.block, key, "failed", None, batch.asked_at, now, batch.request_id, reason
-                )
-                for key in batch.keys
-            ]
 
     def _reserved(self) -> list[tuple[_Batch, Sent]]:
         """The next batches that there is budget for, reserved."""
-        purse = Purse.of(self.limits.budget, self.store.entries())
-        next_ = [*self._pending][:CHUNK]
-        shares = purse.shares([each.charge for each in next_], LEAST_BYTES, LEAST_SECONDS)
+        left = self.limits.budget.less(spent(self.store.entries()))
+        charges = [batch.charge for batch in [*self._pending][:CHUNK]]
         chunk = []
-        for share in shares:
+        for share in shares(left, charges, LEAST_BYTES, LEAST_SECONDS):
             batch = self._pending.popleft()
             chunk.append((batch, Sent(self.new_id(), share, batch.tried + 1)))
         if chunk:
@@ -277,114 +275,75 @@ class Asking:
                 again.append(batch)
                 continue
             most = self.limits.max_rows * len(batch.keys)
-            asked_at = self.clock()
+            tried = replace(
+                batch, tried=sent.attempt, asked_at=self.clock(), request_id=sent.request_id
+            )
             fetched = self.fetch(question(batch.block, batch.keys, most), sent.most, most + 1)
             ended.append((sent, fetched))
             if isinstance(fetched.result, Failure):
-                end = self._failed(batch, sent, fetched.result, asked_at, again)
+                end = self._failed(batch, tried, fetched.result, again)
             else:
-                self._answered(batch, sent, fetched.result, most, asked_at, again)
+                self._answered(tried, fetched.result, most, again)
         self.store.settle(ended)
         self._pending.extendleft(reversed(again))
         return end
 
-    def _answered(
-        self,
-        batch: _Batch,
-        sent: Sent,
-        solutions: Sequence[Solution],
-        most: int,
-        asked_at: datetime,
-        again: list[_Batch],
-    ) -> None:
-        if len(solutions) > most:
-            # It was cut off: whose solutions are missing is not known.
-            self._divided(batch, sent, asked_at, "too_large", "more mappings than max_rows", again)
-            return
-        try:
-            answers = answers_by_key(batch.block, batch.keys, solutions)
-        except ForeignAnswer as error:
-            # A remote that writes 01 as 1 gives one key of a batch another name.
-            self._divided(batch, sent, asked_at, "failed", f"not believed: {error}", again)
-            return
-        for key, answer in answers.items():
-            if answer.size > self.limits.max_rows:
-                one = _Batch(batch.block, (key,))
-                self._record(one, sent, asked_at, "too_large", "more mappings than max_rows")
-            else:
-                self._outcomes.append(
-                    KeyOutcome(
-                        batch.block,
-                        key,
-                        "answered",
-                        answer,
-                        asked_at,
-                        self.clock(),
-                        sent.request_id,
-                    )
-                )
-
     def _failed(
-        self,
-        batch: _Batch,
-        sent: Sent,
-        failure: Failure,
-        asked_at: datetime,
-        again: list[_Batch],
+        self, batch: _Batch, tried: _Batch, failure: Failure, again: list[_Batch]
     ) -> NotBefore | Refused | None:
-        if failure.kind in _MAY_BE_ONE_KEY and len(batch.keys) > 1:
-            self._divided(batch, sent, asked_at, "failed", failure.reason, again)
+        if failure.kind in _MAY_BE_ONE_KEY and len(tried.keys) > 1:
+            self._divided(tried, "failed", failure.reason, again)
             return None
-        decision = after_failure(failure, sent.attempt, self.clock(), self.limits.rules)
+        decision = after_failure(failure, tried.tried, self.clock(), self.limits.rules)
         match decision:
-            case NotBefore():
-                self._record(batch, sent, asked_at, "failed", failure.reason)
-                return decision
             case Refused():
                 # Its keys were not asked for: this is no failure of theirs.
                 again.append(batch)
                 return decision
             case Retry(wait):
                 self.pause(wait)
-                again.append(
-                    _Batch(
-                        batch.block,
-                        batch.keys,
-                        sent.attempt,
-                        asked_at,
-                        sent.request_id,
-                        failure.reason,
-                    )
-                )
-            case GiveUp():
-                self._record(batch, sent, asked_at, "failed", failure.reason)
+                again.append(replace(tried, reason=failure.reason))
+            case GiveUp() | NotBefore():
+                self._record(tried, "failed", failure.reason)
             case _:
                 assert_never(decision)
-        return None
+        return decision if isinstance(decision, NotBefore) else None
 
-    def _divided(
-        self,
-        batch: _Batch,
-        sent: Sent,
-        asked_at: datetime,
-        status: Status,
-        reason: str,
-        again: list[_Batch],
+    def _answered(
+        self, tried: _Batch, solutions: Sequence[Solution], most: int, again: list[_Batch]
     ) -> None:
+        if len(solutions) > most:
+            # It was cut off: whose solutions are missing is not known.
+            self._divided(tried, "too_large", _TOO_LARGE, again)
+            return
+        try:
+            answers = answers_by_key(tried.block, tried.keys, solutions)
+        except ForeignAnswer as error:
+            # A remote that writes 01 as 1 gives one key of a batch another name.
+            self._divided(tried, "failed", f"not believed: {error}", again)
+            return
+        for key, answer in answers.items():
+            one = replace(tried, keys=(key,))
+            if answer.size > self.limits.max_rows:
+                self._record(one, "too_large", _TOO_LARGE)
+            else:
+                self._record(one, "answered", "", answer)
+
+    def _divided(self, tried: _Batch, status: Status, reason: str, again: list[_Batch]) -> None:
         """Ask for each half by itself; of a single key, record what came of it."""
-        if len(batch.keys) > 1:
-            again.extend(batch.halves(asked_at, sent.request_id, reason))
+        if len(tried.keys) > 1:
+            again += replace(tried, reason=reason).halves()
         else:
-            self._record(batch, sent, asked_at, status, reason)
+            self._record(tried, status, reason)
 
     def _record(
-        self, batch: _Batch, sent: Sent, asked_at: datetime, status: Status, reason: str
+        self, tried: _Batch, status: Status, reason: str, answer: KeyAnswer | None = None
     ) -> None:
+        at, now = tried.asked_at, self.clock()
+        assert at is not None, "it was asked for"
         self._outcomes += [
-            KeyOutcome(
-                batch.block, key, status, None, asked_at, self.clock(), sent.request_id, reason
-            )
-            for key in batch.keys
+            KeyOutcome(tried.block, key, status, answer, at, now, tried.request_id, reason)
+            for key in tried.keys
         ]
 
 
@@ -396,16 +355,16 @@ def _batches(elected: Sequence[Elected], most: int) -> list[_Batch]:
     """
     by_kind: dict[tuple[Block, int], list[dict[Hashable, Key]]] = {}
     order: list[tuple[Block, dict[Hashable, Key]]] = []
-    for each in elected:
-        size, value = max(1, most >> 3 * each.failures), value_of(each.key)
+    for one in elected:
+        size, value = max(1, most >> 3 * one.failures), value_of(one.key)
         # Those with room.
-        batches = by_kind.setdefault((each.block, size), [])
+        batches = by_kind.setdefault((one.block, size), [])
         batch = next((keys for keys in batches if value not in keys), None)
         if batch is None:
             batch = {}
             batches.append(batch)
-            order.append((each.block, batch))
-        batch[value] = each.key
+            order.append((one.block, batch))
+        batch[value] = one.key
         if len(batch) == size:
             batches.remove(batch)
     return [_Batch(block, tuple(keys.values())) for block, keys in order]

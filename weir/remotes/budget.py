@@ -6,9 +6,10 @@ less than its budget, and never more, however often it is begun again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, Self
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass
+from operator import add, ge
+from typing import Literal
 
 Phase = Literal["reserved", "settled"]
 
@@ -23,30 +24,15 @@ class Amount:
     seconds: float = 0.0
 
     def __add__(self, other: Amount) -> Amount:
-        return Amount(
-            self.requests + other.requests,
-            self.keys + other.keys,
-            self.bytes + other.bytes,
-            self.seconds + other.seconds,
-        )
+        return Amount(*map(add, astuple(self), astuple(other)))
 
     def less(self, other: Amount) -> Amount:
         """What is left of it after another amount; nothing of what is overspent."""
-        return Amount(
-            max(self.requests - other.requests, 0),
-            max(self.keys - other.keys, 0),
-            max(self.bytes - other.bytes, 0),
-            max(self.seconds - other.seconds, 0.0),
-        )
+        return Amount(*(max(a - b, 0) for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def covers(self, other: Amount) -> bool:
         """Whether it is at least as much in every unit."""
-        return (
-            self.requests >= other.requests
-            and self.keys >= other.keys
-            and self.bytes >= other.bytes
-            and self.seconds >= other.seconds
-        )
+        return all(map(ge, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,50 +56,34 @@ def spent(entries: Iterable[Entry]) -> Amount:
     return total
 
 
-@dataclass(frozen=True, slots=True)
-class Purse:
-    """What an evaluation may still spend."""
+def shares(
+    left: Amount, batches: Sequence[int], least_bytes: int, least_seconds: float
+) -> list[Amount]:
+    """What the next requests may spend at most: as many of them as there is budget for.
 
-    left: Amount
+    Half of the bytes and seconds that are left are divided equally among the requests: if the run
+    is killed, the next one has the other half.
 
-    @classmethod
-    def of(cls, budget: Amount, entries: Iterable[Entry]) -> Self:
-        """The purse of an evaluation some of whose requests were made before."""
-        return cls(budget.less(spent(entries)))
-
-    def shares(self, batches: list[int], least_bytes: int, least_seconds: float) -> list[Amount]:
-        """What the next requests may spend at most: as many of them as there is budget for.
-
-        Half of the bytes and seconds that are left are divided equally among the requests: if the
-        run is killed, the next one has the other half.
-
-        Args:
-            batches: the number of keys of each request, in order.
-            least_bytes: a request with less cannot be sent.
-            least_seconds: neither can one with less time.
-        """
-        left = self.left
-        number = min(
-            len(batches),
-            left.requests,
-            left.bytes // least_bytes,
-            int(left.seconds / least_seconds),
+    Args:
+        left: of the budget.
+        batches: the number of keys of each request, in order.
+        least_bytes: a request with less cannot be sent.
+        least_seconds: neither can one with less time.
+    """
+    number = min(
+        len(batches),
+        left.requests,
+        left.bytes // least_bytes,
+        int(left.seconds / least_seconds),
+    )
+    while number and sum(batches[:number]) > left.keys:
+        number -= 1
+    return [
+        Amount(
+            1,
+            keys,
+            max(left.bytes // (2 * number), least_bytes),
+            max(left.seconds / (2 * number), least_seconds),
         )
-        while number and sum(batches[:number]) > left.keys:
-            number -= 1
-        return [
-            Amount(
-                1,
-                keys,
-                max(left.bytes // (2 * number), least_bytes),
-                max(left.seconds / (2 * number), least_seconds),
-            )
-            for keys in batches[:number]
-        ]
-
-    def after(self, amounts: Iterable[Amount]) -> Purse:
-        """The purse when more has been reserved."""
-        left = self.left
-        for amount in amounts:
-            left = left.less(amount)
-        return Purse(left)
+        for keys in batches[:number]
+    ]

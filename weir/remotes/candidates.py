@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.engine import Engine
@@ -40,6 +41,12 @@ MOST = 200_000
 
 Place = tuple[str, str]
 """Pattern and text of a key."""
+
+
+def places_table(places: Sequence[Place]) -> pa.Table:
+    """pattern, key."""
+    patterns, keys = zip(*places, strict=True)
+    return pa.table({"pattern": pa.array(patterns), "key": pa.array(keys)})
 
 
 @dataclass(frozen=True, slots=True)

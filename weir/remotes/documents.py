@@ -12,14 +12,15 @@ from urllib.parse import urlsplit
 from weir.rdf.files import format_of
 from weir.rdf.records import Format
 from weir.rdf.terms import TermError, canonical_term
-from weir.remotes.answers import Solution
 from weir.remotes.asking import Fetched
 from weir.remotes.budget import Amount
 from weir.remotes.declarations import Remote
+from weir.remotes.fetching import manner_of
 from weir.remotes.http.decoding import DecodingLimits
 from weir.remotes.http.isolated import fetch_body, output_bytes
 from weir.remotes.http.outcomes import Failure
 from weir.remotes.http.request import FetchRequest, Limits, Secret
+from weir.remotes.questions import Solution
 from weir.sandbox import limits as sandbox
 from weir.sandbox.child import Child, ChildDied, DeadlinePassed
 from weir.sandbox.death import Cause, Death
@@ -98,24 +99,20 @@ class DocumentFetcher:
         request = FetchRequest(
             url=self.remote.url or self.remote.iri,
             accept=ACCEPT,
-            contact=self.remote.contact,
             limits=Limits(bytes=most.bytes, seconds=max(most.seconds / 2, 0.1)),
-            allow=self.remote.allow,
-            ports=self.remote.ports,
-            authorization=self.authorization,
-            ca_file=self.ca_file,
+            **manner_of(self.remote, self.authorization, self.ca_file),
         )
         outcome, usage = fetch_body(request)
-        used = usage.bytes if usage.measured else most.bytes
         if isinstance(outcome, Failure):
-            return outcome, used, usage.peer
+            return outcome, usage.bytes, usage.peer
         syntax = _format(request.url, outcome.content_type)
         if syntax is None:
             what = (
                 f"{outcome.content_type or 'a document of no type'} is no RDF format that is read"
             )
-            return Failure("not_results", f"the document cannot be read: {what}"), used, usage.peer
-        return _Document(outcome.value, syntax), used, usage.peer
+            unread = Failure("not_results", f"the document cannot be read: {what}")
+            return unread, usage.bytes, usage.peer
+        return _Document(outcome.value, syntax), usage.bytes, usage.peer
 
     def _answer(
         self, document: _Document, text: str, bindings: int, seconds: float

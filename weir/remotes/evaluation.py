@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-
-import pyarrow as pa
 
 from weir.compute.engine import Engine
 from weir.compute.sql import columns, equal, rows_of, select, semi_join
@@ -25,12 +23,10 @@ from weir.definitions.services import AskedBlock
 from weir.lake.instants import microseconds, time_at
 from weir.lake.lake import Lake
 from weir.rdf.numbers import number_of
-from weir.remotes.answers import Row
 from weir.remotes.asking import Asked, Asking, Elected, Fetch, Limits
 from weir.remotes.budget import Amount, spent
-from weir.remotes.candidates import Place, Proposed, block_of, propose
+from weir.remotes.candidates import Place, Proposed, block_of, places_table, propose
 from weir.remotes.declarations import Remote
-from weir.remotes.freshness import Evaluated, freshness_rows
 from weir.remotes.inbox import (
     ATTEMPTS,
     PastAttempt,
@@ -38,20 +34,26 @@ from weir.remotes.inbox import (
     StoredRound,
     append_round,
 )
-from weir.remotes.key_rows import NEVER, History, RoundOf, histories, key_of, key_text, round_rows
+from weir.remotes.key_rows import (
+    NEVER,
+    History,
+    RoundOf,
+    dropped_rows,
+    histories,
+    key_of,
+    key_text,
+    round_rows,
+)
 from weir.remotes.known_keys import KnownKeys, known_keys, summarize
+from weir.remotes.measures import Evaluated, freshness_rows
 from weir.remotes.policies.candidates import Candidate, Evaluation
 from weir.remotes.policies.dynamic_alpha import Arms, at_arms, equal_arms, learn
 from weir.remotes.policies.election import elect
 from weir.remotes.policies.policies import Aggregated, FilterDistance, Policy
+from weir.remotes.questions import Row
 from weir.remotes.request_log import RequestLog, version_of_requests
 from weir.remotes.rounds import KeyRound, round_of
-from weir.remotes.unused import (
-    answered_patterns,
-    dropped_rows,
-    unused_keys,
-    unused_patterns,
-)
+from weir.remotes.unused import answered_patterns, unused_keys, unused_patterns
 from weir.remotes.waits import Wait, address_of, is_address_of, wait_of
 from weir.remotes.wanted import Asker, make_wanted
 from weir.sparql.algebra.filter_distances import all_hold
@@ -104,7 +106,7 @@ class RemoteEvaluation:
     def run(self) -> RoundMark:
         """Evaluate, and commit the round."""
         evaluation, run_id = self.log.evaluation, self.log.run_id
-        blocks = [each.block for each in self.askers]
+        blocks = [asker.block for asker in self.askers]
         make_wanted(self.engine, self.askers)
         known = known_keys(self.engine, self.lake, self.remote.name)
         policy, arms = self._policy()
@@ -120,23 +122,25 @@ class RemoteEvaluation:
             seed = microseconds(evaluation)
             sampled = proposed.sampled(elected, self.remote.explore, seed)
             asked = self._ask([*elected, *sampled], proposed, blocks)
-        places = [proposed.places[each.key] for each in (*elected, *sampled)]
+        places = [proposed.places[candidate.key] for candidate in (*elected, *sampled)]
         before = self._known_of(places, known)
         key_rounds = round_of(
             asked.outcomes, lambda block, key: before[block.pattern, key_text(key)].known
         )
+        width = {block.pattern: len(block.key) for block in blocks}
         drawn = frozenset(
-            (pattern, key_of(text, _width(blocks, pattern)))
-            for pattern, text in (proposed.places[each.key] for each in sampled)
+            (pattern, key_of(text, width[pattern]))
+            for pattern, text in (proposed.places[candidate.key] for candidate in sampled)
         )
-        unused = self._unused(blocks)
+        last = self.last.mark if self.last else None
+        unused = unused_patterns(self.remote, last, width.keys(), self.clock.now())
         dropped = self._known_of(unused_keys(self.engine, known, unused), known)
-        number = self.last.mark.round + 1 if self.last else 1
+        number = last.round + 1 if last else 1
         evaluated = Evaluated(
             number,
             evaluation,
             self.clock.now(),
-            tuple(dict.fromkeys(block.pattern for block in blocks)),
+            tuple(width),
             proposed,
             (*elected, *sampled),
             key_rounds,
@@ -149,28 +153,18 @@ class RemoteEvaluation:
         )
         flips = _flips(key_rounds, blocks)
         learned = learn(policy, arms, proposed.candidates, at, flips)
-        is_changed = any(each.before != each.rows for each in key_rounds) or any(
+        is_changed = any(asked_key.before != asked_key.rows for asked_key in key_rounds) or any(
             history.known.rows for history in dropped.values()
         )
-        mark = replace(
-            self._mark(evaluated, learned, run_id, is_changed=is_changed),
-            answered=answered_patterns(
-                self.last.mark if self.last else None, key_rounds, unused, dropped
-            ),
-        )
+        answered = answered_patterns(last, key_rounds, unused, dropped)
+        mark = self._mark(evaluated, learned, answered, is_changed=is_changed)
         round_ = RoundOf(number, evaluation, run_id)
-        rows = round_rows(
-            round_,
-            [(each, before[each.block.pattern, key_text(each.key)]) for each in key_rounds],
-            drawn,
-        )
-        append_round(
-            self.lake,
-            self.remote.name,
-            mark,
-            [*rows, *dropped_rows(round_, dropped)],
-            run_id,
-        )
+        of_keys = [
+            (asked_key, before[asked_key.block.pattern, key_text(asked_key.key)])
+            for asked_key in key_rounds
+        ]
+        rows = [*round_rows(round_, of_keys, drawn), *dropped_rows(round_, dropped)]
+        append_round(self.lake, self.remote.name, mark, rows, run_id)
         summarize(self.engine, self.lake, self.remote.name, known, run_id)
         return mark
 
@@ -184,8 +178,8 @@ class RemoteEvaluation:
 
     def _at(self) -> Evaluation:
         """The instant, with the widest window of the queries."""
-        contents = [window.content for each in self.askers for window in each.query.axis.windows]
-        ranges = [each.range_us for each in contents if isinstance(each, TimeWindow)]
+        contents = [window.content for asker in self.askers for window in asker.query.axis.windows]
+        ranges = [content.range_us for content in contents if isinstance(content, TimeWindow)]
         return Evaluation(
             self.clock.now().timestamp(),
             max(ranges) / 1e6 if ranges else None,
@@ -218,17 +212,14 @@ class RemoteEvaluation:
         return self.log.failure() or (self._last_here.failure if self._last_here else "")
 
     def _ask(
-        self,
-        keys: Sequence[Candidate],
-        proposed: Proposed,
-        blocks: Sequence[AskedBlock],
+        self, keys: Sequence[Candidate], proposed: Proposed, blocks: Sequence[AskedBlock]
     ) -> Asked:
         by_pattern = {block.pattern: block_of(block) for block in blocks}
         wanted = []
-        for each in keys:
-            pattern, text = proposed.places[each.key]
+        for candidate in keys:
+            pattern, text = proposed.places[candidate.key]
             block = by_pattern[pattern]
-            wanted.append(Elected(block, key_of(text, len(block.key)), each.tie))
+            wanted.append(Elected(block, key_of(text, len(block.key)), candidate.tie))
         budget = self.remote.budget
         asking = Asking(
             Limits(
@@ -237,29 +228,23 @@ class RemoteEvaluation:
                 self.remote.max_rows,
             ),
             self.log,
-            self.open(self.remote, [time_at(each.at) for each in self._attempts()]),
+            self.open(self.remote, [time_at(past.at) for past in self._attempts()]),
             self.clock.sleep,
             self.clock.now,
             lambda: uuid.uuid4().hex,
         )
         return asking.ask(wanted)
 
-    def _unused(self, blocks: Sequence[AskedBlock]) -> list[str]:
-        """The patterns whose answers leave the graph with this round."""
-        last = self.last.mark if self.last else None
-        asked = {block.pattern for block in blocks}
-        return unused_patterns(self.remote, last, asked, self.clock.now())
-
     def _known_of(self, places: Sequence[Place], known: KnownKeys) -> Mapping[Place, History]:
         """What is known of some keys."""
-        found: dict[Place, History] = dict.fromkeys(places, NEVER)
+        never: dict[Place, History] = dict.fromkeys(places, NEVER)
         if not places or known.version < 0:
-            return found
+            return never
         with self.engine.scope() as engine:
-            engine.load("some", _as_table(places))
+            engine.load("some", places_table(places))
             keys = self._rows_of_some(engine, known.keys, _OF_KEY)
             mappings = self._rows_of_some(engine, known.mappings, _OF_MAPPING)
-        return found | histories(keys, mappings)
+        return never | histories(keys, mappings)
 
     def _rows_of_some(
         self, engine: Engine, relation: str, names: Sequence[str]
@@ -272,15 +257,11 @@ class RemoteEvaluation:
         return [dict(zip(names, row, strict=True)) for row in engine.rows(query)]
 
     def _mark(
-        self,
-        evaluated: Evaluated,
-        arms: Arms,
-        run_id: str,
-        *,
-        is_changed: bool,
+        self, evaluated: Evaluated, arms: Arms, answered: Mapping[str, int], *, is_changed: bool
     ) -> RoundMark:
         changed_before = self.last.mark.changed_round if self.last else 0
         not_before = self._asked_until()
+        rows = freshness_rows(self.remote, evaluated, self.log.run_id)
         return RoundMark(
             evaluated.round,
             microseconds(evaluated.evaluation),
@@ -288,24 +269,13 @@ class RemoteEvaluation:
             changed_before,
             version_of_requests(self.lake),
             None if not_before is None else microseconds(not_before),
-            tuple(self._attempts()[-ATTEMPTS:]),
+            self._attempts()[-ATTEMPTS:],
             arms.weights,
-            tuple(_as_json(row) for row in freshness_rows(self.remote, evaluated, run_id)),
-            address=address_of(self.remote),
-            failure=self._failure(),
+            tuple(map(_as_json, rows)),
+            answered,
+            address_of(self.remote),
+            self._failure(),
         )
-
-
-def freshness_of(mark: RoundMark) -> list[dict[str, Any]]:
-    """The rows of `freshness` of a round."""
-    times = ("evaluation", "not_before")
-    return [
-        {
-            name: time_at(value) if name in times and value is not None else value
-            for name, value in row.items()
-        }
-        for row in mark.freshness
-    ]
 
 
 def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -313,15 +283,6 @@ def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
         name: microseconds(value) if isinstance(value, datetime) else value
         for name, value in row.items()
     }
-
-
-def _width(blocks: Sequence[AskedBlock], pattern: str) -> int:
-    return next(len(block.key) for block in blocks if block.pattern == pattern)
-
-
-def _as_table(places: Sequence[Place]) -> pa.Table:
-    patterns, keys = zip(*places, strict=True)
-    return pa.table({"pattern": pa.array(patterns), "key": pa.array(keys)})
 
 
 def _alpha(policy: Policy) -> float | None:
@@ -338,16 +299,20 @@ def _flips(key_rounds: Sequence[KeyRound], blocks: Sequence[AskedBlock]) -> dict
 
     It did if it passes the filters of a query and did not before, or the other way round.
     """
-    found = {}
-    for each in key_rounds:
-        if each.status not in ("changed", "unchanged", "gone"):
+    flipped = {}
+    for asked_key in key_rounds:
+        if not asked_key.is_taken:
             continue
-        own = [block for block in blocks if block.pattern == each.block.pattern and block.bounds]
-        flips = (_passes(block, each.before) != _passes(block, each.rows) for block in own)
-        found["\n".join((each.block.pattern, key_text(each.key)))] = (
-            any(flips) if own else each.before != each.rows
+        own = [
+            block for block in blocks if block.pattern == asked_key.block.pattern and block.bounds
+        ]
+        flips = (
+            _passes(block, asked_key.before) != _passes(block, asked_key.rows) for block in own
         )
-    return found
+        flipped["\n".join((asked_key.block.pattern, key_text(asked_key.key)))] = (
+            any(flips) if own else asked_key.before != asked_key.rows
+        )
+    return flipped
 
 
 def _passes(block: AskedBlock, rows: Mapping[Row, int]) -> bool:

@@ -6,18 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from urllib.parse import urlsplit, urlunsplit
+from typing import Any
 
 from weir.remotes.asking import Fetched
 from weir.remotes.budget import Amount
 from weir.remotes.declarations import Remote
 from weir.remotes.http.isolated import GRACE_SECONDS, fetch_solutions
 from weir.remotes.http.outcomes import Failure
-from weir.remotes.http.protocol import query_request
-from weir.remotes.http.request import Limits, Secret
-from weir.remotes.http.retries import TokenBucket
-from weir.remotes.request_log import Addressee
-from weir.remotes.waits import address_of
+from weir.remotes.http.request import Limits, Secret, query_request
+from weir.remotes.http.retries import next_polite
 from weir.sparql.frontend.rspql.durations import parse_duration
 
 _OVERHEAD = GRACE_SECONDS + 0.15
@@ -34,11 +31,15 @@ def sleep_for(wait: timedelta) -> None:
     time.sleep(max(wait.total_seconds(), 0.0))
 
 
-def addressee_of(remote: Remote) -> Addressee:
-    """Who is asked for a remote."""
-    parts = urlsplit(remote.url or remote.iri)
-    shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-    return Addressee(remote.name, parts.hostname or "", shown, address_of(remote))
+def manner_of(remote: Remote, authorization: Secret | None, ca_file: str) -> dict[str, Any]:
+    """How all requests to a remote are made: fields of `FetchRequest`."""
+    return {
+        "contact": remote.contact,
+        "allow": remote.allow,
+        "ports": remote.ports,
+        "authorization": authorization,
+        "ca_file": ca_file,
+    }
 
 
 @dataclass(slots=True)
@@ -67,28 +68,23 @@ class Fetcher:
         request = query_request(
             self.remote.url or self.remote.iri,
             text,
-            contact=self.remote.contact,
             limits=Limits(
                 bytes=most.bytes,
                 seconds=max(most.seconds - _OVERHEAD, 0.1),
                 bindings=bindings,
             ),
-            allow=self.remote.allow,
-            ports=self.remote.ports,
-            authorization=self.authorization,
-            ca_file=self.ca_file,
+            **manner_of(self.remote, self.authorization, self.ca_file),
         )
         started_at = self.clock()
         self.sent.append(started_at)
         outcome, usage = fetch_solutions(request)
         result: Sequence[dict[str, str]] | Failure
         result = outcome if isinstance(outcome, Failure) else outcome.value.solutions
-        # What a child took that could not report is not known: all of it counts.
-        used = usage.bytes if usage.measured else most.bytes
-        took = Amount(1, most.keys, used, usage.seconds)
+        took = Amount(1, most.keys, usage.bytes, usage.seconds)
         return Fetched(result, took, started_at, request.method, usage.peer)
 
     def _wait(self) -> None:
         pause = timedelta(microseconds=parse_duration(self.remote.pause))
         now = self.clock()
-        self.sleep(TokenBucket(pause).next_allowed(self.sent[-1:], now) - now)
+        last = self.sent[-1] if self.sent else None
+        self.sleep(next_polite(last, pause, now) - now)

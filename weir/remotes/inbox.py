@@ -6,7 +6,7 @@ rounds before it, so that neither reads the history.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
@@ -16,13 +16,17 @@ import pyarrow.dataset as ds
 from weir.lake.delta.appended import NotAppended, appended_rows, commit_digest
 from weir.lake.delta.commit import arrow_schema, write
 from weir.lake.delta.metadata import Metadata
+from weir.lake.instants import time_at
 from weir.lake.lake import Lake
 from weir.lake.tables import REPLICA_SUMMARIES, REPLICAS, SERVICES, replica
+from weir.remotes.declarations import Remote
 from weir.remotes.http.outcomes import FailureKind
 
 JOB: Literal["refresh"] = "refresh"
 ATTEMPTS = 32
 """Requests that the mark of a round keeps: what the circuit breaker counts."""
+_TIMES = ("evaluation", "not_before")
+"""Columns of `freshness` that are instants in a mark."""
 SUMMARY_FORMAT = 1
 """Increased when a summary keeps other rows than before: earlier ones are then unused."""
 
@@ -72,11 +76,22 @@ class RoundMark:
     address: str = ""
     failure: str = ""
 
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of `freshness` of the evaluation."""
+        return [
+            {
+                name: time_at(value) if name in _TIMES and value is not None else value
+                for name, value in row.items()
+            }
+            for row in self.freshness
+        ]
+
     @classmethod
     def of(cls, metadata: Metadata) -> Self:
         """From what `append_round` wrote."""
         extra = dict(metadata.extra)
-        attempts = tuple(PastAttempt(**each) for each in extra.pop("attempts"))
+        attempts = tuple(PastAttempt(**past) for past in extra.pop("attempts"))
         weights, freshness = tuple(extra.pop("weights")), tuple(extra.pop("freshness"))
         return cls(**extra, attempts=attempts, weights=weights, freshness=freshness)
 
@@ -102,10 +117,29 @@ def inbox_names(lake: Lake) -> tuple[str, ...]:
     return tuple(name for name in sorted(map(str, known)) if lake.exists(REPLICAS.name(name)))
 
 
-def has_answers(lake: Lake, remote: str) -> bool:
-    """Whether answers are stored under a name of a remote."""
+def _has_answers(lake: Lake, remote: str) -> bool:
     last = last_round(lake, remote)
     return last is not None and bool(last.mark.answered)
+
+
+def why_not_stored(lake: Lake, remote: Remote, services: Iterable[Mapping[str, Any]]) -> str:
+    """Why the answers of a remote cannot be stored; empty if they can.
+
+    A remote keeps its name, which is that of its tables, once answers are stored under it.
+
+    Args:
+        lake: has the answers.
+        remote: as declared.
+        services: the rows of `services`: remote, iri.
+    """
+    names = {row["remote"] for row in services if row["iri"] == remote.term} - {remote.name}
+    other = next((name for name in sorted(names) if _has_answers(lake, name)), None)
+    if other is None or _has_answers(lake, remote.name):
+        return ""
+    return (
+        f"the answers of {remote.iri} are stored under the name {other}, not {remote.name}:"
+        f" name it {other} again"
+    )
 
 
 def append_round(
@@ -121,16 +155,16 @@ def changed_rounds(lake: Lake, remote: str, after: int) -> list[StoredRound]:
 
     No more commits are read than there are since the first of them.
     """
-    found = []
+    changed = []
     for stored in rounds_of(lake, remote):
         mark = stored.mark
         if mark.changed_round <= after:
             break
         if mark.changed_round == mark.round:
-            found.append(stored)
+            changed.append(stored)
             if mark.changed_before <= after:
                 break
-    return found[::-1]
+    return changed[::-1]
 
 
 def rows_of_round(lake: Lake, remote: str, stored: StoredRound) -> pa.Table:
@@ -146,19 +180,20 @@ def rows_of_round(lake: Lake, remote: str, stored: StoredRound) -> pa.Table:
         return rows.to_table(filter=ds.field("round") == stored.mark.round)
 
 
-def summary_version(lake: Lake, remote: str, newest: int) -> int:
-    """The version of the inbox that its summary goes up to.
+def rows_since_summary(lake: Lake, remote: str, newest: int) -> tuple[int, pa.Table]:
+    """The version of the inbox that its summary goes up to, and its rows since.
 
     Raises:
-        NotAppended: there is no summary, or it is one of another inbox.
+        NotAppended: there is no summary, it is one of another inbox, or the log no longer has what
+            came since.
     """
-    stored = lake.last_metadata(REPLICA_SUMMARIES.name(remote))
+    inbox, stored = replica(remote), lake.last_metadata(REPLICA_SUMMARIES.name(remote))
     if stored is None or stored[1].extra.get("format") != SUMMARY_FORMAT:
         raise NotAppended("there is no summary")
     version, commit = int(stored[1].extra["version"]), stored[1].extra["commit"]
-    if version > newest or commit_digest(lake, REPLICAS.name(remote), version) != commit:
+    if version > newest or commit_digest(lake, inbox.name, version) != commit:
         raise NotAppended("the summary is one of another inbox")
-    return version
+    return version, appended_rows(lake, inbox.name, version, newest, arrow_schema(inbox))
 
 
 def rounds_of(lake: Lake, remote: str) -> Iterator[StoredRound]:
@@ -167,3 +202,20 @@ def rounds_of(lake: Lake, remote: str) -> Iterator[StoredRound]:
         metadata = Metadata.from_json(commit.get("userMetadata"))
         if metadata is not None and metadata.job == JOB:
             yield StoredRound(int(commit["version"]), RoundMark.of(metadata))
+
+
+def rounds_since(lake: Lake, remote: str, round: float, changed: int) -> Iterator[StoredRound]:
+    """The newest rounds, the newest first, down to and with the first one that is known.
+
+    It costs as much as there are rounds since.
+
+    Args:
+        lake: has the inbox.
+        remote: its name.
+        round: up to this one rounds are known; infinity if all are.
+        changed: up to this one changes are known.
+    """
+    for stored in rounds_of(lake, remote):
+        yield stored
+        if stored.mark.round <= round and stored.mark.changed_round <= changed:
+            return

@@ -1,4 +1,4 @@
-"""Rounds as rows of `replicas/<remote>`: what such rows say of a key, and how the graph changes."""
+"""Rounds as rows of `replicas/<remote>`, and what such rows say of a key."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from weir.remotes.answers import Row
 from weir.remotes.policies.change_rate import Observed
-from weir.remotes.questions import Key
-from weir.remotes.rounds import KeyRound, Known
-from weir.remotes.rows import Quad, RowPattern
+from weir.remotes.questions import Key, Row
+from weir.remotes.rounds import DROPPED, KeyRound, Known
 
 KEY, MAPPING = "key", "mapping"
 """The parts of a round."""
@@ -51,6 +49,16 @@ class RoundOf:
     evaluation: datetime
     run_id: str
 
+    def common(self, pattern: str, key: str) -> dict[str, Any]:
+        """What all its rows about a key have."""
+        return {
+            "round": self.number,
+            "evaluation": self.evaluation,
+            "pattern": pattern,
+            "key": key,
+            "run_id": self.run_id,
+        }
+
 
 def key_text(key: Key) -> str:
     """A key as tables hold it; terms in N-Triples form have no line breaks."""
@@ -75,17 +83,11 @@ def round_rows(
         sampled: pattern and key of those that were drawn at random.
     """
     for each, history in key_rounds:
-        common = {
-            "round": round_.number,
-            "evaluation": round_.evaluation,
-            "pattern": each.block.pattern,
-            "key": key_text(each.key),
+        common = round_.common(each.block.pattern, key_text(each.key)) | {
             "asked_at": each.asked_at,
             "request_id": each.request_id,
-            "run_id": round_.run_id,
         }
-        is_changed = each.status in ("changed", "gone")
-        is_answered = is_changed or each.status == "unchanged"
+        is_changed, is_answered = each.is_changed, each.is_taken
         observed = history.observed
         if is_answered:
             observed = observed.then(each.answered_at.timestamp(), is_changed)
@@ -109,35 +111,38 @@ def round_rows(
             for row in dict.fromkeys((*each.before, *each.rows)):
                 yield common | {
                     "part": MAPPING,
-                    "mapping": mapping_text(row),
+                    "mapping": _mapping_text(row),
                     "before": each.before.get(row, 0),
                     "multiplicity": each.rows.get(row, 0),
                 }
 
 
-def changes_of(
-    rows: Iterable[Mapping[str, Any]], patterns: Mapping[str, RowPattern]
-) -> Iterator[tuple[bool, Quad]]:
-    """The quads that appear (True) and vanish (False) by a round.
+def dropped_rows(
+    round_: RoundOf, dropped: Mapping[tuple[str, str], History]
+) -> Iterator[dict[str, Any]]:
+    """The rows of a round that drop keys.
 
     Args:
-        rows: of the round.
-        patterns: by id, what the rows of each pattern have.
-
-    Raises:
-        KeyError: a row is of another pattern.
+        round_: the round.
+        dropped: by pattern and text of the key what is known of it.
     """
-    for row in rows:
-        if row["part"] != MAPPING:
-            continue
-        before, after = row["before"], row["multiplicity"]
-        ordinals = range(min(before, after) + 1, max(before, after) + 1)
-        mapping = dict(mapping_of(row["mapping"]))
-        for quad in patterns[row["pattern"]].quads_of(mapping, ordinals):
-            yield after > before, quad
+    for (pattern, key), history in dropped.items():
+        common = round_.common(pattern, key)
+        yield common | {
+            "part": KEY,
+            "status": DROPPED,
+            "rows_round": round_.number,
+            **dict.fromkeys(("rows", "failures", "answers", "changes"), 0),
+            "seconds": 0.0,
+            "sampled": False,
+            "previous_at": history.answered_at,
+        }
+        for row, multiplicity in history.known.rows.items():
+            gone = {"mapping": _mapping_text(row), "before": multiplicity, "multiplicity": 0}
+            yield common | {"part": MAPPING, **gone}
 
 
-def mapping_text(row: Row) -> str:
+def _mapping_text(row: Row) -> str:
     """A mapping as a JSON object."""
     return json.dumps(dict(row), ensure_ascii=False, separators=(",", ":"))
 
@@ -157,24 +162,21 @@ def histories(
         mappings: their mappings: pattern, key, mapping, multiplicity.
     """
     rows: dict[tuple[str, str], dict[Row, int]] = {}
-    for each in mappings:
-        found = rows.setdefault((each["pattern"], each["key"]), {})
-        found[mapping_of(each["mapping"])] = each["multiplicity"]
-    return {
-        (each["pattern"], each["key"]): History(
-            Known(
-                rows.get((each["pattern"], each["key"]), {}),
-                each["content"] or "",
-                each["status"] == "suspect",
-            ),
-            each["rows_round"],
-            each["first_round"],
-            each["failures"],
-            _observed(each),
-            _in_utc(each["answered_at"]),
+    for row in mappings:
+        of_key = rows.setdefault((row["pattern"], row["key"]), {})
+        of_key[mapping_of(row["mapping"])] = row["multiplicity"]
+    known = {}
+    for row in keys:
+        place = row["pattern"], row["key"]
+        known[place] = History(
+            Known(rows.get(place, {}), row["content"] or "", row["status"] == "suspect"),
+            row["rows_round"],
+            row["first_round"],
+            row["failures"],
+            _observed(row),
+            _in_utc(row["answered_at"]),
         )
-        for each in keys
-    }
+    return known
 
 
 def _in_utc(time: datetime | None) -> datetime | None:

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
+import pyarrow as pa
+import pyarrow.dataset as ds
 from deltalake.exceptions import DeltaError
 from sqlglot import exp
 
@@ -34,14 +37,28 @@ from weir.compute.sql import (
     text,
     union_all,
 )
-from weir.lake.delta.appended import NotAppended, appended_rows, commit_digest
+from weir.lake.delta.appended import NotAppended, commit_digest
 from weir.lake.delta.commit import arrow_schema
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import REPLICAS, replica, replica_summary
-from weir.remotes.inbox import JOB, SUMMARY_FORMAT, summary_version
+from weir.lake.tables import REPLICA_SUMMARIES, REPLICAS, replica, replica_summary
+from weir.remotes.inbox import JOB, SUMMARY_FORMAT, rows_since_summary
 from weir.remotes.key_rows import KEY, MAPPING
 from weir.remotes.rounds import DROPPED
+
+NEWEST_KEYS: Final = """
+SELECT * FROM {rows} WHERE part = 'key'
+QUALIFY row_number() OVER (PARTITION BY pattern, key ORDER BY round DESC) = 1
+"""
+"""The newest row about each key, of the relation `rows`."""
+
+MAPPINGS: Final = f"""
+WITH newest AS ({NEWEST_KEYS})
+SELECT pattern, key, m.mapping, m.multiplicity, k.asked_at, k.answered_at
+FROM {{rows}} m JOIN newest k USING (pattern, key)
+WHERE m.part = 'mapping' AND m.round = k.rows_round AND m.multiplicity > 0
+"""
+"""The mappings that each key has now, of the relation `rows`."""
 
 _COMMITS = 64
 """A new summary is written once so many rounds are not in it."""
@@ -73,7 +90,7 @@ def known_keys(engine: Engine, lake: Lake, remote: str) -> KnownKeys:
         engine.load("inbox", arrow_schema(inbox).empty_table())
     else:
         summarized = _opened(engine, lake, remote, newest)
-    names = [each.name for each in inbox.columns]
+    names = inbox.column_names
     keys, mappings = "known_keys", "known_mappings"
     _numbered(engine, names)
     engine.make(
@@ -128,16 +145,15 @@ def _opened(engine: Engine, lake: Lake, remote: str, newest: int) -> int:
     """Name the rows of the summary and the later ones `inbox`; gives the summary's version."""
     inbox, summary = replica(remote), replica_summary(remote)
     try:
-        version = summary_version(lake, remote, newest)
-        later = appended_rows(lake, inbox.name, version, newest, arrow_schema(inbox))
+        version, later = rows_since_summary(lake, remote, newest)
     except NotAppended:
         engine.open("inbox", inbox.name)
         return 0
     engine.open("inbox_summary", summary.name)
     engine.load("inbox_later", later)
-    names = [each.name for each in inbox.columns]
     parts: Sequence[exp.Query] = [
-        select(*columns(names), from_=rows_of(each)) for each in ("inbox_summary", "inbox_later")
+        select(*columns(inbox.column_names), from_=rows_of(part))
+        for part in ("inbox_summary", "inbox_later")
     ]
     engine.make(Statement("inbox", union_all(parts)))
     return version
@@ -161,3 +177,21 @@ def _numbered(engine: Engine, names: Sequence[str]) -> None:
             ),
         )
     )
+
+
+def replica_rows(lake: Lake, remote: str) -> pa.Table | ds.Dataset | None:
+    """Rows of `replicas/<remote>`, the newest of every key among them; None if there is no table.
+
+    From the summary of the inbox and the rounds since; without a summary the whole inbox, which
+    DuckDB reads in pieces.
+    """
+    name, schema = REPLICAS.name(remote), arrow_schema(replica(remote))
+    inbox = lake.open(name)
+    if inbox is None:
+        return None
+    try:
+        _, later = rows_since_summary(lake, remote, inbox.version())
+    except NotAppended:
+        return inbox.to_pyarrow_dataset()
+    known = lake.rows(REPLICA_SUMMARIES.name(remote), schema.names)
+    return pa.concat_tables([known.select(schema.names).cast(schema), later])

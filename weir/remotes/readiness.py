@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
-import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.engine import Engine
@@ -30,13 +30,67 @@ from weir.errors import ConfigurationError
 from weir.lake.instants import INSTANT_0, seconds_since_1970
 from weir.lake.lake import Lake
 from weir.lake.tables import TRANSACTIONS
+from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
+from weir.remotes.candidates import Place, places_table
 from weir.remotes.declarations import Remote, load_remotes
 from weir.remotes.inbox import StoredRound, changed_rounds, rows_of_round
 from weir.remotes.key_rows import KEY
 from weir.remotes.known_keys import known_keys
-from weir.remotes.not_ready import NotReady
 from weir.remotes.wanted import WANTED, askers, make_wanted
+
+_MISSING = (
+    "answers of remotes that it needs are missing, or older than its max_staleness: `weir run"
+    " --refresh` asks for them"
+)
+_TOO_OLD = (
+    "answers of remotes that it needs are older than its max_staleness: `weir run --refresh` asks"
+    " for them"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NotReady:
+    """Why an answer is not published.
+
+    Attributes:
+        mode: `waiting` for what the next refreshes and runs bring; `held` because it is too old.
+        reason: in a sentence.
+    """
+
+    mode: Literal["waiting", "held"]
+    reason: str
+
+
+def needs_remotes(query: Definition, *, is_first: bool) -> bool:
+    """Whether the answers of remotes can keep an answer from being published.
+
+    The first answer of a text waits until none is missing; later ones, only if they may not be
+    older than a limit.
+    """
+    services = query.services
+    return bool(services.blocks) and (is_first or services.max_staleness is not None)
+
+
+def is_edited(query: Definition, completion: Completion) -> bool:
+    """Whether the stored rows are of an earlier text of a query."""
+    stored = completion.maintained(query.name)
+    return stored is not None and stored.metadata.fingerprint != query.fingerprint
+
+
+def why_unpublished(completion: Completion, item: Backlog, query: Definition) -> NotReady | None:
+    """Why an answer that passed its checks is not published: what remotes said; None if it may be.
+
+    Only the tables of progress are looked at: it is also found if the run that checked the answer
+    was killed before it published.
+    """
+    if not needs_remotes(query, is_first=item.is_first_of_text) or is_edited(query, completion):
+        return None
+    verdict = completion.verdicts.get(item.query)
+    is_checked = verdict is not None and verdict.is_about(item) and verdict.success
+    if completion.graph_validated_to < item.to_epoch or (item.has_rows and not is_checked):
+        return None
+    return NotReady("waiting", _MISSING) if item.is_first_of_text else NotReady("held", _TOO_OLD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +119,9 @@ class Readiness:
             to_epoch: the epoch.
             is_first: whether it is the first answer of this text.
         """
-        limit = query.services.max_staleness
-        if not is_first and limit is None:
+        if not needs_remotes(query, is_first=is_first):
             return None
-        stored = self.completion.maintained(query.name)
-        if stored is None or stored.metadata.fingerprint != query.fingerprint:
+        if self.completion.maintained(query.name) is None or is_edited(query, self.completion):
             return NotReady("waiting", "it was edited: `weir run` maintains it first")
         try:
             remotes = load_remotes(self.remotes)
@@ -98,7 +150,7 @@ class Readiness:
             return NotReady("waiting", _missing(remote, keys))
         limit, times = query.services.max_staleness, [keys.oldest]
         times += self._superseded(engine, remote, later)
-        oldest = min((each for each in times if each is not None), default=None)
+        oldest = min((time for time in times if time is not None), default=None)
         if limit is not None and oldest is not None and self.now - oldest > limit:
             return NotReady("held", _too_old(remote, self.now - oldest, limit))
         return None
@@ -107,16 +159,15 @@ class Readiness:
         self, engine: Engine, remote: Remote, later: Sequence[StoredRound]
     ) -> list[datetime | None]:
         """When wanted keys had been answered whose answers in the graph are not the newest."""
-        found: dict[tuple[str, str], datetime | None] = {}
+        before: dict[Place, datetime | None] = {}
         for stored in later:
             for row in rows_of_round(self.lake, remote.name, stored).to_pylist():
                 if row["part"] == KEY and row["status"] in ("changed", "gone"):
-                    found.setdefault((row["pattern"], row["key"]), row["previous_at"])
-        if not found:
+                    before.setdefault((row["pattern"], row["key"]), row["previous_at"])
+        if not before:
             return []
         names = ("pattern", "key")
-        table = pa.table({n: pa.array([k[i] for k in found]) for i, n in enumerate(names)})
-        engine.load("superseded", table)
+        engine.load("superseded", places_table([*before]))
         wanted = engine.rows(
             select(
                 *columns(names, "s"),
@@ -124,7 +175,7 @@ class Readiness:
                 joins=[semi_join(rows_of(WANTED, "w"), *equal(names, "s", "w"))],
             )
         )
-        return [found[str(pattern), str(key)] for pattern, key in wanted]
+        return [before[str(pattern), str(key)] for pattern, key in wanted]
 
     def _keys(self, engine: Engine, query: Definition, remote: Remote, until: int | None) -> _Keys:
         """The keys of a query and what the graph has of them, which is as after a round.
@@ -181,7 +232,7 @@ def _ingested_round(lake: Lake, remote: str, to_epoch: int) -> int:
         return 0
     of_remote = [("source", "=", remote), ("epoch", "<=", to_epoch)]
     rows = lake.rows(TRANSACTIONS.name, ["position"], of_remote)["position"].to_pylist()
-    return max((int(each) for each in rows if each is not None), default=0)
+    return max((int(position) for position in rows if position is not None), default=0)
 
 
 def _missing(remote: Remote, keys: _Keys) -> str:

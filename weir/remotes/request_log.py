@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -18,27 +19,12 @@ from weir.lake.lake import Lake
 from weir.lake.tables import REQUESTS
 from weir.remotes.asking import Fetched, Sent
 from weir.remotes.budget import Amount, Entry
+from weir.remotes.declarations import Remote
 from weir.remotes.http.outcomes import Failure
 from weir.remotes.inbox import JOB, PastAttempt
+from weir.remotes.waits import address_of
 
 ANSWERED, NOT_SENT = "answered", "not_sent"
-
-
-@dataclass(frozen=True, slots=True)
-class Addressee:
-    """Who is asked, as `requests` has it.
-
-    Attributes:
-        owner: name of the remote.
-        host: of its URL.
-        url: without user, query and fragment.
-        address: a hash of the whole URL and of the name of the connection.
-    """
-
-    owner: str
-    host: str
-    url: str
-    address: str
 
 
 @dataclass(slots=True)
@@ -47,7 +33,7 @@ class RequestLog:
 
     Attributes:
         lake: has the table.
-        addressee: who is asked.
+        remote: who is asked.
         evaluation: its instant.
         run_id: of the run.
         clock: the time.
@@ -55,7 +41,7 @@ class RequestLog:
     """
 
     lake: Lake
-    addressee: Addressee
+    remote: Remote
     evaluation: datetime
     run_id: str
     clock: Callable[[], datetime]
@@ -66,24 +52,14 @@ class RequestLog:
     def since(
         cls,
         lake: Lake,
-        addressee: Addressee,
+        remote: Remote,
         evaluation: datetime,
         run_id: str,
-        version: int,
         clock: Callable[[], datetime],
+        version: int,
     ) -> RequestLog:
-        """The log of an evaluation; earlier ones had ended at a version of `requests`.
-
-        Args:
-            lake: has the table.
-            addressee: who is asked.
-            evaluation: its instant.
-            run_id: of the run.
-            version: of `requests`; -1 if no evaluation has ended yet.
-            clock: the time.
-        """
-        rows = _rows_since(lake, addressee.owner, version)
-        return cls(lake, addressee, evaluation, run_id, clock, rows)
+        """The log of an evaluation; earlier ones had ended at a version of `requests`, -1: none."""
+        return cls(lake, remote, evaluation, run_id, clock, _rows_since(lake, remote.name, version))
 
     def entries(self) -> list[Entry]:
         """The requests of the evaluation so far, those of runs that died among them."""
@@ -105,11 +81,11 @@ class RequestLog:
         settled = {row["request_id"] for row in rows if _is_settled(row)}
         own = {row["request_id"] for row in self._own}
         open_ = [row for row in rows if row["request_id"] not in settled | own]
-        found = [
+        past = [
             *(PastAttempt(microseconds(row["started_at"]), _failure(row)) for row in sent),
             *(PastAttempt(microseconds(row["started_at"]), None, is_known=False) for row in open_),
         ]
-        return sorted(found, key=lambda each: each.at)
+        return sorted(past, key=lambda attempt: attempt.at)
 
     def not_before(self) -> datetime | None:
         """Until when the remote asked to be left alone since the last evaluation that ended."""
@@ -125,17 +101,13 @@ class RequestLog:
     def _of_address(self) -> list[Mapping[str, Any]]:
         """The rows of requests to where the remote is: its URL may have been edited."""
         rows = (*self.earlier, *self._own)
-        return [row for row in rows if row.get("address") in (None, self.addressee.address)]
+        return [row for row in rows if row.get("address") in (None, address_of(self.remote))]
 
     def reserve(self, sent: Sequence[Sent]) -> None:
         """Record, in one commit, requests that may be sent from now on."""
         now = self.clock()
-        self._append(
-            [
-                self._row(each, "reserved", each.most) | {"started_at": now, "outcome": None}
-                for each in sent
-            ]
-        )
+        given = {"started_at": now, "outcome": None}
+        self._append([self._row(request, "reserved", request.most) | given for request in sent])
 
     def settle(self, ended: Sequence[tuple[Sent, Fetched | None]]) -> None:
         """Record, in one commit, how requests ended; None: it was not sent."""
@@ -161,18 +133,21 @@ class RequestLog:
         }
 
     def _row(self, sent: Sent, phase: str, amount: Amount) -> dict[str, Any]:
+        parts = urlsplit(self.remote.url or self.remote.iri)
+        # Without user, query and fragment.
+        shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
         return {
             "request_id": sent.request_id,
-            "owner": self.addressee.owner,
+            "owner": self.remote.name,
             "evaluation": self.evaluation,
             "phase": phase,
             "requests": amount.requests,
             "keys": amount.keys,
             "bytes": amount.bytes,
             "seconds": amount.seconds,
-            "host": self.addressee.host,
-            "url": self.addressee.url,
-            "address": self.addressee.address,
+            "host": parts.hostname or "",
+            "url": shown,
+            "address": address_of(self.remote),
             "attempt": sent.attempt,
             "run_id": self.run_id,
         }
@@ -198,8 +173,7 @@ def _rows_since(lake: Lake, owner: str, version: int) -> list[dict[str, Any]]:
         # The log no longer has those commits: more rows than needed do no harm.
         table = lake.existing(REQUESTS.name).to_pyarrow_dataset()
         own = table.to_table(filter=ds.field("owner") == owner)
-    found: list[dict[str, Any]] = own.to_pylist()
-    return found
+    return list(own.to_pylist())
 
 
 def _is_settled(row: Mapping[str, Any]) -> bool:

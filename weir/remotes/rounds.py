@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from weir.remotes.answers import Row
 from weir.remotes.asking import KeyOutcome
-from weir.remotes.questions import Block, Key
+from weir.remotes.questions import Block, Key, Row
 
 Status = Literal["changed", "unchanged", "gone", "failed", "suspect", "too_large"]
 """What a round says of a key: other mappings than before, the same ones, no mappings any more, no
@@ -35,7 +34,7 @@ class Known:
 
     Attributes:
         rows: its mappings, each with its multiplicity.
-        content: of them (`weir.remotes.answers.content_of`); empty if it was never answered.
+        content: of them (`weir.remotes.questions.content_of`); empty if it was never answered.
         is_suspect: whether the evaluation before found it empty and was not believed.
     """
 
@@ -72,6 +71,16 @@ class KeyRound:
     request_id: str
     reason: str = ""
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether it has other mappings than before."""
+        return self.status in ("changed", "gone")
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether an answer was given and believed."""
+        return self.is_changed or self.status == "unchanged"
+
 
 def round_of(
     outcomes: Sequence[KeyOutcome], known: Callable[[Block, Key], Known]
@@ -82,7 +91,7 @@ def round_of(
         outcomes: of the keys that were asked.
         known: what is known of a key before.
     """
-    before = [known(each.block, each.key) for each in outcomes]
+    before = [known(outcome.block, outcome.key) for outcome in outcomes]
     is_loss = _is_sudden_loss(outcomes, before)
     return tuple(
         _key_round(outcome, state, is_loss=is_loss)
@@ -92,9 +101,9 @@ def round_of(
 
 def _is_sudden_loss(outcomes: Iterable[KeyOutcome], before: Iterable[Known]) -> bool:
     answered = [
-        (state, each.answer)
-        for each, state in zip(outcomes, before, strict=True)
-        if each.answer is not None and state.rows
+        (state, outcome.answer)
+        for outcome, state in zip(outcomes, before, strict=True)
+        if outcome.answer is not None and state.rows
     ]
     lost = sum(not answer.rows for _, answer in answered)
     return len(answered) >= LOST_KEYS and lost > LOST_SHARE * len(answered)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
@@ -36,7 +38,8 @@ class Scheduled:
     @property
     def asked_at(self) -> datetime:
         """That of the next one that may ask it: earlier ones commit a round without keys."""
-        return allowed_from(self.remote, self.next_at, not_before_of(self.remote, self.last))
+        rows = self.last.rows if self.last else ()
+        return allowed_from(self.remote, self.next_at, not_before_of(self.remote, rows))
 
     def is_due(self, now: datetime) -> bool:
         """Whether it is to be evaluated."""
@@ -53,13 +56,13 @@ def schedule(settings: Settings, lake: Lake, now: datetime) -> tuple[Scheduled, 
     if not remotes:
         return ()
     completion, queries = Completion.read(lake), asking_queries(settings)
-    found = []
+    scheduled = []
     for term, remote in remotes.items():
         stored = last_round(lake, remote.name)
         last = None if stored is None else stored.mark
         about = tuple(askers(queries, completion, term))
-        found.append(Scheduled(remote, about, last, _next_at(remote, last, now)))
-    return tuple(found)
+        scheduled.append(Scheduled(remote, about, last, _next_at(remote, last, now)))
+    return tuple(scheduled)
 
 
 def asking_queries(settings: Settings) -> list[Definition]:
@@ -89,6 +92,17 @@ def allowed_from(remote: Remote, evaluation: datetime, not_before: datetime | No
     if not_before is None or not_before <= evaluation:
         return evaluation
     return time_at(-(-microseconds(not_before) // remote.every_us) * remote.every_us)
+
+
+def asked_next(remote: Remote, evaluation: datetime, rows: Iterable[Mapping[str, Any]]) -> datetime:
+    """The instant of the next evaluation after a round that may ask the remote.
+
+    Args:
+        remote: is evaluated.
+        evaluation: the instant of the round.
+        rows: of `freshness`, of the round.
+    """
+    return allowed_from(remote, following(remote, evaluation), not_before_of(remote, rows))
 
 
 def _next_at(remote: Remote, last: RoundMark | None, now: datetime) -> datetime:

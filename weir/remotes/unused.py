@@ -7,9 +7,8 @@ if they had never been asked for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import Any
 
 from weir.compute.engine import Engine
 from weir.compute.sql import ascending, column, columns, is_not_null, one_of, rows_of, select
@@ -17,9 +16,8 @@ from weir.lake.instants import microseconds
 from weir.remotes.candidates import Place
 from weir.remotes.declarations import Remote
 from weir.remotes.inbox import RoundMark
-from weir.remotes.key_rows import KEY, MAPPING, History, RoundOf, mapping_text
 from weir.remotes.known_keys import KnownKeys
-from weir.remotes.rounds import DROPPED, KeyRound
+from weir.remotes.rounds import KeyRound
 from weir.sparql.frontend.rspql.durations import parse_duration
 
 AT_ONCE = 10_000
@@ -77,48 +75,12 @@ def answered_patterns(
         unused: the patterns that are to be dropped.
         dropped: the keys of them that the round drops.
     """
-    found = dict(last.answered) if last is not None else {}
-    for each in key_rounds:
-        if each.status in ("changed", "unchanged", "gone"):
-            pattern, at = each.block.pattern, microseconds(each.answered_at)
-            found[pattern] = max(found.get(pattern, at), at)
+    answered = dict(last.answered) if last is not None else {}
+    for key_round in key_rounds:
+        if key_round.is_taken:
+            pattern, at = key_round.block.pattern, microseconds(key_round.answered_at)
+            answered[pattern] = max(answered.get(pattern, at), at)
     if len(dropped) < AT_ONCE:
         for pattern in unused:
-            found.pop(pattern, None)
-    return found
-
-
-def dropped_rows(round_: RoundOf, dropped: Mapping[Place, History]) -> Iterator[dict[str, Any]]:
-    """The rows of a round that drop keys.
-
-    Args:
-        round_: the round.
-        dropped: the keys with what is known of them.
-    """
-    for (pattern, key), history in dropped.items():
-        common = {
-            "round": round_.number,
-            "evaluation": round_.evaluation,
-            "pattern": pattern,
-            "key": key,
-            "run_id": round_.run_id,
-        }
-        yield common | {
-            "part": KEY,
-            "status": DROPPED,
-            "rows": 0,
-            "rows_round": round_.number,
-            "failures": 0,
-            "answers": 0,
-            "changes": 0,
-            "seconds": 0.0,
-            "sampled": False,
-            "previous_at": history.answered_at,
-        }
-        for row, multiplicity in history.known.rows.items():
-            yield common | {
-                "part": MAPPING,
-                "mapping": mapping_text(row),
-                "before": multiplicity,
-                "multiplicity": 0,
-            }
+            answered.pop(pattern, None)
+    return answered

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from weir.lake.instants import time_at
 from weir.remotes.declarations import Remote
 from weir.remotes.http.retries import Attempt, failed_in_a_row, open_until
-from weir.remotes.inbox import ATTEMPTS, PastAttempt, RoundMark
+from weir.remotes.inbox import ATTEMPTS, PastAttempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,15 @@ def is_address_of(remote: Remote, address: str | None) -> bool:
     return not address or address == address_of(remote)
 
 
-def not_before_of(remote: Remote, mark: RoundMark | None) -> datetime | None:
-    """When a remote may be asked again after a round; None if it may be at any time."""
-    if mark is None or not is_address_of(remote, mark.address):
-        return None
-    times = [row["not_before"] for row in mark.freshness]
-    return max((time_at(each) for each in times if each is not None), default=None)
+def not_before_of(remote: Remote, rows: Iterable[Mapping[str, Any]]) -> datetime | None:
+    """When a remote may be asked again after a round; None if it may be at any time.
+
+    Args:
+        remote: as declared.
+        rows: of `freshness`, of the round.
+    """
+    times = (row["not_before"] for row in rows if is_address_of(remote, row.get("address")))
+    return max((time for time in times if time is not None), default=None)
 
 
 def wait_of(
@@ -61,7 +65,7 @@ def wait_of(
         failure: why the newest of those failed that did.
         now: the time.
     """
-    known = [Attempt(time_at(each.at), each.failure) for each in attempts if each.is_known]
+    known = [Attempt(time_at(past.at), past.failure) for past in attempts if past.is_known]
     waits = []
     if asked_until is not None:
         waits.append(Wait(asked_until, f"the remote asked to wait until {_clock(asked_until)}"))
@@ -74,8 +78,8 @@ def wait_of(
             f" it is left alone until {_clock(until)}"
         )
         waits.append(Wait(until, reason))
-    later = [each for each in waits if each.until > now]
-    return max(later, key=lambda each: each.until, default=None)
+    later = [wait for wait in waits if wait.until > now]
+    return max(later, key=lambda wait: wait.until, default=None)
 
 
 def _clock(time: datetime) -> str:

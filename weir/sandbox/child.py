@@ -17,7 +17,7 @@ from weir.sandbox.death import Cause, Death, death
 from weir.sandbox.frames import LENGTH, FrameReader
 from weir.sandbox.limits import Limits
 
-_PIPE_BYTES = 1 << 16
+_READ_BYTES = 1 << 20
 
 
 class ChildDied(Exception):  # noqa: N818  (named after what happened)
@@ -99,7 +99,7 @@ class Child:
             for key, _ in self._ready.select(left):
                 if key.fd == self._input:
                     self._write()
-                elif arrived := os.read(self._output, _PIPE_BYTES):
+                elif arrived := os.read(self._output, _READ_BYTES):
                     self._received.add(arrived)
                 else:
                     raise ChildDied(self._death(deadline))

@@ -34,8 +34,11 @@ class FrameReader:
     """
 
     def __init__(self, longest: int, most: int | None = None) -> None:
-        self._buffer = bytearray()
         self._longest, self._left = longest, most
+        # What has arrived: the rest of `_first` from `_at` on, then `_later`, so many bytes.
+        self._first, self._at = b"", 0
+        self._later: list[bytes] = []
+        self._size = 0
 
     def add(self, arrived: bytes) -> None:
         """Take the next bytes.
@@ -47,7 +50,8 @@ class FrameReader:
             self._left -= len(arrived)
             if self._left < 0:
                 raise ProtocolError("too many bytes")
-        self._buffer += arrived
+        self._later.append(arrived)
+        self._size += len(arrived)
 
     def take(self) -> bytes | None:
         """The next message; None if it is not complete.
@@ -55,15 +59,23 @@ class FrameReader:
         Raises:
             ProtocolError: it is too large.
         """
-        if len(self._buffer) < LENGTH.size:
+        if self._size < LENGTH.size:
             return None
-        (size,) = LENGTH.unpack_from(self._buffer)
+        if len(self._first) - self._at < LENGTH.size:
+            self._join()
+        (size,) = LENGTH.unpack_from(self._first, self._at)
         if size > self._longest:
             raise ProtocolError("a frame is too large")
         end = LENGTH.size + size
-        if len(self._buffer) < end:
+        if self._size < end:
             return None
-        with memoryview(self._buffer) as view:
-            content = bytes(view[LENGTH.size : end])
-        del self._buffer[:end]
+        if len(self._first) - self._at < end:
+            self._join()
+        content = self._first[self._at + LENGTH.size : self._at + end]
+        self._at += end
+        self._size -= end
         return content
+
+    def _join(self) -> None:
+        self._first, self._at = b"".join((self._first[self._at :], *self._later)), 0
+        self._later.clear()

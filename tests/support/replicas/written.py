@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import microseconds
 from weir.lake.tables import FRESHNESS, REQUESTS, SERVICES, TRANSACTIONS, replica
 from weir.project import open_lake
-from weir.remotes.answers import content_of
+from weir.remotes.inbox import JOB, RoundMark
+from weir.remotes.questions import content_of
 from weir.settings import Settings
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -148,16 +149,15 @@ class RemoteTables:
             ]
             written.inbox += self._key(number, at, started, name, answer, request_id)
         statuses = Counter(row["status"] for row in written.asked())
+        changed_before = self.changed
         if any(row["before"] != row["multiplicity"] for row in written.mappings()):
             self.changed = number
         written.freshness = [self._freshness(number, at, written, statuses, not_asked) | changes]
-        written.extra = {
-            "round": number,
-            "evaluation": at.isoformat(),
-            "changed_round": self.changed,
-            "not_before": None if asked_until is None else microseconds(asked_until),
-            "address": address,
-        }
+        until = None if asked_until is None else microseconds(asked_until)
+        mark = RoundMark(
+            number, microseconds(at), self.changed, changed_before, 0, until, address=address
+        )
+        written.extra = asdict(mark)
         return written
 
     def write(self, written: Written) -> None:
@@ -204,7 +204,7 @@ class RemoteTables:
         even_if_empty: bool = False,
     ) -> None:
         if rows or even_if_empty:
-            metadata = Metadata("refresh", f"refresh:{self.remote}", 0, extra=extra or {})
+            metadata = Metadata("refresh", JOB, 0, extra=extra or {})
             write(open_lake(self.settings), table, rows, metadata)
 
     def _key(

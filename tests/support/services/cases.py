@@ -17,7 +17,7 @@ from tests.support.generators.basic_cases import NODES, PREDICATES, Quad, Triple
 from tests.support.generators.grammar import LITERALS, NAMES, Writer
 from tests.support.generators.grammar_cases import departure_of, random_quad
 from tests.support.oracles.histories import Change
-from weir.remotes.rows import RowPattern
+from weir.remotes.replica_quads import RowPattern
 from weir.sparql.algebra.patterns import Service
 from weir.sparql.algebra.services import pattern_id
 from weir.sparql.frontend.errors import UnsupportedQuery
@@ -209,7 +209,7 @@ def _with_replicas(
             quad
             for service, bags in replicas
             for mapping, multiplicity in bags[i].items()
-            for quad in _pattern(service).quads(dict(mapping), multiplicity)
+            for quad in _pattern(service).quads_of(dict(mapping), range(1, multiplicity + 1))
         )
         changes.append((vanish | (before - after), appear | (after - before)))
         before = after

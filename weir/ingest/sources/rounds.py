@@ -24,8 +24,7 @@ from weir.project import Project
 from weir.rdf.replica_graphs import replica_graph
 from weir.remotes.declarations import Remote
 from weir.remotes.inbox import StoredRound, changed_rounds, rows_of_round
-from weir.remotes.key_rows import changes_of
-from weir.remotes.rows import Quad, RowPattern
+from weir.remotes.replica_quads import Quad, RowPattern, changes_of
 
 _FIELDS = pa.schema([SCHEMA.field(name) for name in CHANGE_COLUMNS])
 

@@ -22,7 +22,7 @@ from weir.remotes.http.network import PinnedBackend, Resolve, resolve_by_system
 from weir.remotes.http.outcomes import Failure, FailureKind, FetchError, Response
 from weir.remotes.http.quotation import EXCERPT_BYTES, quote
 from weir.remotes.http.request import FetchRequest
-from weir.remotes.http.retry_after import retry_after
+from weir.remotes.http.retries import retry_after
 from weir.remotes.http.urls import Target, UrlError, parse_target
 
 Value = TypeVar("Value")

@@ -7,6 +7,7 @@ answer is a `Failure`.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -20,7 +21,7 @@ from weir.remotes.http.messages import (
     decode_frame,
     encode_task,
 )
-from weir.remotes.http.outcomes import Failure, Response
+from weir.remotes.http.outcomes import Failure, Response, Value
 from weir.remotes.http.request import FetchRequest
 from weir.remotes.http.sparql_results import Solution, SparqlResults
 from weir.sandbox import limits as sandbox
@@ -67,20 +68,16 @@ class Usage:
 
 def fetch_solutions(request: FetchRequest) -> tuple[Response[SparqlResults] | Failure, Usage]:
     """Fetch SPARQL results in a child process."""
-    received, usage = _run(request, "solutions")
-    if isinstance(received, Failure):
-        return received, usage
-    end, solutions, _ = received
-    return Response(SparqlResults(end.variables, tuple(solutions)), end.content_type), usage
+    return _fetch(request, "solutions", _results)
 
 
 def fetch_body(request: FetchRequest) -> tuple[Response[bytes] | Failure, Usage]:
     """Fetch a decoded body in a child process."""
-    received, usage = _run(request, "body")
-    if isinstance(received, Failure):
-        return received, usage
-    end, _, body = received
-    return Response(body, end.content_type), usage
+    return _fetch(request, "body", lambda _, received: bytes(received.body))
+
+
+def _results(end: End, received: _Received) -> SparqlResults:
+    return SparqlResults(end.variables, tuple(received.solutions))
 
 
 @dataclass(slots=True)
@@ -106,10 +103,9 @@ class _Received:
             raise ProtocolError("more than was asked for")
 
 
-_Complete = tuple[End, list[Solution], bytes]
-
-
-def _run(request: FetchRequest, want: Want) -> tuple[_Complete | Failure, Usage]:
+def _fetch(
+    request: FetchRequest, want: Want, value_of: Callable[[End, _Received], Value]
+) -> tuple[Response[Value] | Failure, Usage]:
     began = time.monotonic()
     deadline = began + request.limits.seconds
     received = _Received()
@@ -121,7 +117,7 @@ def _run(request: FetchRequest, want: Want) -> tuple[_Complete | Failure, Usage]
         unknown = Failure("worker_failed", "the child process sent no proper end")
         return failure or unknown, Usage(False, 0, request.limits.bytes, seconds, "", 0)
     usage = Usage(True, end.sent, end.received, seconds, end.peer, end.peak_memory)
-    return end.failure or (end, received.solutions, bytes(received.body)), usage
+    return end.failure or Response(value_of(end, received), end.content_type), usage
 
 
 def _converse(task: Task, received: _Received) -> Failure | None:

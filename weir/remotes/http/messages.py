@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -138,42 +139,39 @@ def _is_solution(value: Any) -> bool:
     )
 
 
+_END: Mapping[str, type] = {
+    "content_type": str,
+    "variables": list,
+    "sent": int,
+    "received": int,
+    "seconds": float,
+    "peer": str,
+    "peak_memory": int,
+}
+
+
 def _end(end: dict[str, Any]) -> End:
-    match end:
-        case {
-            "failure": None | dict() as failure,
-            "content_type": str(content_type),
-            "variables": list(variables),
-            "sent": int(sent),
-            "received": int(received),
-            "seconds": float(seconds),
-            "peer": str(peer),
-            "peak_memory": int(peak_memory),
-        } if all(isinstance(name, str) for name in variables) and min(sent, received) >= 0:
-            return End(
-                _failure(failure) if failure is not None else None,
-                content_type,
-                tuple(variables),
-                sent,
-                received,
-                seconds,
-                peer,
-                peak_memory,
-            )
-        case _:
-            raise ProtocolError("an unknown end")
+    failure = end.pop("failure", "")
+    is_typed = end.keys() == _END.keys() and all(
+        isinstance(value, _END[name]) for name, value in end.items()
+    )
+    if not is_typed or not all(isinstance(name, str) for name in end["variables"]):
+        raise ProtocolError("an unknown end")
+    if min(end["sent"], end["received"]) < 0:
+        raise ProtocolError("an unknown end")
+    variables = tuple(end.pop("variables"))
+    return End(None if failure is None else _failure(failure), variables=variables, **end)
 
 
-def _failure(value: dict[str, Any]) -> Failure:
+def _failure(value: Any) -> Failure:
     match value:
         case {
-            "kind": str(kind),
-            "reason": str(reason),
-            "status": None | int() as status,
-            "retry_after": None | float() as wait,
-        } if kind in FAILURE_KINDS:
-            return Failure(
-                next(known for known in FAILURE_KINDS if known == kind), reason, status, wait
-            )
+            "kind": kind,
+            "reason": str(),
+            "status": None | int(),
+            "retry_after": None | float(),
+            **rest,
+        } if kind in FAILURE_KINDS and not rest:
+            return Failure(**value)
         case _:
             raise ProtocolError("an unknown failure")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
 
 from weir.remotes.http.addresses import parse_networks
 from weir.remotes.http.decoding import DecodingLimits
 from weir.remotes.http.quotation import parts_to_hide
 
 Method = Literal["GET", "POST"]
+LONGEST_GET_URL = 2000
+"""Beyond so many characters the query goes into the body: servers and proxies cut longer URLs."""
+RESULTS_TYPE = "application/sparql-results+json"
+FORM_TYPE = "application/x-www-form-urlencoded"
 
 _FIELD = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 
@@ -105,3 +111,24 @@ class FetchRequest:
     def hidden(self) -> tuple[str, ...]:
         """What no message may show."""
         return parts_to_hide(self.authorization.reveal()) if self.authorization else ()
+
+
+def query_request(endpoint: str, query: str, **settings: Any) -> FetchRequest:
+    """The request that asks `endpoint` a SELECT query: GET, or POST with a form if it is long.
+
+    https://www.w3.org/TR/sparql11-protocol/#query-operation
+
+    settings: the other fields of `FetchRequest` (contact, limits, ...).
+
+    Raises:
+        ValueError: the query has half of a surrogate pair, or a setting cannot be sent.
+    """
+    form = urlencode({"query": query}, quote_via=quote, safe="")
+    separator = "&" if "?" in endpoint else "?"
+    url = f"{endpoint}{separator}{form}"
+    common: Mapping[str, Any] = {"accept": RESULTS_TYPE, **settings}
+    if len(url) <= LONGEST_GET_URL:
+        return FetchRequest(url=url, method="GET", **common)
+    return FetchRequest(
+        url=endpoint, method="POST", body=form.encode(), content_type=FORM_TYPE, **common
+    )

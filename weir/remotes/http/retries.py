@@ -1,4 +1,4 @@
-"""When a remote may be asked again: pure functions over the attempts that were made.
+"""When a remote may be asked again: pure functions over attempts, and over what it asked for.
 
 Nothing here sleeps or sends. The caller reserves the budget of an attempt, makes it, and then asks
 `after_failure` what comes next; attempts of earlier runs come from its table of requests.
@@ -6,15 +6,28 @@ Nothing here sleeps or sends. The caller reserves the budget of an attempt, make
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate
 from itertools import takewhile
 from typing import assert_never
 
 from weir.remotes.http.outcomes import REFUSALS, Failure, FailureKind
 
 LONGEST_PAUSE = timedelta(hours=1)
+LONGEST_SECONDS = 3600.0
+"""A server that asks for more gets one hour: a mistake there must not stop a remote for years."""
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_TIME = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
+_WEEKDAY = "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
+_HTTP_DATE = re.compile(
+    rf"{_WEEKDAY}, [0-9]{{2}} {_MONTH} [0-9]{{4}} {_TIME} GMT"
+    rf"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, [0-9]{{2}}-{_MONTH}-(?P<short>[0-9]{{2}})"
+    rf" {_TIME} GMT"
+    rf"|{_WEEKDAY} {_MONTH} (?:[0-9]{{2}}| [0-9]) {_TIME} [0-9]{{4}}"
+)
 ANSWERS: frozenset[FailureKind | None] = frozenset({None, "too_many_bindings", "incomplete"})
 """How the requests end that a remote which works has answered."""
 
@@ -146,25 +159,43 @@ def open_until(attempts: Sequence[Attempt], rules: RetryRules | None = None) -> 
     return failed[-1].at + min(pause, LONGEST_PAUSE)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenBucket:
-    """Politeness: `burst` requests at once, then one per `interval`."""
+def next_polite(last: datetime | None, pause: timedelta, now: datetime) -> datetime:
+    """When the next request may be sent, a pause after the last one and not before `now`.
 
-    interval: timedelta
-    burst: int = 1
+    A clock that stepped back delays by at most one pause.
+    """
+    return now if last is None else max(now, min(last, now) + pause)
 
-    def __post_init__(self) -> None:
-        if self.interval < timedelta() or self.burst < 1:
-            raise ValueError(f"not a token bucket: {self}")
 
-    def next_allowed(self, sent: Sequence[datetime], now: datetime) -> datetime:
-        """When the next request may be sent, not before `now`.
+def retry_after(value: str, now: datetime) -> float | None:
+    """Seconds that a `Retry-After` header asks for, at most 3,600; None if it says nothing usable.
 
-        sent: times of earlier requests, in any order; a clock that stepped back delays by at most
-        one refill of the bucket.
-        """
-        # The time at which the bucket is full again; a request takes one interval of it.
-        full: datetime | None = None
-        for moment in sorted(min(each, now) for each in sent):
-            full = (moment if full is None else max(full, moment)) + self.interval
-        return now if full is None else max(now, full - self.interval * (self.burst - 1))
+    https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
+    """
+    value = value.strip(" \t")
+    if re.fullmatch(r"[0-9]+", value):
+        return LONGEST_SECONDS if len(value) > 6 else min(float(value), LONGEST_SECONDS)
+    moment = http_date(value, now)
+    if moment is None:
+        return None
+    return min(max((moment - now).total_seconds(), 0.0), LONGEST_SECONDS)
+
+
+def http_date(value: str, now: datetime) -> datetime | None:
+    """A date in one of HTTP's three forms, in UTC; two digits of a year are at most 50 years ahead.
+
+    `email.utils` reads more than these forms, and two digits by another rule.
+    """
+    form = _HTTP_DATE.fullmatch(value)
+    parsed = parsedate(value) if form else None
+    if form is None or parsed is None:
+        return None
+    year, month, day, hour, minute, second, *_ = parsed
+    if form["short"]:
+        year = now.year - now.year % 100 + year % 100
+        year -= 100 if year > now.year + 50 else 0
+    try:
+        # 60 is a leap second.
+        return datetime(year, month, day, hour, minute, min(second, 59), tzinfo=UTC)
+    except ValueError:
+        return None

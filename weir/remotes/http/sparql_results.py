@@ -21,8 +21,8 @@ from weir.rdf.terms import (
 from weir.remotes.http.client import Body
 from weir.remotes.http.json_pull import JsonError, JsonText
 from weir.remotes.http.outcomes import FetchError
-from weir.remotes.http.protocol import RESULTS_TYPE
 from weir.remotes.http.quotation import EXCERPT_BYTES, quote
+from weir.remotes.http.request import RESULTS_TYPE
 
 Solution = dict[str, str]
 """Terms in N-Triples form by variable (without `?`); unbound variables are left out."""

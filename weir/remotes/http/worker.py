@@ -58,10 +58,11 @@ def _run(task: Task, output: IO[bytes]) -> End:
         answer = Failure("too_much_memory", f"it needs more than {memory >> 20} MiB of memory")
     except Exception as error:  # noqa: BLE001 - its text may have a secret, its type has none
         answer = Failure("worker_failed", f"{type(error).__name__} in the child process")
+    failure, good = (answer, None) if isinstance(answer, Failure) else (None, answer)
     return End(
-        answer if isinstance(answer, Failure) else None,
-        "" if isinstance(answer, Failure) else answer.content_type,
-        () if isinstance(answer, Failure) else answer.value,
+        failure,
+        good.content_type if good else "",
+        good.value if good else (),
         meter.sent,
         meter.received,
         time.monotonic() - began,
