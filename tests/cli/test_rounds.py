@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.projects.command_line import Weir
-from weir.cli.stages import answer_rows
+from weir.cli.run_output import answer_rows
 from weir.expectations.run import library
 from weir.ingest.batch import ingest_batch
 from weir.lake.ledger.summary import read_ledger

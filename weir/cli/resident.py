@@ -15,7 +15,7 @@ from weir.cli.failures import print_error
 from weir.cli.options import Options, Output
 from weir.cli.output import json_text, print_line
 from weir.cli.progress import progress
-from weir.cli.stages import answer_rows, print_warnings, stage_rows
+from weir.cli.run_output import answer_rows, print_warnings, stage_rows
 from weir.expectations.run import import_ahead
 from weir.pipeline import StageName, warnings_of
 from weir.process.standard_streams import has_reader

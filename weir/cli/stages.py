@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weir.cli.accepted import AcceptAny, Accepted, AcceptSource
 from weir.cli.durations import seconds_of
-from weir.cli.failures import report_failure
-from weir.cli.options import Options, Output, named
-from weir.cli.output import print_json, print_line, print_rows
+from weir.cli.options import Options, named
 from weir.cli.progress import progress
 from weir.errors import ConfigurationError
 from weir.lake.names import Name
 
 if TYPE_CHECKING:
-    from weir.pipeline import StageRun
-    from weir.project import Project
     from weir.settings import Settings
-
-_SHOWN = 5
-"""How many rejected lines are printed one by one."""
 
 
 def ingest(context: typer.Context, accept: AcceptSource = None) -> None:
     """Ingest the new change sets of all sources into the graph."""
     options = Options.of(context)
+    from weir.cli.run_output import print_run
     from weir.pipeline import RunOptions, run_ingest
     from weir.stage import new_run_id
 
@@ -37,7 +31,7 @@ def ingest(context: typer.Context, accept: AcceptSource = None) -> None:
         accepted = Accepted.of_sources(project.settings, accept or ())
         wanted = RunOptions(accept_sources=accepted.sources)
         stages = [run_ingest(project, run_id, wanted, progress)]
-        _end(options, project, run_id, stages, accepted.without_effect)
+        print_run(options, project, run_id, stages, accepted.without_effect)
 
 
 def run(
@@ -78,6 +72,7 @@ def run(
 
         run_every(options, seconds_of(every), refresh=refresh)
         return
+    from weir.cli.run_output import print_run
     from weir.expectations.run import import_ahead
     from weir.pending import Pending
     from weir.pipeline import RunOptions, run_pipeline
@@ -100,7 +95,7 @@ def run(
         accepted = Accepted.of(project.settings, accept or ())
         wanted = RunOptions(around, accepted.sources, accepted.queries, retry or ())
         stages = [*run_pipeline(project, run_id, wanted, progress)]
-        _end(options, project, run_id, stages, accepted.without_effect)
+        print_run(options, project, run_id, stages, accepted.without_effect)
 
 
 def _check_queries(settings: Settings, names: Sequence[str]) -> None:
@@ -122,125 +117,3 @@ def _check_queries(settings: Settings, names: Sequence[str]) -> None:
                 str(settings.queries),
                 f"{meant(name, known)}`weir status` lists them.",
             )
-
-
-def _end(
-    options: Options,
-    project: Project,
-    run_id: str,
-    stages: Sequence[StageRun],
-    without_effect: Sequence[str],
-) -> None:
-    """Print the results.
-
-    Args:
-        options: of the command line.
-        project: that was run.
-        run_id: of the run.
-        stages: of the run.
-        without_effect: names given by `--accept` whose source was not stopped or answer not held.
-
-    Raises:
-        WeirError: a stage, a source or a query failed.
-    """
-    from weir.pipeline import errors_of, ingest_result, worst_of
-
-    ingested = ingest_result(stages)
-    # If ingest failed as a whole, its error is all there is to report.
-    notes = [] if ingested is None else [_nothing_accepted(name) for name in without_effect]
-    _print(options, run_id, stages, notes)
-    if options.output is Output.table:
-        if ingested is not None and not ingested.sources:
-            print_line(f"No source is declared in {project.settings.sources}.")
-        for note in notes:
-            print_line(note)
-        print_warnings(project, run_id, stages)
-    errors = errors_of(stages)
-    if not errors:
-        return
-    worst = worst_of(errors)
-    for error in errors:
-        if error is not worst:
-            report_failure(error, debug=options.debug)
-    raise worst
-
-
-def _nothing_accepted(name: str) -> str:
-    return f"{name}: nothing was stopped, so nothing was accepted"
-
-
-def _print(options: Options, run_id: str, stages: Sequence[StageRun], notes: Sequence[str]) -> None:
-    from weir.pipeline import errors_of, warnings_of
-
-    rows, queries = stage_rows(stages), answer_rows(stages)
-    if options.output is Output.json:
-        errors = [str(error) for error in errors_of(stages)]
-        result = {"run_id": run_id, "stages": rows, "queries": queries, "errors": errors}
-        print_json(result | {"warnings": [*warnings_of(stages), *notes]})
-        return
-    print_rows(options.output, ("stage", "seconds", "result"), rows, title=f"Run {run_id}")
-    if queries:
-        columns = ("query", "mode", "rows", "to_epoch")
-        print_rows(options.output, columns, queries, title="Answers")
-    elif len(stages) == 1 and not stages[0].errors and not stages[0].did_something:
-        print_line("Nothing new.")
-
-
-def stage_rows(stages: Sequence[StageRun]) -> list[dict[str, Any]]:
-    """What each stage did and how long it took."""
-    return [
-        {"stage": stage.stage, "seconds": round(stage.seconds, 2), "result": stage.summary}
-        for stage in stages
-    ]
-
-
-def answer_rows(stages: Sequence[StageRun]) -> list[dict[str, Any]]:
-    """The publications of a run, also of answers that were held; unchanged ones are left out."""
-    from weir.pipeline import publish_result
-
-    published = publish_result(stages)
-    return [
-        {
-            "query": p.query,
-            "mode": p.mode,
-            "rows": p.rows,
-            "to_epoch": p.to_epoch,
-            "reason": p.reason or None,
-        }
-        for p in (published.changed_or_not_published if published is not None else ())
-    ]
-
-
-def print_warnings(project: Project, run_id: str, stages: Sequence[StageRun]) -> None:
-    """Print the warnings of a run, and which lines of sources were rejected."""
-    from weir.pipeline import ingest_result, warnings_of
-
-    for warning in warnings_of(stages):
-        print_line(f"warning: {warning}")
-    ingested = ingest_result(stages)
-    if ingested is not None and any(source.rejected for source in ingested.sources):
-        print_rejected(project, run_id)
-
-
-def print_rejected(project: Project, run_id: str) -> None:
-    """Print where the first rejected lines of a run are, and how they can be corrected."""
-    from weir.lake.tables import REJECTED
-
-    table = project.open_lake().open(REJECTED.name)
-    if table is None:
-        return
-    rows = table.to_pyarrow_table(
-        columns=["source", "position", "file", "line", "column", "reason"],
-        filters=[("run_id", "=", run_id)],
-    ).to_pylist()
-    for row in rows[:_SHOWN]:
-        file = row["file"] or row["position"]
-        where = f"{row['source']}: {file}:{row['line']}:{row['column']}"
-        print_line(f"rejected: {where}: {row['reason']}")
-    if len(rows) > _SHOWN:
-        print_line(f"rejected: {len(rows) - _SHOWN:,} more; weir sql 'SELECT * FROM rejected'")
-    print_line(
-        "What is rejected is left out; a broken document that was accepted has its last good"
-        " content. Files that were ingested are read once: add a corrected one under a later name."
-        " Of a source that was stopped, correct the file itself."
-    )

@@ -185,7 +185,7 @@ class DeltaTable(Source):
         # Started here: a session that does not start is no error of the source.
         spark = engine.spark
         with errors_of(self, PySparkException, Py4JError), lost_files_are_a_gap(self.location):
-            return read_by(SparkRows(spark, self))
+            return read_by(SparkRows(spark, self.location, self.columns))
 
     def _newest_content(self, storage_options: Mapping[str, str]) -> ChangeSet:
         table = self._open(storage_options)

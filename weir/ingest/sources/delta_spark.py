@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import (
     DataFrame,
@@ -15,8 +15,10 @@ from pyspark.sql import (
 
 from weir.compute.engine import Engine
 from weir.ingest.netting import QUAD
-from weir.ingest.sources.delta import DeltaTable
 from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION, changes_of
+
+if TYPE_CHECKING:
+    from weir.ingest.sources.delta import Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +26,18 @@ class SparkRows:
     """Reads a table by Spark."""
 
     spark: SparkSession
-    source: DeltaTable
+    location: str
+    columns: Columns
 
     def content(self, version: int) -> DataFrame:
         """The rows of a version."""
         reader = self.spark.read.format("delta").option("versionAsOf", version)
-        stored = reader.load(self.source.location)
+        stored = reader.load(self.location)
         return stored.select(*self._quads(stored))
 
     def changes(self, first: int, last: int) -> DataFrame:
         """The rows that commits changed."""
-        feed = changes_of(self.spark, self.source.location, first, last)
+        feed = changes_of(self.spark, self.location, first, last)
         return feed.select(CHANGE_TYPE, COMMIT_VERSION, *self._quads(feed))
 
     def near(self, engine: Engine, version: int, changes: str) -> DataFrame:
@@ -49,15 +52,15 @@ class SparkRows:
     def _quads(self, rows: DataFrame) -> list[Any]:
         terms = [
             F.lit("") if name is None else F.coalesce(F.col(name), F.lit(""))
-            for name in self.source.columns.of_quad
+            for name in self.columns.of_quad
         ]
         named = [term.alias(name) for term, name in zip(terms, QUAD, strict=True)]
         return [*named, self._time(rows).cast("string").alias("time")]
 
     def _time(self, rows: DataFrame) -> Any:
-        if self.source.columns.time is None:
+        if self.columns.time is None:
             return F.lit(None)
-        time = F.col(self.source.columns.time)
+        time = F.col(self.columns.time)
         match rows.select(time).dtypes[0][1]:
             case "timestamp":
                 return F.unix_micros(time)
