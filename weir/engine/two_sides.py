@@ -20,11 +20,9 @@ from weir.engine.relations import CHANGE
 from weir.engine.run import Run
 from weir.engine.stored_state import TouchedKeys
 from weir.engine.sweep import integrate
-from weir.plan.operators import AntiJoin, Join, LeftJoin, MarkJoin, PlanNode, SemiJoin
+from weir.plan.operators import Join, PlanNode, TwoSided
 from weir.plan.parameters import parameters_of
 from weir.sparql.algebra.expressions import Expression
-
-TwoSided = Join | LeftJoin | SemiJoin | AntiJoin | MarkJoin
 
 
 @dataclass(frozen=True, slots=True)

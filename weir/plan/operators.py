@@ -571,15 +571,13 @@ class Instantiate(Unary):
         return frozenset(self.variables)
 
 
+TwoSided = Join | LeftJoin | SemiJoin | AntiJoin | MarkJoin
+
 PlanNode = (
     Component
     | Values
     | Product
-    | Join
-    | LeftJoin
-    | SemiJoin
-    | AntiJoin
-    | MarkJoin
+    | TwoSided
     | Union
     | Filter
     | Extend
