@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, Self
@@ -26,6 +26,12 @@ import pendulum
 from weir.airflow.assets import LakeAssets
 from weir.settings import CONFIG_FILE, Settings
 
+VARIABLES: Final = (
+    *(f"WEIR_{stage}_SCHEDULE" for stage in ("INGEST", "COMPACT", "AUDIT", "REFRESH")),
+    *("WEIR_REFRESH_POOL", "WEIR_STORAGE_CONNECTION", "WEIR_RETRIES", "WEIR_PY_FILES"),
+    "PYSPARK_PYTHON",
+)
+"""What is read of the environment; others can be secrets, and are not kept."""
 START: Final = pendulum.datetime(2026, 1, 1, tz="UTC")
 
 
@@ -37,11 +43,12 @@ class Deployment:
         config: `weir.toml`.
         settings: what it says.
         assets: those of the lake.
-        environment: the variables of the Airflow process.
+        environment: those of `VARIABLES` that the Airflow process has.
     """
 
     config: Path
-    settings: Settings
+    # They can have the credentials of the store.
+    settings: Settings = field(repr=False)
     assets: LakeAssets
     environment: Mapping[str, str]
 
@@ -54,7 +61,8 @@ class Deployment:
         """
         config = project.resolve() / CONFIG_FILE
         settings = Settings.load(config)
-        return cls(config, settings, LakeAssets.of(settings), dict(os.environ))
+        environment = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+        return cls(config, settings, LakeAssets.of(settings), environment)
 
     @property
     def folder(self) -> Path:
