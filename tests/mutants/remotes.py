@@ -146,7 +146,7 @@ REMOTE_MUTANTS = (
     Mutant(
         "an epoch of a round has no time of its own",
         "ingest/sources/rounds",
-        "event_time=time_at(each.mark.evaluation)",
+        "event_time=time_at(changed.mark.evaluation)",
         "event_time=time_at(0)",
     ),
     Mutant(

@@ -157,7 +157,9 @@ class AcceptedChangeSets:
     def of(self, source: str) -> dict[int, ChangeSet]:
         """The change sets of one source."""
         return {
-            number: each for number, each in self.change_sets.items() if each.source.name == source
+            number: change_set
+            for number, change_set in self.change_sets.items()
+            if change_set.source.name == source
         }
 
     def numbered(self, head: int) -> dict[int, int]:
@@ -166,11 +168,13 @@ class AcceptedChangeSets:
 
     def sources(self) -> dict[str, Source]:
         """The sources that have change sets, by name."""
-        return {each.source.name: each.source for each in self.change_sets.values()}
+        return {
+            change_set.source.name: change_set.source for change_set in self.change_sets.values()
+        }
 
     def _drop(self, source: str, first: int) -> None:
         self.change_sets = {
-            number: each
-            for number, each in self.change_sets.items()
-            if number < first or each.source.name != source
+            number: change_set
+            for number, change_set in self.change_sets.items()
+            if number < first or change_set.source.name != source
         }

@@ -107,7 +107,11 @@ def settle_owners(
     lake: Lake, positions: Mapping[str, SourcePosition], run_id: str, epoch: int
 ) -> None:
     """Give the graphs of sources that were renamed to their new names, and free those of others."""
-    ended = {name: each.successor for name, each in positions.items() if each.ended is not None}
+    ended = {
+        name: position.successor
+        for name, position in positions.items()
+        if position.ended is not None
+    }
     if not ended or not lake.exists(GRAPHS.name):
         return
     rows = lake.rows(GRAPHS.name).to_pylist()
@@ -134,10 +138,10 @@ def undeclared_sources(
     """
     streams = stream_names(lake)
     return {
-        name: each.quads
-        for name, each in sorted(positions.items())
+        name: position.quads
+        for name, position in sorted(positions.items())
         if name not in declared
-        and each.quads
+        and position.quads
         and name not in streams
         and not lake.exists(REPLICAS.name(name))
     }

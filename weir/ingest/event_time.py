@@ -60,7 +60,7 @@ def numbered(changes: str, ordinals: str, documents: str) -> exp.Select:
     """
     order = ("document", "line", *QUAD, "time")
     line = row_number(
-        columns(["ordinal"], "changes"), [ascending(each) for each in columns(order, "changes")]
+        columns(["ordinal"], "changes"), [ascending(key) for key in columns(order, "changes")]
     )
     return select(
         column("ordinal", "changes"),
@@ -174,7 +174,7 @@ def _by_key(numbered: str, predicate: str, key: exp.Expr, offsets: str) -> exp.S
             text(TWO_TIMES),
         ),
     )
-    found = select(
+    timed = select(
         *columns((*_PLACE, *QUAD), "keyed"),
         column("first", "times"),
         alias(as_text(reason), "reason"),
@@ -185,5 +185,5 @@ def _by_key(numbered: str, predicate: str, key: exp.Expr, offsets: str) -> exp.S
         *columns((*_PLACE, *QUAD)),
         alias(case((is_null(column("reason")), column("first"))), "instant"),
         column("reason"),
-        from_=subquery(found, "found"),
+        from_=subquery(timed, "found"),
     )

@@ -115,10 +115,14 @@ def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
             {
                 "ordinal": pa.array([*accepted.change_sets], pa.int32()),
                 "source": pa.array(
-                    [each.source.name for each in accepted.change_sets.values()], pa.string()
+                    [change_set.source.name for change_set in accepted.change_sets.values()],
+                    pa.string(),
                 ),
                 "replica": pa.array(
-                    [each.source.replica or "" for each in accepted.change_sets.values()],
+                    [
+                        change_set.source.replica or ""
+                        for change_set in accepted.change_sets.values()
+                    ],
                     pa.string(),
                 ),
             }
@@ -170,8 +174,8 @@ def _net(
     """
     head = min(epochs.values()) - 1
     assertions, stored = "assertions", "stored"
-    found = _assertions(engine, accepted, batch, epochs, head)
-    engine.make(Statement(assertions, found, "cache"))
+    asserted = _assertions(engine, accepted, batch, epochs, head)
+    engine.make(Statement(assertions, asserted, "cache"))
     quads_about(engine, stored, assertions, head, limits.literal_predicates)
     present, log = "present", "log"
     # At most the quads of the batch, however large the graph is.
@@ -196,9 +200,9 @@ def _assertions(
     parts: list[exp.Query] = [changes_as_assertions("changes", dated)]
     for source in accepted.sources():
         states = [
-            DatedState(ordinal, epochs[ordinal], each.state.graphs)
-            for ordinal, each in accepted.of(source).items()
-            if each.state is not None and batch.change_sets[ordinal].is_usable
+            DatedState(ordinal, epochs[ordinal], change_set.state.graphs)
+            for ordinal, change_set in accepted.of(source).items()
+            if change_set.state is not None and batch.change_sets[ordinal].is_usable
         ]
         if states:
             log, stored = f"log_of_{source}", f"stored_of_{source}"

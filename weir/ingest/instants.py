@@ -106,7 +106,7 @@ def with_instants(rows: exp.Query, names: Sequence[str], offsets: str) -> exp.Se
         alias(extracted(column("safe"), rf"({_ZONE})\z"), "zone"),
         from_=subquery(checked, "checked"),
     )
-    found = case(
+    instant = case(
         (column("is_number", "local"), bigint(column("digits", "local"))),
         (
             column("is_date_time", "local"),
@@ -115,7 +115,7 @@ def with_instants(rows: exp.Query, names: Sequence[str], offsets: str) -> exp.Se
     )
     dated = select(
         *columns((*names, "time", "is_date_time", "is_far"), "local"),
-        alias(found, "found"),
+        alias(instant, "found"),
         from_=subquery(local, "local"),
         joins=[
             left_join(
@@ -212,9 +212,9 @@ def _offsets(zone: ZoneInfo) -> list[tuple[int, int, int]]:
     """
 
     def offset(local: datetime) -> timedelta:
-        found = local.replace(tzinfo=zone).utcoffset()
-        assert found is not None, "a zone has an offset at all times"
-        return found
+        difference = local.replace(tzinfo=zone).utcoffset()
+        assert difference is not None, "a zone has an offset at all times"
+        return difference
 
     edges = [(-_EVER, offset(_SINCE))]
     day = _SINCE
@@ -225,8 +225,8 @@ def _offsets(zone: ZoneInfo) -> list[tuple[int, int, int]]:
         day = following
     untils = [*(since for since, _ in edges[1:]), _EVER]
     return [
-        (since, until, each // timedelta(microseconds=1))
-        for (since, each), until in zip(edges, untils, strict=True)
+        (since, until, difference // timedelta(microseconds=1))
+        for (since, difference), until in zip(edges, untils, strict=True)
     ]
 
 

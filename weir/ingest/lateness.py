@@ -118,16 +118,16 @@ def bounds_of(
         starts: first instant of the stream.
         latest: last instant that is not too early.
     """
-    found = []
+    bounds = []
     frontier = before.frontier
     kept = None if before.deleted is None else before.deleted.before
     for ordinal, epoch in epochs.items():
         reached = [newest[ordinal] - stream.delay] if ordinal in newest else []
         after = max([*reached, *([] if frontier is None else [frontier])], default=None)
         since = None if frontier is None else frontier - stream.lateness
-        found.append(Bounds(ordinal, epoch, frontier, since, kept, starts, latest, after))
+        bounds.append(Bounds(ordinal, epoch, frontier, since, kept, starts, latest, after))
         frontier = after
-    return found
+    return bounds
 
 
 _NAMES = ("ordinal", "epoch", "frontier", "since", "kept", "starts", "latest")
@@ -138,7 +138,7 @@ def bounds_table(bounds: list[Bounds]) -> pa.Table:
     types = [pa.int32(), *[pa.int64()] * (len(_NAMES) - 1)]
     return pa.table(
         {
-            name: pa.array([getattr(each, name) for each in bounds], kind)
+            name: pa.array([getattr(row, name) for row in bounds], kind)
             for name, kind in zip(_NAMES, types, strict=True)
         }
     )

@@ -36,12 +36,12 @@ def parse_on_driver(
     Raises:
         NoRoom: they give more rows than there is room for.
     """
-    found: list[pa.RecordBatch] = []
+    batches: list[pa.RecordBatch] = []
     for task in tasks:
         parsed = parser.parse(task.request, room)
         room = room.without(parsed.changes, parsed.rejections)
-        found += _file_rows(task, parsed, limits.parsed_batch_rows)
-    return rows_on_driver(pa.Table.from_batches(found, SCHEMA)), room
+        batches += _file_rows(task, parsed, limits.parsed_batch_rows)
+    return rows_on_driver(pa.Table.from_batches(batches, SCHEMA)), room
 
 
 def parse_by_tasks(

@@ -46,9 +46,9 @@ def source_positions(lake: Lake) -> Mapping[str, SourcePosition]:
         "deleted",
     ]
     rows = lake.rows(TRANSACTIONS.name, columns).sort_by("epoch").to_pylist()
-    found = _advanced({}, [tuple(row[name] for name in columns[1:]) for row in rows])
-    lake.derive(TRANSACTIONS.name, _Read(version, found))
-    return found
+    positions = _advanced({}, [tuple(row[name] for name in columns[1:]) for row in rows])
+    lake.derive(TRANSACTIONS.name, _Read(version, positions))
+    return positions
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ def _advanced(
     positions: Mapping[str, SourcePosition], steps: Iterable[_Step]
 ) -> Mapping[str, SourcePosition]:
     """`positions` after further steps."""
-    found = positions
+    advanced = positions
     for is_end, some in groupby(steps, lambda step: is_ending(step[1])):
         if is_end:
             for source, position, _, ingested_at, *_ in some:
-                found = after_ending(found, source, str(position), ingested_at)
+                advanced = after_ending(advanced, source, str(position), ingested_at)
         else:
-            found = _continued(found, some)
-    return defaultdict(SourcePosition, found)
+            advanced = _continued(advanced, some)
+    return defaultdict(SourcePosition, advanced)
 
 
 def _continued(
@@ -105,18 +105,18 @@ def _continued(
         if position is not None:
             new[source].append(position)
             last_ids[source] = change_id
-    found = defaultdict(SourcePosition, positions)
+    continued = defaultdict(SourcePosition, positions)
     for source, ingested_at in times.items():
-        before = found[source]
+        before = continued[source]
         last_id = last_ids.get(source, before.last_id)
-        found[source] = replace(
+        continued[source] = replace(
             before,
             positions=(*before.positions, *new[source]),
             last_id=last_id,
             ingested_at=ingested_at,
             quads=before.quads + quads[source],
         )
-    return found
+    return continued
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +155,15 @@ def pending_change_sets(
                     raise _ended(source, position.ended)
                 if position.positions:
                     _refuse_turned(source, is_stream=source.name in streams)
-                found = source.pending(position, project)
-                gap = _gap(source, position, found)
+                new = source.pending(position, project)
+                gap = _gap(source, position, new)
                 if gap is not None:
                     missing[source.name] = gap
-                for each in found:
-                    if each.waits is not None:
-                        waiting[source.name] = Waiting(each.position, each.waits)
+                for change_set in new:
+                    if change_set.waits is not None:
+                        waiting[source.name] = Waiting(change_set.position, change_set.waits)
                         break
-                    queue.append(each)
+                    queue.append(change_set)
         except WeirError as error:
             errors[source.name] = error
         if source.unread is not None:
@@ -171,16 +171,16 @@ def pending_change_sets(
     return Pending(queue, errors, waiting, unread, missing)
 
 
-def _gap(source: Source, position: SourcePosition, found: Sequence[ChangeSet]) -> str | None:
+def _gap(source: Source, position: SourcePosition, new: Sequence[ChangeSet]) -> str | None:
     """Which change sets seem to be missing before the new ones of a source; None if none.
 
     Of states the newest is all that counts, events come in any order, and where the last change set
     has an id, the next one names it.
     """
-    if not found or not source.is_chain or position.last_id is not None:
+    if not new or not source.is_chain or position.last_id is not None:
         return None
     ingested = [name for name in position.positions if name not in source.unnumbered]
-    return left_out(ingested, found[0].position)
+    return left_out(ingested, new[0].position)
 
 
 def _refuse_turned(source: Source, *, is_stream: bool) -> None:
@@ -212,8 +212,8 @@ def next_batch(queue: list[ChangeSet], limits: Limits) -> tuple[list[ChangeSet],
     A stream is in batches of its own. Files and foreign tables, which may need Spark, are in
     batches apart; of files there are as many as the driver may parse, if it may parse the first.
     """
-    in_files = [bool(each.documents) for each in queue]
-    sizes = accumulate(sum(file.size for file in each.documents) for each in queue)
+    in_files = [bool(change_set.documents) for change_set in queue]
+    sizes = accumulate(sum(file.size for file in change_set.documents) for change_set in queue)
     fits = [*map(Placement.of(limits).parses, sizes)]
     length = 0
     for index in range(min(len(queue), limits.batch_epochs)):

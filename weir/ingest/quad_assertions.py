@@ -97,14 +97,14 @@ def state_assertions(
         engine,
         f"{name}_carried",
         ("document", "ordinal"),
-        [(each.document, each.ordinal) for each in carried],
+        [(content.document, content.ordinal) for content in carried],
     )
-    found: list[exp.Query] = []
+    assertions: list[exp.Query] = []
     for versions in _numbered(engine, name, states):
         held = f"{versions.numbers}_held"
         engine.make(Statement(held, _held(changes, versions, extra, stored)))
-        found.append(netting.state_assertions(held, versions.numbers, versions.key))
-    return found
+        assertions.append(netting.state_assertions(held, versions.numbers, versions.key))
+    return assertions
 
 
 def pairs(
@@ -123,16 +123,16 @@ def pairs(
 
 
 def _numbered(engine: Engine, name: str, states: Sequence[DatedState]) -> list[_Versions]:
-    named = sorted(frozenset[str]().union(*(each.graphs or () for each in states)))
-    whole = [each for each in states if each.graphs is None]
-    found: list[_Versions] = []
+    named = sorted(frozenset[str]().union(*(state.graphs or () for state in states)))
+    whole = [state for state in states if state.graphs is None]
+    versions: list[_Versions] = []
     if whole:
         left_out = None
         if named:
             left_out = _load(engine, f"{name}_named", {"graph": pa.array(named, pa.string())})
-        rows = [(each, version) for version, each in enumerate(whole, start=1)]
+        rows = [(state, version) for version, state in enumerate(whole, start=1)]
         numbers = _load(engine, f"{name}_versions", _version_columns(rows))
-        found.append(_Versions(numbers, left_out=left_out))
+        versions.append(_Versions(numbers, left_out=left_out))
     if named:
         newest: Counter[str] = Counter()
         rows, graphs = [], []
@@ -143,8 +143,8 @@ def _numbered(engine: Engine, name: str, states: Sequence[DatedState]) -> list[_
             rows += [(state, newest[graph]) for graph in covered]
         by_graph = {"graph": pa.array(graphs, pa.string())} | _version_columns(rows)
         numbers = _load(engine, f"{name}_versions_by_graph", by_graph)
-        found.append(_Versions(numbers, key=("graph",)))
-    return found
+        versions.append(_Versions(numbers, key=("graph",)))
+    return versions
 
 
 def _version_columns(rows: Sequence[tuple[DatedState, int]]) -> dict[str, pa.Array[Any]]:

@@ -109,22 +109,26 @@ def read_batch(
         accepted: the change sets; a source is stopped in it where it cannot continue.
         positions: by name, how far each source was ingested before the batch.
     """
-    found: dict[str, SourceReading] = {}
+    readings: dict[str, SourceReading] = {}
     reader = Reader(project, engine)
     for name, source in accepted.sources().items():
         try:
-            found[name] = source.read(accepted, positions[name], reader)
+            readings[name] = source.read(accepted, positions[name], reader)
             for ordinal, change_set in accepted.of(name).items():
-                rejections = found[name].change_sets[ordinal].rejections
+                rejections = readings[name].change_sets[ordinal].rejections
                 stop_if_much_is_rejected(
                     accepted, ordinal, change_set, rejections, project.settings
                 )
         except WeirError as error:
             accepted.stop_source(name, SourceError(error.what, error.where, error.hint))
     return BatchReading(
-        reduce(add, (each.rows for each in found.values()), Rows()),
-        {ordinal: one for each in found.values() for ordinal, one in each.change_sets.items()},
-        {name: each.carried for name, each in found.items()},
+        reduce(add, (reading.rows for reading in readings.values()), Rows()),
+        {
+            ordinal: one
+            for reading in readings.values()
+            for ordinal, one in reading.change_sets.items()
+        },
+        {name: reading.carried for name, reading in readings.items()},
     )
 
 
@@ -174,7 +178,9 @@ class Reader:
         The source is stopped at one that it cannot read, and waits where one is being written.
         """
         for ordinal, change_set in accepted.of(source).items():
-            refused = [each for each in change_set.documents if each.refused is not None]
+            refused = [
+                document for document in change_set.documents if document.refused is not None
+            ]
             if refused:
                 accepted.stop(ordinal, _refused(change_set, refused[0]))
                 break
@@ -188,7 +194,7 @@ class Reader:
                 tasks.append(_task(ordinal, number, document, change_set.position))
         rows = self._parse(tasks)
         parsed: dict[int, tuple[ParsedDocument, ...]] = dict.fromkeys(change_sets, ())
-        for result in sorted(rows.results, key=lambda each: each.document):
+        for result in sorted(rows.results, key=lambda file: file.document):
             document = documents[result.document]
             parsed[result.ordinal] += (ParsedDocument(document, result),)
         for ordinal, change_set in change_sets.items():
@@ -197,7 +203,9 @@ class Reader:
                 accepted.wait(ordinal, f"{growing.request.file} is being written")
                 break
             # What is in a listed file may be needed by what comes after it.
-            unreadable = [each for each in parsed[ordinal] if each.result.unreadable is not None]
+            unreadable = [
+                document for document in parsed[ordinal] if document.result.unreadable is not None
+            ]
             if unreadable:
                 accepted.stop(ordinal, _unreadable(change_set, unreadable[0]))
                 break

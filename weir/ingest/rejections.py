@@ -24,8 +24,8 @@ def located(engine: Engine, change_sets: Mapping[int, ChangeSet], rejections: st
     places = pa.table(
         {
             "ordinal": pa.array([*change_sets], pa.int32()),
-            "source": [each.source.name for each in change_sets.values()],
-            "position": [each.position for each in change_sets.values()],
+            "source": [change_set.source.name for change_set in change_sets.values()],
+            "position": [change_set.position for change_set in change_sets.values()],
         }
     )
     engine.load("places", places)

@@ -108,10 +108,10 @@ class Rows:
 
 def record_batch(part: str, count: int, **columns: object) -> pa.RecordBatch:
     """`count` rows of one part; arrays as given, single values repeated, the rest null."""
-    found = {"part": part, **columns}
+    values = {"part": part, **columns}
     arrays = []
     for field in SCHEMA:
-        value = found.get(field.name)
+        value = values.get(field.name)
         if isinstance(value, pa.Array):
             arrays.append(value.cast(field.type))
         else:

@@ -82,17 +82,19 @@ def read_files(change_sets: Iterable[ChangeSet], hashed_bytes: int) -> list[Sour
         change_sets: the accepted ones of a batch.
         hashed_bytes: hashes are computed if the files have at most so many together.
     """
-    found = [(each, document) for each in change_sets for document in each.documents]
-    is_hashed = sum(document.size for _, document in found) <= hashed_bytes
-    return [SourceFile.of(*each, is_hashed=is_hashed) for each in found]
+    documents = [
+        (change_set, document) for change_set in change_sets for document in change_set.documents
+    ]
+    is_hashed = sum(document.size for _, document in documents) <= hashed_bytes
+    return [SourceFile.of(*pair, is_hashed=is_hashed) for pair in documents]
 
 
 def record_files(lake: Lake, files: Sequence[SourceFile], metadata: Metadata) -> None:
     """Record files, except what an earlier run has recorded, which died before its epochs."""
     if not files:
         return
-    known = {*_recorded(lake, {each.position for each in files})}
-    rows = [each.row(metadata.run_id) for each in files if each not in known]
+    known = {*_recorded(lake, {file.position for file in files})}
+    rows = [file.row(metadata.run_id) for file in files if file not in known]
     if rows:
         write(lake, SOURCE_FILES, rows, metadata)
 
@@ -122,7 +124,7 @@ class ChangedFiles:
     @property
     def reported(self) -> tuple[SourceFile, ...]:
         """The changes that no run has reported."""
-        return tuple(each for each in self.new if each.changed)
+        return tuple(file for file in self.new if file.changed)
 
 
 def changed_files(lake: Lake, sources: Iterable[Source]) -> ChangedFiles:
@@ -135,13 +137,13 @@ def changed_files(lake: Lake, sources: Iterable[Source]) -> ChangedFiles:
         now = _as_it_is(rows[-1])
         if now is None:
             continue
-        same = [each for each in rows if each.is_as(now)]
+        same = [row for row in rows if row.is_as(now)]
         if not same:
             now = _compared(now, rows)
             new.append(now)
         else:
             # A content that was read is no change, though it may have been one in between.
-            now = replace(now, changed=all(each.changed for each in same))
+            now = replace(now, changed=all(row.changed for row in same))
         if now.changed:
             changed.append(now)
     return ChangedFiles(tuple(changed), tuple(new))
@@ -160,15 +162,15 @@ def read_twice(lake: Lake, source: Source, positions: Collection[str]) -> list[t
     content = new["sha256"].drop_null()
     # Without their hashes most rows never become objects.
     alike = _as_files(rows.filter(pc.is_in(rows["sha256"], content)))
-    found = []
+    renamed = []
     for now in _as_files(new):
         for before in alike:
             if (before.sha256, before.bytes) == (now.sha256, now.bytes) and not before.changed:
                 path = _renamed(before.file, source.places)
                 is_gone = path is not None and local_stat(path) is None
                 if is_gone and before.position not in positions:
-                    found.append((now.position, before.position))
-    return found
+                    renamed.append((now.position, before.position))
+    return renamed
 
 
 def read_otherwise(lake: Lake, again: Lake, sources: Iterable[Source]) -> list[SourceFile]:
@@ -198,7 +200,9 @@ def read_otherwise(lake: Lake, again: Lake, sources: Iterable[Source]) -> list[S
             known.setdefault((file.position, file.file), []).append(file)
         for file in _as_files(same):
             before = [
-                each for each in known.get((file.position, file.file), []) if not each.changed
+                earlier
+                for earlier in known.get((file.position, file.file), [])
+                if not earlier.changed
             ]
             path = _renamed(file.file, source.places) or file.file
             if before and not _is_one_of(replace(file, path=path), before):
@@ -213,10 +217,10 @@ def _is_one_of(file: SourceFile, before: Sequence[SourceFile]) -> bool:
     return bool(alike) and (None in digests or (file.sha256 or _sha256(file.path)) in digests)
 
 
-def record_changes(lake: Lake, found: ChangedFiles, metadata: Metadata) -> None:
+def record_changes(lake: Lake, changes: ChangedFiles, metadata: Metadata) -> None:
     """Record what no run has recorded of files that were read, so that it is reported once."""
-    if found.new:
-        rows = [each.row(metadata.run_id) for each in found.new]
+    if changes.new:
+        rows = [file.row(metadata.run_id) for file in changes.new]
         write(lake, SOURCE_FILES, rows, metadata)
 
 
@@ -232,16 +236,16 @@ def _newest(lake: Lake, sources: Iterable[Source]) -> list[list[SourceFile]]:
     newest = written.sort_by([("modified_max", "descending")]).slice(0, COMPARED_FILES)
     chosen = newest.select(["source", "file"]).to_pylist()
     of_file: dict[tuple[str, str], list[SourceFile]] = {
-        (each["source"], each["file"]): [] for each in chosen
+        (row["source"], row["file"]): [] for row in chosen
     }
     # The table grows with every file that is read: few of its rows become objects.
-    for each in _as_files(rows.filter(pc.is_in(rows["file"], newest["file"]))):
-        if (each.source, each.file) in of_file:
-            path = _renamed(each.file, by_name[each.source].places)
+    for file in _as_files(rows.filter(pc.is_in(rows["file"], newest["file"]))):
+        if (file.source, file.file) in of_file:
+            path = _renamed(file.file, by_name[file.source].places)
             # A path that is not known to be the source's may be another project's.
             if path is not None:
-                of_file[each.source, each.file].append(replace(each, path=path))
-    return [found for found in of_file.values() if found]
+                of_file[file.source, file.file].append(replace(file, path=path))
+    return [files for files in of_file.values() if files]
 
 
 def _as_declared(stored: pa.Table, source: Source) -> pa.Table:
@@ -278,8 +282,8 @@ def _present_name(path: Any, position: Any, source: Source) -> str:
     for declared, now in source.places:
         if PurePosixPath(path).name == PurePosixPath(now).name:
             return declared
-    _, found, below = f"{path}/".rpartition(f"/{position}/")
-    return f"{source.places[0][0]}/{position}/{below}".rstrip("/") if found else str(path)
+    _, separator, below = f"{path}/".rpartition(f"/{position}/")
+    return f"{source.places[0][0]}/{position}/{below}".rstrip("/") if separator else str(path)
 
 
 def _name_of(path: str, source: Source) -> str:
@@ -297,20 +301,20 @@ def _renamed(name: str, places: Iterable[tuple[str, str]]) -> str | None:
 
 def _compared(now: SourceFile, rows: Sequence[SourceFile]) -> SourceFile:
     """A file with another size or time than its rows: changed unless a row has its content."""
-    alike = [each for each in rows if each.bytes == now.bytes and each.sha256 is not None]
+    alike = [row for row in rows if row.bytes == now.bytes and row.sha256 is not None]
     if not alike:
         return replace(now, changed=True)
     digest = _sha256(now.path)
-    same = [each for each in alike if each.sha256 == digest]
-    return replace(now, sha256=digest, changed=all(each.changed for each in same))
+    same = [row for row in alike if row.sha256 == digest]
+    return replace(now, sha256=digest, changed=all(row.changed for row in same))
 
 
 def _as_it_is(recorded: SourceFile) -> SourceFile | None:
     """A file that was recorded with its size and time, None if it is gone or cannot be read."""
-    found = local_stat(recorded.path)
-    if found is None:
+    stat = local_stat(recorded.path)
+    if stat is None:
         return None
-    size, modified = found
+    size, modified = stat
     return replace(recorded, bytes=size, modified=modified, sha256=None, changed=False)
 
 

@@ -107,17 +107,20 @@ class IngestResult(StageResult):
     def warnings(self) -> tuple[str, ...]:
         """What does not fail a run, but should be known: which input was not used, or not yet."""
         rejected = [
-            f"source {each.name}: {each.rejected:,} rejected; the table `rejected` has the reasons"
-            for each in self.sources
-            if each.rejected
+            f"source {source.name}: {source.rejected:,} rejected;"
+            " the table `rejected` has the reasons"
+            for source in self.sources
+            if source.rejected
         ]
         waiting = [
-            f"source {each.name} waits: {each.waiting}" for each in self.sources if each.waiting
+            f"source {source.name} waits: {source.waiting}"
+            for source in self.sources
+            if source.waiting
         ]
         changed = [
-            f"source {each.source}: {each.path} was changed after it was read; its changes were not"
+            f"source {file.source}: {file.path} was changed after it was read; its changes were not"
             " read: give them as a new version or change set, or restore the file"
-            for each in self.changed
+            for file in self.changed
         ]
         undeclared = [
             f"source {name}: {stays(quads)}: {what_to_do(name)}"
@@ -242,13 +245,13 @@ def _source_result(
     consumed: Mapping[str, SourcePosition],
     pending: Pending,
 ) -> SourceResult:
-    of_source = [each for each in done if each.source == source.name]
+    of_source = [transaction for transaction in done if transaction.source == source.name]
     return SourceResult(
         source.name,
         epochs=len(of_source),
-        inserted=sum(each.inserted for each in of_source),
-        deleted=sum(each.deleted for each in of_source),
-        rejected=sum(each.rejected for each in of_source),
+        inserted=sum(transaction.inserted for transaction in of_source),
+        deleted=sum(transaction.deleted for transaction in of_source),
+        rejected=sum(transaction.rejected for transaction in of_source),
         position=consumed[source.name].last,
         error=pending.errors.get(source.name),
         waiting=pending.waiting[source.name].reason if source.name in pending.waiting else None,
@@ -260,7 +263,9 @@ def _read_twice(
 ) -> Iterator[tuple[str, str]]:
     """By source of changes, that one of its change sets was read under another name before."""
     for source in sources:
-        positions = {each.position for each in done if each.source == source.name}
+        positions = {
+            transaction.position for transaction in done if transaction.source == source.name
+        }
         if not source.is_chain or not positions:
             continue
         for now, before in read_twice(lake, source, [*filter(None, positions)])[:1]:
@@ -274,7 +279,7 @@ def _read_twice(
 def _summary(result: BatchResult, seconds: float) -> str:
     transactions = result.transactions
     first, last = transactions[0].epoch, transactions[-1].epoch
-    rejected = sum(each.rejected for each in transactions)
+    rejected = sum(transaction.rejected for transaction in transactions)
     return (
         f"epochs {first}..{last}: {result.what}"
         f"{f', {rejected:,} rejected' if rejected else ''}, {seconds:.1f} s"

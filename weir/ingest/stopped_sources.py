@@ -83,21 +83,21 @@ def record_stopped(
         waiting: by name of the source, what it waits for.
     """
     known = stopped_sources(lake)
-    found = {
-        **{name: StoppedSource.of(name, each, now, run_id) for name, each in waiting.items()},
+    stopped = {
+        **{name: StoppedSource.of(name, wait, now, run_id) for name, wait in waiting.items()},
         **{name: StoppedSource.by(name, error, now, run_id) for name, error in errors.items()},
     }
-    for name, each in found.items():
+    for name, source in stopped.items():
         before = known.get(name)
         if before is None:
             continue
-        if each.is_as(before):
-            found[name] = before
-        elif each.waits_at(each.position) and before.waits_at(each.position):
+        if source.is_as(before):
+            stopped[name] = before
+        elif source.waits_at(source.position) and before.waits_at(source.position):
             # A file of it was written again.
-            found[name] = replace(each, since=before.since)
-    if found != known:
-        rows = [asdict(found[name]) for name in sorted(found)]
+            stopped[name] = replace(source, since=before.since)
+    if stopped != known:
+        rows = [asdict(stopped[name]) for name in sorted(stopped)]
         write(lake, STOPPED_SOURCES, rows, Metadata(run_id, JOB, epoch), mode="overwrite")
 
 
@@ -115,4 +115,4 @@ def permits(
             raise ConfigurationError(
                 f"no source is named {name}", "", f"{meant(name, sources)}Sources: {known}."
             )
-    return {name: each for name, each in stopped_sources(lake).items() if name in accept}
+    return {name: source for name, source in stopped_sources(lake).items() if name in accept}

@@ -25,10 +25,10 @@ def quads_about(
             of others are skipped.
     """
     distinct = select(column("predicate")).distinct().from_(rows_of(assertions))
-    found = [str(row[0]) for row in engine.rows(distinct.limit(literal_predicates + 1))]
+    predicates = [str(row[0]) for row in engine.rows(distinct.limit(literal_predicates + 1))]
     upto: exp.Expr = column("epoch") <= number(until)
-    if len(found) <= literal_predicates:
-        upto = exp.and_(upto, column("predicate").isin(*map(text, sorted(found))))
+    if len(predicates) <= literal_predicates:
+        upto = exp.and_(upto, column("predicate").isin(*map(text, sorted(predicates))))
     engine.open(f"candidates_of_{name}", QUADS.name, where=upto)
     engine.make(Statement(name, netting.rows_about(f"candidates_of_{name}", assertions)))
 

@@ -58,16 +58,16 @@ def undeclared_streams(queries: Iterable[Definition], file: Path) -> dict[str, C
         sources = load_sources(file)
     except ConfigurationError:
         return {}
-    found: dict[str, ConfigurationError] = {}
+    errors: dict[str, ConfigurationError] = {}
     for query in in_order_of_streams(over_streams):
         error = undeclared_stream(query, sources)
         for upstream in query.axis.upstreams:
-            if upstream.query in found:
+            if upstream.query in errors:
                 error = ConfigurationError(
                     f"the query {upstream.query}, whose stream it reads, has an error",
                     str(query.file),
                     f"Correct {upstream.query} first.",
                 )
         if error is not None:
-            found[query.name] = error
-    return found
+            errors[query.name] = error
+    return errors

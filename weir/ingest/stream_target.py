@@ -156,8 +156,8 @@ def _date(
         ),
         "documents": pa.table(
             {
-                "document": pa.array([each.document for each in results], pa.int32()),
-                "file": pa.array([each.name for each in results], pa.string()),
+                "document": pa.array([result.document for result in results], pa.int32()),
+                "file": pa.array([result.name for result in results], pa.string()),
             }
         ),
         "offsets": zone_offsets(declared.timezone),
@@ -179,7 +179,9 @@ def _date(
 def _moment(ordinal: int, change_set: ChangeSet, batch: BatchReading) -> int | None:
     """The instant of a change set: of its header or commit, else when its files were written."""
     stated = batch.change_sets[ordinal].event_time
-    written = [each.modified for each in change_set.documents if each.modified is not None]
+    written = [
+        document.modified for document in change_set.documents if document.modified is not None
+    ]
     time = stated if stated is not None else max(written, default=None)
     return None if time is None else microseconds(time)
 
@@ -204,11 +206,11 @@ def _bounds(
 ) -> list[Bounds]:
     """The bounds of the epochs, by ordinal."""
     starts = before.starts if declared.starts_at is None else declared.starts_at
-    found = _instants(engine, epochs, latest, starts)
-    if starts is None and found:
-        starts = found[min(found)][0]
-        found = _instants(engine, epochs, latest, starts)
-    newest = {ordinal: last for ordinal, (_, last) in found.items()}
+    instants = _instants(engine, epochs, latest, starts)
+    if starts is None and instants:
+        starts = instants[min(instants)][0]
+        instants = _instants(engine, epochs, latest, starts)
+    newest = {ordinal: last for ordinal, (_, last) in instants.items()}
     return lateness.bounds_of(declared, before, epochs, newest, starts, latest)
 
 
@@ -217,9 +219,9 @@ def _instants(
 ) -> dict[int, tuple[int, int]]:
     """The least and the greatest instant of change sets, by ordinal."""
     rows = engine.rows(lateness.instants_found(_DATED, latest, starts))
-    found = {int(str(o)): (int(str(first)), int(str(last))) for o, first, last in rows}
+    instants = {int(str(o)): (int(str(first)), int(str(last))) for o, first, last in rows}
     # A change set at which the stream stopped is dated, and gives no events.
-    return {ordinal: each for ordinal, each in found.items() if ordinal in ordinals}
+    return {ordinal: interval for ordinal, interval in instants.items() if ordinal in ordinals}
 
 
 def _counts(engine: Engine) -> dict[int, tuple[int, int, int]]:

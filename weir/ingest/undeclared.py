@@ -45,5 +45,5 @@ def _undeclared_remotes(
         remotes = load_remotes(settings.remotes)
     except ConfigurationError:
         return {}
-    found = {query.name: undeclared_remote(query, remotes) for query in of_remotes}
-    return {name: error for name, error in found.items() if error is not None}
+    errors = {query.name: undeclared_remote(query, remotes) for query in of_remotes}
+    return {name: error for name, error in errors.items() if error is not None}

@@ -123,21 +123,25 @@ def _format_in(
 
 
 def new_change_sets(
-    found: list[ChangeSet], ingested: Collection[str], order: Callable[[str], Any]
+    change_sets: list[ChangeSet], ingested: Collection[str], order: Callable[[str], Any]
 ) -> list[ChangeSet]:
-    """Those of `found` whose positions are not `ingested`.
+    """Those of `change_sets` whose positions are not `ingested`.
 
     Args:
-        found: change sets, in order.
+        change_sets: in order.
         ingested: positions of files that are ingested.
         order: sort key of positions.
 
     Raises:
         SourceError: a new change set comes before one that is ingested, and is not of a stream.
     """
-    new = [each for each in found if each.position not in ingested]
+    new = [change_set for change_set in change_sets if change_set.position not in ingested]
     newest = max(map(order, ingested), default=None)
-    late = [each for each in new if newest is not None and order(each.position) < newest]
+    late = [
+        change_set
+        for change_set in new
+        if newest is not None and order(change_set.position) < newest
+    ]
     # Events may arrive in any order.
     if late and late[0].source.stream is None:
         raise SourceError(

@@ -83,22 +83,22 @@ class Guards:
             inserted: quads that appear by it.
             deleted: quads that vanish by it.
         """
-        found = []
+        excesses = []
         if reading.cut_off is not None:
-            found.append(f"is cut off: {reading.cut_off}")
+            excesses.append(f"is cut off: {reading.cut_off}")
         elif reading.broken is not None:
-            found.append(f"is broken: {reading.broken}")
+            excesses.append(f"is broken: {reading.broken}")
         lines = reading.changes + reading.malformed
         if not self.max_rejected.allows(reading.malformed, lines):
-            found.append(
+            excesses.append(
                 f"has {reading.malformed:,} rejected of {lines:,} lines"
                 f" (max_rejected: {self.max_rejected})"
             )
         if not self.allow_empty and held and held + inserted == deleted:
-            found.append(f"leaves nothing of {held:,} quads (allow_empty: false)")
+            excesses.append(f"leaves nothing of {held:,} quads (allow_empty: false)")
         elif held > FEW_QUADS and deleted > self.max_deleted_share * held:
-            found.append(
+            excesses.append(
                 f"deletes {deleted:,} of {held:,} quads"
                 f" (max_deleted_share: {self.max_deleted_share:g})"
             )
-        return found
+        return excesses

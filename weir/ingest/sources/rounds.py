@@ -56,8 +56,8 @@ class Rounds(Source):
         """The rounds after `position` that change a mapping."""
         rounds = changed_rounds(project.lake, self.name, _number(position))
         return [
-            ChangeSet(self, str(each.mark.round), event_time=time_at(each.mark.evaluation))
-            for each in rounds
+            ChangeSet(self, str(changed.mark.round), event_time=time_at(changed.mark.evaluation))
+            for changed in rounds
         ]
 
     def read(
@@ -66,8 +66,8 @@ class Rounds(Source):
         """The quads that appear and vanish by each round."""
         lake = reader.project.lake
         rounds = {
-            str(each.mark.round): each
-            for each in changed_rounds(lake, self.name, _number(position))
+            str(changed.mark.round): changed
+            for changed in changed_rounds(lake, self.name, _number(position))
         }
         patterns = self._patterns(lake)
         document = reader.next_document()

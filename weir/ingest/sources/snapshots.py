@@ -68,7 +68,7 @@ class Snapshots(FileSource):
         earlier = _EarlierVersions(self, position.last, reader)
         # The events of a broken document are lost: earlier ones happened already.
         is_state = self.stream is None
-        accepted_versions = [versions[each] for each in accepted.of(self.name) if is_state]
+        accepted_versions = [versions[ordinal] for ordinal in accepted.of(self.name) if is_state]
         carry = carried(accepted_versions, earlier.last_good)
         return SourceReading(
             parsed.rows + earlier.rows,
@@ -76,10 +76,10 @@ class Snapshots(FileSource):
                 ordinal: ChangeSetReading(
                     change_id=None,
                     event_time=documents[0].result.header.event_time,
-                    changes=sum(each.result.changes for each in documents),
-                    rejections=sum(each.result.rejections for each in documents),
+                    changes=sum(document.result.changes for document in documents),
+                    rejections=sum(document.result.rejections for document in documents),
                     is_usable=versions[ordinal].is_usable,
-                    malformed=sum(each.result.malformed for each in documents),
+                    malformed=sum(document.result.malformed for document in documents),
                     cut_off=_cut_off(documents),
                     broken=_broken(documents),
                 )
@@ -97,7 +97,7 @@ class Snapshots(FileSource):
     def versions_until(self, position: str) -> list[ChangeSet]:
         """The versions up to `position` that still exist, newest first."""
         last = natural_order(position)
-        known = [each for each in self._versions() if natural_order(each.position) <= last]
+        known = [version for version in self._versions() if natural_order(version.position) <= last]
         return known[::-1]
 
     def _versions(self) -> list[ChangeSet]:
@@ -141,10 +141,10 @@ class Snapshots(FileSource):
 
 def _cut_off(documents: tuple[ParsedDocument, ...]) -> str | None:
     """The first document that ends in the middle, and how."""
-    for each in documents:
-        if each.result.cut_off is not None:
-            name = each.document.name
-            return f"{name}: {each.result.cut_off}" if name else each.result.cut_off
+    for parsed in documents:
+        if parsed.result.cut_off is not None:
+            name = parsed.document.name
+            return f"{name}: {parsed.result.cut_off}" if name else parsed.result.cut_off
     return None
 
 
@@ -161,8 +161,8 @@ def _broken(documents: tuple[ParsedDocument, ...]) -> str | None:
 
 def _usable_numbers(documents: tuple[ParsedDocument, ...]) -> dict[str, int | None]:
     return {
-        each.document.name: each.result.document if each.result.usable else None
-        for each in documents
+        parsed.document.name: parsed.result.document if parsed.result.usable else None
+        for parsed in documents
     }
 
 
@@ -197,13 +197,13 @@ class _EarlierVersions:
                 f"Bring {self._last} back, or repair the document.",
             )
         for version in versions:
-            found = [document for document in version.documents if document.name == name]
-            if not found:
+            matches = [document for document in version.documents if document.name == name]
+            if not matches:
                 # A version of which nothing is usable leaves the state as it was.
-                if any(self._usable_rows(each, version) for each in version.documents):
+                if any(self._usable_rows(document, version) for document in version.documents):
                     return None
                 continue
-            rows = self._usable_rows(found[0], version)
+            rows = self._usable_rows(matches[0], version)
             if rows is not None:
                 self.rows += rows
                 return rows.results[0].document

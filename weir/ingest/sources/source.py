@@ -181,8 +181,8 @@ class Source(BaseModel, ABC):
 
     @property
     def _located(self) -> tuple[str, ...]:
-        found = (getattr(self, key) for key in self.locations)
-        return tuple(location for location in found if location is not None)
+        values = (getattr(self, key) for key in self.locations)
+        return tuple(location for location in values if location is not None)
 
     def content(self, position: str) -> ChangeSet | None:
         """All that the source holds at a position, to compare with the graph; None if unknown."""

@@ -38,11 +38,11 @@ EventTime: TypeAlias = Literal["column", "transaction"] | TimeOfSubject | TimeOf
 
 def _duration(value: Any) -> Any:
     """The microseconds of an xsd:dayTimeDuration."""
-    found = _DURATION.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
         raise ValueError("not a duration such as PT30S, PT10M or P14D")
-    days, hours, minutes = (int(part or 0) for part in found.groups()[:3])
-    whole, _, fraction = (found[4] or "0").partition(".")
+    days, hours, minutes = (int(part or 0) for part in match.groups()[:3])
+    whole, _, fraction = (match[4] or "0").partition(".")
     seconds = ((days * 24 + hours) * 60 + minutes) * 60 + int(whole)
     return seconds * 1_000_000 + int(fraction.ljust(6, "0"))
 

@@ -33,7 +33,7 @@ def carried(
         versions: successive versions of one source, in order.
         last_good: the number of the newest usable content of a document before `versions`, or None.
     """
-    found = []
+    contents = []
     before = last_good
     for version in versions:
         if not version.is_usable:
@@ -42,7 +42,7 @@ def carried(
         for name, number in version.documents.items():
             content = before(name) if number is None else number
             if number is None and content is not None:
-                found.append(Carried(content, version.ordinal))
+                contents.append(Carried(content, version.ordinal))
             now[name] = content
         before = now.get
-    return tuple(found)
+    return tuple(contents)
