@@ -75,11 +75,11 @@ def decoded(text: str) -> Plan:
         NotAPlan: the text is anything else.
     """
     try:
-        (found, *roots), *parts = json.loads(text)
+        (encoded_nodes, *roots), *parts = json.loads(text)
         nodes: list[PlanNode] = []
         node = _instance(_NODES)
-        for each in found:
-            nodes.append(node(each, nodes))
+        for encoded_node in encoded_nodes:
+            nodes.append(node(encoded_node, nodes))
         root, asked = _fixed(_ROOTS)(roots, nodes)
         names, columns, is_set, allow_product = _fixed(_PARTS)(parts, nodes)
         return Plan(root, names, columns, is_set, allow_product, asked)
@@ -121,11 +121,11 @@ def _decoder(annotation: Any) -> _Decode:
         case origin if origin is tuple and arguments[1:] == (...,):
             return _many(tuple, _decoder(arguments[0]))
         case origin if origin is tuple:
-            return _fixed(tuple(_decoder(each) for each in arguments))
+            return _fixed(tuple(_decoder(argument) for argument in arguments))
         case origin if origin is frozenset:
             return _many(frozenset, _decoder(arguments[0]))
         case origin if origin in {Union, UnionType}:
-            classes = [each for each in arguments if each is not NoneType]
+            classes = [argument for argument in arguments if argument is not NoneType]
             inner = _decoder(classes[0]) if len(classes) == 1 else _one_of(classes)
             return _optional(inner) if NoneType in arguments else inner
         case _:
@@ -133,63 +133,65 @@ def _decoder(annotation: Any) -> _Decode:
 
 
 def _exactly(of: type) -> _Decode:
-    def decode(found: _Json, _: Sequence[PlanNode]) -> Any:
+    def decode(value: _Json, _: Sequence[PlanNode]) -> Any:
         # True is an int, but not here.
-        if type(found) is not of:
-            raise TypeError(f"{found!r} is not {of.__name__}")
-        return found
+        if type(value) is not of:
+            raise TypeError(f"{value!r} is not {of.__name__}")
+        return value
 
     return decode
 
 
 def _literal(values: tuple[object, ...]) -> _Decode:
-    def decode(found: _Json, _: Sequence[PlanNode]) -> Any:
-        return values[values.index(found)]
+    def decode(value: _Json, _: Sequence[PlanNode]) -> Any:
+        return values[values.index(value)]
 
     return decode
 
 
 def _optional(inner: _Decode) -> _Decode:
-    def decode(found: _Json, nodes: Sequence[PlanNode]) -> Any:
-        return None if found is None else inner(found, nodes)
+    def decode(value: _Json, nodes: Sequence[PlanNode]) -> Any:
+        return None if value is None else inner(value, nodes)
 
     return decode
 
 
 def _many(collect: Callable[[Iterable[Any]], Any], item: _Decode) -> _Decode:
-    def decode(found: _Json, nodes: Sequence[PlanNode]) -> Any:
-        return collect([item(each, nodes) for each in _list(found)])
+    def decode(value: _Json, nodes: Sequence[PlanNode]) -> Any:
+        return collect([item(member, nodes) for member in _list(value)])
 
     return decode
 
 
 def _fixed(items: tuple[_Decode, ...]) -> _Decode:
-    def decode(found: _Json, nodes: Sequence[PlanNode]) -> Any:
-        return tuple([item(each, nodes) for item, each in zip(items, _list(found), strict=True)])
+    def decode(value: _Json, nodes: Sequence[PlanNode]) -> Any:
+        return tuple(
+            [item(member, nodes) for item, member in zip(items, _list(value), strict=True)]
+        )
 
     return decode
 
 
 def _one_of(classes: Sequence[type]) -> _Decode:
     """Nodes are named by position; `classes` are nodes, or none of them is."""
-    known = tuple(each for each in classes if each in _NODES)
-    return _node(known) if known else _instance(tuple(each for each in classes if each in _VALUES))
+    known = tuple(kind for kind in classes if kind in _NODES)
+    return _node(known) if known else _instance(tuple(kind for kind in classes if kind in _VALUES))
 
 
 def _node(classes: tuple[type, ...]) -> _Decode:
-    def decode(found: _Json, nodes: Sequence[PlanNode]) -> Any:
-        if type(found) is not int or not 0 <= found < len(nodes):
-            raise ValueError(f"there is no node {found!r} before")
-        if not isinstance(nodes[found], classes):
-            raise TypeError(f"{nodes[found]} has no place there")
-        return nodes[found]
+    def decode(value: _Json, nodes: Sequence[PlanNode]) -> Any:
+        if type(value) is not int or not 0 <= value < len(nodes):
+            raise ValueError(f"there is no node {value!r} before")
+        if not isinstance(nodes[value], classes):
+            raise TypeError(f"{nodes[value]} has no place there")
+        return nodes[value]
 
     return decode
 
 
 @cache
 def _instance(classes: tuple[type, ...]) -> _Decode:
-    by_name = {each.__name__: each for each in classes}
+    by_name = {kind.__name__: kind for kind in classes}
 
     def decode(found: _Json, nodes: Sequence[PlanNode]) -> Any:
         name, *arguments = _list(found)
@@ -202,13 +204,13 @@ def _instance(classes: tuple[type, ...]) -> _Decode:
 @cache
 def _arguments(of: type) -> _Decode:
     annotations = get_type_hints(of)
-    return _fixed(tuple(_decoder(annotations[each.name]) for each in fields(of)))
+    return _fixed(tuple(_decoder(annotations[field.name]) for field in fields(of)))
 
 
-def _list(found: _Json) -> list[_Json]:
-    if type(found) is not list:
-        raise TypeError(f"{found!r} is not a list")
-    return found
+def _list(value: _Json) -> list[_Json]:
+    if type(value) is not list:
+        raise TypeError(f"{value!r} is not a list")
+    return value
 
 
 _ROOTS = (_decoder(PlanNode), _decoder(tuple[tuple[str, PlanNode], ...]))
