@@ -10,10 +10,10 @@ from weir.process.address_space import is_refusal, refusal_text
 
 def as_user_error(error: BaseException) -> WeirError | None:
     """The error as one that a user can act on, with it as its cause; None if it is a bug."""
-    found = _as_user_error(error)
-    if found is not None and found is not error and found.__cause__ is None:
-        found.__cause__ = error
-    return found
+    user_error = _as_user_error(error)
+    if user_error is not None and user_error is not error and user_error.__cause__ is None:
+        user_error.__cause__ = error
+    return user_error
 
 
 def _as_user_error(error: BaseException) -> WeirError | None:
@@ -28,5 +28,5 @@ def _as_user_error(error: BaseException) -> WeirError | None:
             if is_refusal(error):
                 what, hint = refusal_text()
                 return WeirError(what, "", hint)
-            found = storage_error(error)
-            return None if found is None else _as_user_error(found)
+            storage_failure = storage_error(error)
+            return None if storage_failure is None else _as_user_error(storage_failure)

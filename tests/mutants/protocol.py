@@ -334,8 +334,8 @@ _MAINTENANCE = (
         _FEED,
         (
             "a feed with deletions is read as one of insertions",
-            'if others := found - {"insert"}:',
-            "if others := found - found:",
+            'if others := change_types - {"insert"}:',
+            "if others := change_types - change_types:",
         ),
         (
             "an epoch that is missing among the transactions is no gap",

@@ -41,7 +41,7 @@ def read_changes(
     """
     table, first, last = _feed(scope, epochs, ingested)
     inside = [t for t in ingested if epochs.after < t.epoch <= epochs.last]
-    rows = sum(each.changes for each in inside)
+    rows = sum(epoch.changes for epoch in inside)
     keep: Keep = "small" if engine.placement.holds(rows) else "cache"
     feed = f"{name}_feed"
     wanted = select(column(CHANGE_TYPE), *columns(log_columns(scope))).from_(rows_of(feed))
@@ -52,8 +52,8 @@ def read_changes(
             Statement(f"{name}_typed", wanted.where(*_about(scope, epochs, predicates)), keep)
         )
         kinds = select(column(CHANGE_TYPE)).distinct().from_(rows_of(f"{name}_typed"))
-        found = {str(kind) for (kind,) in engine.rows(kinds)}
-    if others := found - {"insert"}:
+        change_types = {str(kind) for (kind,) in engine.rows(kinds)}
+    if others := change_types - {"insert"}:
         # The logs are only appended to: any other event means that a foreign writer changed them.
         raise ChangeFeedGap(f"{table.name} was not only appended to: {', '.join(sorted(others))}")
     changes = select(*columns(log_columns(scope))).from_(rows_of(f"{name}_typed"))
@@ -69,7 +69,9 @@ def _about(scope: Scope, epochs: EpochRange, predicates: frozenset[str] | None) 
     if not scope.is_union:
         wanted.append(graphs_of(scope))
     if predicates is not None:
-        wanted.append(column("predicate").isin(*(text(each) for each in sorted(predicates))))
+        wanted.append(
+            column("predicate").isin(*(text(predicate) for predicate in sorted(predicates)))
+        )
     return wanted
 
 

@@ -17,13 +17,13 @@ def damaged_queries(
 
     As `Completion.damaged` it looks at the newest commit only.
     """
-    found = completion.damaged(query.name for query in queries)
+    damaged = completion.damaged(query.name for query in queries)
     for query in queries:
         output = OutputStream.of(query)
-        if output is None or query.name in found:
+        if output is None or query.name in damaged:
             continue
         try:
             completion.lake.version(output.table.name)
         except DamagedTable as error:
-            found[query.name] = error
-    return found
+            damaged[query.name] = error
+    return damaged
