@@ -193,8 +193,8 @@ def _node(classes: tuple[type, ...]) -> _Decode:
 def _instance(classes: tuple[type, ...]) -> _Decode:
     by_name = {kind.__name__: kind for kind in classes}
 
-    def decode(found: _Json, nodes: Sequence[PlanNode]) -> Any:
-        name, *arguments = _list(found)
+    def decode(value: _Json, nodes: Sequence[PlanNode]) -> Any:
+        name, *arguments = _list(value)
         of = by_name[name]
         return of(*_arguments(of)(arguments, nodes))
 
