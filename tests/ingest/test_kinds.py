@@ -63,7 +63,7 @@ class Pages(Source):
 @pytest.fixture
 def pages(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     source = Pages(name="pages", location=str(project.folder / "pages"))
-    monkeypatch.setattr("weir.ingest.stage.all_sources", lambda _: (source,))
+    monkeypatch.setattr("weir.ingest.run.all_sources", lambda _: (source,))
     project.declare()
     return project
 
