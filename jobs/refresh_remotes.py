@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from weir.errors import EXIT_NOTHING_TO_DO
 from weir.process.standard_streams import run_process
-from weir.program import arg_parser, exit_code_of, named, print_error, progress_log
+from weir.program import arg_parser, exit_code_of, named, progress_log, reported
 from weir.project import Project
 from weir.refresh.stage import Surroundings, has_rounds_to_ingest, refresh_remotes
 from weir.remotes.connections import Credentials
@@ -36,11 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                     project, run_id, progress, names=options.remote, surroundings=around
                 )
             is_idle = options.event and not has_rounds_to_ingest(project, result)
-        for error in result.errors:
-            print_error(error)
-        if result.errors:
-            return result.errors[0].exit_code
-        return EXIT_NOTHING_TO_DO if is_idle else 0
+        return reported(result.errors) or (EXIT_NOTHING_TO_DO if is_idle else 0)
 
     return exit_code_of(work)
 

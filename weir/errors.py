@@ -93,3 +93,13 @@ class BusyError(WeirError):
     """Another run of the same job is in progress."""
 
     exit_code = EXIT_BUSY
+
+
+def worst_of(errors: Sequence[WeirError]) -> WeirError:
+    """The error to exit with: a failure if there is one, else a failed check, else a busy job.
+
+    A busy job comes last because the other run ends by itself.
+    """
+    return min(
+        errors, key=lambda error: (error.exit_code == EXIT_BUSY, error.exit_code == EXIT_QUALITY)
+    )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 from weir.errors import ConfigurationError, WeirError
 from weir.lake.damage.storage_errors import StorageError, storage_error
 from weir.lake.names import InvalidNameError
 from weir.process.address_space import is_refusal, refusal_text
+from weir.text.printable import printable_lines
 
 
 def as_user_error(error: BaseException) -> WeirError | None:
@@ -30,3 +33,8 @@ def _as_user_error(error: BaseException) -> WeirError | None:
                 return WeirError(what, "", hint)
             storage_failure = storage_error(error)
             return None if storage_failure is None else _as_user_error(storage_failure)
+
+
+def print_error(error: WeirError) -> None:
+    """Print to standard error what went wrong, where, and what to do next."""
+    print(printable_lines("\n".join(error.lines())), file=sys.stderr)

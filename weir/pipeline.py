@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from weir.errors import EXIT_BUSY, EXIT_QUALITY, BusyError, ConfigurationError, WeirError
+from weir.errors import EXIT_QUALITY, BusyError, ConfigurationError, WeirError
 from weir.expected_errors import as_user_error
 from weir.pending import Pending
 from weir.project import Project
@@ -114,7 +114,7 @@ def run_pipeline(
     run = partial(_run_stage, project, run_id, wanted, reporting)
     ingested = run("ingest")
     yield ingested
-    is_work = ingested.did_something or Pending(project).answers
+    is_work = ingested.did_something or _is_work(project)
     if not (is_work or wanted.refresh):
         return
     is_maintained = False
@@ -129,7 +129,7 @@ def run_pipeline(
             ingested = run("ingest")
             yield ingested
             is_maintained = is_maintained and not ingested.did_something
-        if not (is_maintained or ingested.did_something or Pending(project).answers):
+        if not (is_maintained or ingested.did_something or _is_work(project)):
             return
     if not is_maintained:
         yield run("maintain")
@@ -197,6 +197,16 @@ def _stage(
             return partial(publish_answers, project)
 
 
+def _is_work(project: Project) -> bool:
+    """Whether the stages after ingest have anything to do, be it to report what is wrong."""
+    try:
+        return Pending(project).answers
+    except Exception as error:
+        if as_user_error(error) is None:
+            raise
+        return True
+
+
 def _due_remotes(project: Project, refresh: Surroundings) -> tuple[str, ...]:
     try:
         return Pending(project).due_remotes(refresh.clock.now())
@@ -236,16 +246,6 @@ def errors_of(stages: Sequence[StageRun]) -> list[WeirError]:
         if not (is_held and stage.stage == "validate" and error.exit_code == EXIT_QUALITY)
     }
     return [*errors.values()]
-
-
-def worst_of(errors: Sequence[WeirError]) -> WeirError:
-    """The error to exit with: a failure if there is one, else a failed check, else a busy job.
-
-    A busy job comes last because the other run ends by itself.
-    """
-    return min(
-        errors, key=lambda error: (error.exit_code == EXIT_BUSY, error.exit_code == EXIT_QUALITY)
-    )
 
 
 def warnings_of(stages: Sequence[StageRun]) -> list[str]:

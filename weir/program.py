@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from weir.errors import WeirError
-from weir.expected_errors import as_user_error
+from weir.errors import WeirError, worst_of
+from weir.expected_errors import as_user_error, print_error
 from weir.lake.names import InvalidNameError, Name
 from weir.process.native_messages import without_panics
 from weir.project import Project
-from weir.stage import Job, Progress, new_run_id
-from weir.text.printable import printable, printable_lines
+from weir.stage import Job, Progress, StageResult, new_run_id
+from weir.text.printable import printable
 from weir.text.step_lines import StepLines, reminding
 
 
@@ -62,15 +61,23 @@ def run_stage(
     options, job = vars(parser.parse_args(argv)), parser.prog
     config, run_id = options.pop("config"), options.pop("run_id") or new_run_id(job)
 
-    def work() -> None:
+    def work() -> int:
         with Project.load(config, f"weir {job}") as project, progress_log(job) as progress:
             if on_spark:
                 progress("starting Spark")
                 project.session()
-            stage(project, run_id, progress, **options)
+            result = stage(project, run_id, progress, **options)
+        return reported(result.errors if isinstance(result, StageResult) else ())
 
     with nullcontext() if argv is not None else without_panics():
         return exit_code_of(work)
+
+
+def reported(errors: Sequence[WeirError]) -> int:
+    """Print the errors of a stage that came to its end; the exit code of the worst, 0 if none."""
+    for error in errors:
+        print_error(error)
+    return worst_of(errors).exit_code if errors else 0
 
 
 def exit_code_of(work: Callable[[], int | None]) -> int:
@@ -90,11 +97,6 @@ def exit_code_of(work: Callable[[], int | None]) -> int:
             raise
         print_error(expected)
         return expected.exit_code
-
-
-def print_error(error: WeirError) -> None:
-    """Print an error as people read it: what, where, what next."""
-    print(printable_lines("\n".join(error.lines())), file=sys.stderr)
 
 
 @contextmanager

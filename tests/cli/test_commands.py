@@ -58,7 +58,7 @@ def test_printing_an_answer_imports_no_stage_parser_or_plan(
     loaded = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
     assert "weir.cli" in loaded
     unused = ("ingest", "maintain", "validate", "publish", "plan", "sparql")
-    assert loaded & {f"weir.{name}" for name in (*unused, "rdf", "engine", "streams")} == set()
+    assert loaded & {f"weir.{name}" for name in (*unused, "rdf", "engine", "timeline")} == set()
 
 
 def test_init_writes_a_valid_project(

@@ -147,7 +147,7 @@ def _show_held(
 
 
 def _require_published(settings: Settings, query: str) -> None:
-    from weir.publish.published import published_queries
+    from weir.definitions.published import published_queries
 
     published = published_queries(settings, open_lake(settings))
     if query in published:

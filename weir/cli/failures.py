@@ -13,7 +13,7 @@ from weir.text.printable import printable_lines
 
 def report_failure(error: Exception, *, debug: bool) -> int:
     """Print an error to standard error and return its exit code; `debug`: with the traceback."""
-    from weir.expected_errors import as_user_error
+    from weir.expected_errors import as_user_error, print_error
 
     if debug:
         print(printable_lines("".join(traceback.format_exception(error))), file=sys.stderr, end="")
@@ -31,11 +31,6 @@ def report_failure(error: Exception, *, debug: bool) -> int:
             elif not debug:
                 _print("next", "Unexpected error. Re-run with --debug for the traceback.")
             return EXIT_FAILED
-
-
-def print_error(error: WeirError) -> None:
-    """Print to standard error what went wrong, where, and what to do next."""
-    print(printable_lines("\n".join(error.lines())), file=sys.stderr)
 
 
 def _print(label: str, text: str) -> None:

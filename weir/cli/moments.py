@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from weir.cli.instants import instant_of
 from weir.cli.stream_status import StreamAnswer, is_over_streams, stream_answer
-from weir.definitions.catalog import Catalog
 from weir.definitions.names import folders_of, is_declared
 from weir.errors import ConfigurationError
 from weir.lake.instants import instant_text
@@ -77,6 +76,7 @@ def published_over_streams(
     """The published answer of a query over streams; None for other queries."""
     if not is_over_streams(completion, query):
         return None
+    from weir.definitions.catalog import Catalog
 
     registered = None
     if is_declared(folders_of(settings), query):

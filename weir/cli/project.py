@@ -187,10 +187,10 @@ def rename(
 
 def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from weir.definitions.names import folders_of, is_declared
+    from weir.definitions.published import published_queries
     from weir.errors import ConfigurationError
     from weir.lake.ledger.runs import DROPPED, SUCCEEDED, LedgerRow, record
     from weir.lake.upkeep.removal import remove_table
-    from weir.publish.published import published_queries
     from weir.stage import claimed, new_run_id
     from weir.text.near import meant
 

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 from weir.cli.damage import graph_damage
 from weir.cli.stream_status import stream_answer
 from weir.definitions.definition import Definition
+from weir.definitions.published import published_queries
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.tables import TRANSACTIONS
 from weir.pending import DefinitionState, Pending
 from weir.progress.completion import Completion
 from weir.progress.streams import Frontiers
 from weir.project import Project
-from weir.publish.published import published_queries
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def refresh(
     is printed below the table; `weir freshness` fails if its answers are too old.
     """
     options = Options.of(context)
-    from weir.pipeline import worst_of
+    from weir.errors import worst_of
     from weir.refresh.stage import refresh_remotes
     from weir.stage import new_run_id
 

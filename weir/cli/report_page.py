@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from weir.cli.output import cell_text
 from weir.cli.query_status import query_statuses
 from weir.cli.stream_status import stream_statuses
+from weir.definitions.published import published_queries
 from weir.lake.tables import ANSWERS, QUALITY, RUNS
 from weir.progress.completion import Completion
 from weir.project import Project, open_lake
-from weir.publish.published import published_queries
 from weir.settings import Settings
 
 _RUNS = 50

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from weir.cli.failures import print_error
 from weir.cli.options import Options, Output
 from weir.cli.output import json_text, print_line
 from weir.cli.progress import progress
 from weir.cli.run_output import answer_rows, print_warnings, stage_rows
 from weir.expectations.run import import_ahead
+from weir.expected_errors import print_error
 from weir.pipeline import StageName, warnings_of
 from weir.process.standard_streams import has_reader
 from weir.project import Project

@@ -8,6 +8,7 @@ from typing import Any
 from weir.cli.failures import report_failure
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
+from weir.errors import worst_of
 from weir.lake.tables import REJECTED
 from weir.pipeline import (
     StageRun,
@@ -15,7 +16,6 @@ from weir.pipeline import (
     ingest_result,
     publish_result,
     warnings_of,
-    worst_of,
 )
 from weir.project import Project
 

@@ -68,7 +68,7 @@ class SourceStatuses:
 
 def source_statuses(project: Project) -> SourceStatuses:
     """The status of each source that is declared or was ingested, by name."""
-    lake = project.open_lake()
+    lake = project.lake
     try:
         declared = {source.name: source for source in all_sources(project.settings)}
         error = None

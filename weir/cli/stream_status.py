@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError
 from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import time_at
@@ -28,8 +27,6 @@ from weir.settings import Settings
 if TYPE_CHECKING:
     from weir.definitions.definition import Definition
     from weir.timeline.horizons import Horizons
-from weir.timeline.axis import Instants
-from weir.timeline.horizons import Horizons, slowest_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +97,8 @@ def stream_answer(
     published, source = completion.published(query), _published_from(completion, query)
     if published is None or source is None or HORIZON not in source.extra:
         return None
-    from weir.timeline.horizons import Horizons
+    from weir.timeline.axis import Instants
+    from weir.timeline.horizons import Horizons, slowest_stream
 
     lake, epoch, unknown = completion.lake, published.epoch, unknown_instants(published.metadata)
     if registered is None or registered.fingerprint != source.fingerprint:

