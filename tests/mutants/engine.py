@@ -460,7 +460,7 @@ ENGINE_MUTANTS = (
     Mutant(
         "labels of blank nodes depend on the member",
         "engine/operators/instantiate",
-        "for variable in (each for each in solution if each != MEMBER):",
+        "for variable in (column_name for column_name in solution if column_name != MEMBER):",
         "for variable in solution:",
     ),
     Mutant(

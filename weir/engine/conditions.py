@@ -100,8 +100,8 @@ def _exact(
             equal = _term(variable, bound).eq(_term(iri, bound))
             return equal if function == "=" else negated(equal)
         case (("IN" | "NOT IN"), (Variable() as variable, *options)) if iris := _iris(options):
-            found = any_of([_term(variable, bound).eq(_term(iri, bound)) for iri in iris])
-            return found if function.upper() == "IN" else negated(found)
+            is_one_of = any_of([_term(variable, bound).eq(_term(iri, bound)) for iri in iris])
+            return is_one_of if function.upper() == "IN" else negated(is_one_of)
         case keyword, (Variable() as variable,) if keyword in _KINDS_BY_KEYWORD:
             return begins(_term(variable, bound), _KINDS_BY_KEYWORD[keyword])
         case (("=" | "!="), (Call("LANG", (Variable() as variable,)), Constant(term))):
@@ -247,8 +247,10 @@ def _term(node: Variable | Constant, bound: frozenset[str]) -> exp.Expr:
 
 def _iris(options: list[Expression]) -> list[Constant]:
     """The constants of `options` if all are IRIs, else none."""
-    constants = [each for each in options if isinstance(each, Constant)]
-    are_iris = len(constants) == len(options) and all(is_iri(each.term) for each in constants)
+    constants = [option for option in options if isinstance(option, Constant)]
+    are_iris = len(constants) == len(options) and all(
+        is_iri(constant.term) for constant in constants
+    )
     return constants if are_iris else []
 
 

@@ -129,10 +129,10 @@ def interval_fixpoint(
         The relations, coalesced; those without rows are missing.
     """
     known: dict[str, str] = {}
-    found = seed
+    latest = seed
     for number_ in count():
         new: dict[str, str] = {}
-        for name, intervals in found.items():
+        for name, intervals in latest.items():
             added = f"{prefix}_{name}_new{number_}"
             engine.make(Statement(added, _added(intervals, known.get(name), keys[name]), keep))
             if engine.count(added):
@@ -147,7 +147,7 @@ def interval_fixpoint(
             both = union_all([_all(relation, keys[name]) for relation in (known[name], added)])
             engine.make(Statement(together, coalesced(both, keys[name]), keep))
             known[name] = together
-        found = step(new, dict(known))
+        latest = step(new, dict(known))
     raise AssertionError("count() does not end")
 
 

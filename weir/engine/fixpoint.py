@@ -196,14 +196,14 @@ class _Stride:
         return True
 
 
-def _new(found: exp.Query, names: tuple[str, ...], relations: Sequence[str]) -> exp.Query:
-    """The rows of `found` that no relation has, each once."""
+def _new(reached: exp.Query, names: tuple[str, ...], relations: Sequence[str]) -> exp.Query:
+    """The rows of `reached` that no relation has, each once."""
     if not relations:
-        return select(*columns(names, "f"), from_=subquery(found, "f"), distinct=True)
+        return select(*columns(names, "f"), from_=subquery(reached, "f"), distinct=True)
     known = subquery(_all(names, relations), "known")
     return select(
         *columns(names, "f"),
-        from_=subquery(found, "f"),
+        from_=subquery(reached, "f"),
         joins=[left_join(known, *same_row(names, "f", "known"))],
         # The last column is never null, so a row without a partner has null there.
         where=[is_null(column(names[-1], "known"))],

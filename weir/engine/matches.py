@@ -54,7 +54,7 @@ def left_rows(
         alias(number(0), "matches"),
         from_=rows_of(sides.left_log),
     )
-    found = select(
+    matches = select(
         *columns((*key, "epoch")),
         alias(number(0), "present"),
         alias(column("weight"), "matches"),
@@ -65,7 +65,7 @@ def left_rows(
         *columns((*key, *INTERVAL)),
         alias(column("present"), "weight"),
         *([] if flag is None else [flag]),
-        from_=subquery(sweep(union_all([present, found]), key, measures), "segments"),
+        from_=subquery(sweep(union_all([present, matches]), key, measures), "segments"),
         where=[column("present") > 0, *matched],
     )
 

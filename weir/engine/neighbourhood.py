@@ -75,10 +75,10 @@ def hops(
         here = [lookup for lookup in lookups if lookup.depth == depth]
         table = Loaded(f"{prefix}_lookups{depth}", _lookup_table(here, ids))
         if depth == 1:
-            found = _keys_of_changes(changes, table)
+            key_query = _keys_of_changes(changes, table)
         else:
-            found = _keys_of_rows(made[-1].rows.name, table)
-        keys = Statement(f"{prefix}_keys{depth}", found, "broadcast")
+            key_query = _keys_of_rows(made[-1].rows.name, table)
+        keys = Statement(f"{prefix}_keys{depth}", key_query, "broadcast")
         rows = _rows(log, keys.name, here, fetched)
         made.append(Hop(table, keys, Statement(f"{prefix}_rows{depth}", rows, "small")))
     return made
@@ -102,8 +102,8 @@ def touched_seeds(
     cells = _texts([_terms(seed.shape) for seed in seeds], POSITIONS)
     table = Loaded(name, cells.append_column("seed", numbers).append_column(_CONSTANTS, [places]))
     engine.load(table.name, table.rows)
-    found = _by_constants(changes, table, "", [column("seed", "l")])
-    return frozenset(seeds[int(str(number))] for (number,) in engine.rows(found))
+    touched = _by_constants(changes, table, "", [column("seed", "l")])
+    return frozenset(seeds[int(str(number))] for (number,) in engine.rows(touched))
 
 
 def _terms(shape: Shape) -> tuple[str | None, ...]:
@@ -160,7 +160,9 @@ def _by_constants(
     combinations = sorted({str(places) for places in table.rows[_CONSTANTS].to_pylist()})
     return union_all(
         [
-            _with_constants(changes, table.name, places, prefix, [each.copy() for each in selected])
+            _with_constants(
+                changes, table.name, places, prefix, [expression.copy() for expression in selected]
+            )
             for places in combinations
         ]
     )

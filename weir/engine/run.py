@@ -141,7 +141,7 @@ class Run:
         self, rows: exp.Query, names: tuple[str, ...], *expressions: Expression | None
     ) -> exp.Query:
         """`rows`, of the columns `names`, with the parameters that `expressions` have."""
-        needed = parameters_of(each for each in expressions if each is not None)
+        needed = parameters_of(expression for expression in expressions if expression is not None)
         return with_parameters(rows, names, needed, self.inputs.members)
 
     def name(self, node: PlanNode, part: str = "") -> str:

@@ -86,7 +86,7 @@ def _intervals(component: Component, run: Run, condition: exp.Expr) -> exp.Selec
         from_=subquery(solutions, "solutions"),
         where=[
             column("since") < column("until"),
-            *(condition_sql(each, available) for each in component.conditions),
+            *(condition_sql(expression, available) for expression in component.conditions),
             condition,
         ],
     )

@@ -75,16 +75,16 @@ def delta(node: Group, run: Run) -> exp.Select:
 
 def _sources(node: Group, run: Run, touched: str) -> dict[str, str]:
     """By aggregate the relation of the rows that it reads; with DISTINCT each value once."""
-    found = {}
+    sources = {}
     for name, aggregate in node.aggregates:
-        found[name] = touched
+        sources[name] = touched
         if aggregate.distinct:
             seen = _distinct_columns(node, aggregate)
             rows = select(*columns((*seen, *CHANGE)), from_=rows_of(touched))
             # Every end, also the beginning of the state, which is before the range.
             once = ends(presence(rows, seen), seen)
-            found[name] = run.make(run.name(node, f"distinct_{name}"), once)
-    return found
+            sources[name] = run.make(run.name(node, f"distinct_{name}"), once)
+    return sources
 
 
 def _distinct_columns(node: Group, aggregate: Aggregate) -> Key:
@@ -106,8 +106,8 @@ def _segments(node: Group, run: Run, touched: str, sources: Mapping[str, str]) -
     parts = [_padded(node, solutions, "solutions", kinds)]
     for name, aggregate in node.aggregates:
         if aggregate.function in MEASURED:
-            found = events(node.keys, name, aggregate, sources[name])
-            parts.append(_padded(node, found, name, kinds))
+            measured = events(node.keys, name, aggregate, sources[name])
+            parts.append(_padded(node, measured, name, kinds))
     if node.always:
         # The group without keys, of each member, is there from the first epoch on.
         first = run.epochs.start if run.epochs.from_nothing else run.epochs.after
@@ -124,7 +124,7 @@ def _padded(
     node: Group, events: exp.Select, name: str, kinds: Mapping[str, exp.DataType]
 ) -> exp.Select:
     """`events` with all measures; missing ones are zero."""
-    has = {each.alias_or_name for each in events.selects}
+    has = {selected.alias_or_name for selected in events.selects}
     cells = (
         alias(cast(column(measure) if measure in has else small_number(0), kind), measure)
         for measure, kind in kinds.items()

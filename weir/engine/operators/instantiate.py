@@ -81,7 +81,7 @@ def _blank_node(name: str, solution: tuple[str, ...]) -> exp.Expr:
     """A label from the template's blank node and the solution's terms, each with its length."""
     described = [text(name)]
     # Labels are those of the member's own plan.
-    for variable in (each for each in solution if each != MEMBER):
+    for variable in (column_name for column_name in solution if column_name != MEMBER):
         length = as_text(exp.Length(this=column(variable)))
         term = concatenated(text(" "), length, text(":"), column(variable))
         described.append(coalesce(term, text(" -")))
