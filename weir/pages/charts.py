@@ -35,7 +35,7 @@ def age_chart(rows: Sequence[Row], warn_after: float | None, error_after: float 
         warn_after: drawn as a line, in seconds.
         error_after: the same way.
     """
-    limits = [each for each in (warn_after, error_after) if each is not None]
+    limits = [seconds for seconds in (warn_after, error_after) if seconds is not None]
     ages = [row[f"{name}_seconds"] for row in rows for name in _AGES]
     top = max([*(age for age in ages if age is not None), *limits, 1.0])
     marks = [(top * step / 4, age_text(top * step / 4)) for step in range(5)]
@@ -78,8 +78,8 @@ def staleness_chart(rows: Sequence[Row]) -> str:
     colours = (COLOURS[6], COLOURS[1], COLOURS[2])
     frame = _by_evaluation("Budget and staleness", rows, 1.0, _QUARTERS)
     parts = []
-    for start, end, found in _columns(rows):
-        used = _mean(row["used_share"] for row in found)
+    for start, end, column_rows in _columns(rows):
+        used = _mean(row["used_share"] for row in column_rows)
         if used is not None:
             parts.append(_bar(frame, (start, end), (0.0, used), colours[0]))
     parts += _lines(frame, rows, "expected_share", colours[1], _middle)
@@ -97,18 +97,23 @@ def outcome_chart(rows: Sequence[Row]) -> str:
         rows: evaluation and `OUTCOMES`; in order.
     """
     bars = [
-        (start, end, {name: sum(row[name] or 0 for row in found) for name in OUTCOMES}, found)
-        for start, end, found in _columns(rows)
+        (
+            start,
+            end,
+            {name: sum(row[name] or 0 for row in column_rows) for name in OUTCOMES},
+            column_rows,
+        )
+        for start, end, column_rows in _columns(rows)
     ]
     top = float(max((sum(counts.values()) for _, _, counts, _ in bars), default=0) or 1)
     marks = [(top * step / 4, f"{top * step / 4:g}") for step in range(5)]
     frame = _by_evaluation("Outcomes", rows, top, marks)
     parts = []
-    for start, end, counts, found in bars:
+    for start, end, counts, bar_rows in bars:
         below = 0.0
         for name, colour in zip(OUTCOMES, COLOURS, strict=True):
             if counts[name]:
-                title = f"{found[0]['evaluation']:%Y-%m-%d %H:%M} {name}: {counts[name]}"
+                title = f"{bar_rows[0]['evaluation']:%Y-%m-%d %H:%M} {name}: {counts[name]}"
                 high = below + counts[name]
                 parts.append(_bar(frame, (start, end), (below, high), colour, title))
                 below = high
@@ -195,12 +200,14 @@ def _lines(
     where: Callable[[int, Row], float] = _instant,
 ) -> list[str]:
     """A line through the values of a column, interrupted where it is null."""
-    found = []
-    for is_known, run in groupby(enumerate(rows), key=lambda each: each[1][name] is not None):
+    parts = []
+    for is_known, run in groupby(
+        enumerate(rows), key=lambda numbered: numbered[1][name] is not None
+    ):
         if is_known:
             points = [(frame.x(where(place, row)), frame.y(row[name])) for place, row in run]
-            found.append(path(points, colour) if len(points) > 1 else dot(points[0], colour))
-    return found
+            parts.append(path(points, colour) if len(points) > 1 else dot(points[0], colour))
+    return parts
 
 
 def _columns(rows: Sequence[Row]) -> list[tuple[int, int, Sequence[Row]]]:

@@ -147,7 +147,7 @@ def _places(times: Sequence[datetime]) -> pa.Table:
 
 def _oldest(state: RemoteState) -> pa.Table:
     """pattern, age: of the oldest candidate of each pattern now."""
-    ages = {each.pattern: each.oldest or 0.0 for each in state.patterns}
+    ages = {pattern.pattern: pattern.oldest or 0.0 for pattern in state.patterns}
     rows = [{"pattern": pattern, "age": age} for pattern, age in ages.items()]
     columns: dict[str, pa.DataType] = {"pattern": pa.string(), "age": pa.float64()}
     return pa.Table.from_pylist(rows, schema=pa.schema(columns))

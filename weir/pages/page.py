@@ -75,7 +75,7 @@ def _remote(state: RemoteState, history: RemoteHistory) -> str:
     return (
         f"<h2>{escape(remote.name)}: <span class={state.state}>{_words(state.state)}"
         f"</span></h2>{_facts(state)}{_patterns(state)}<div class=charts>{charts}</div>"
-        f"{_stalest(history.stalest, {each.pattern: each.asked_by for each in state.patterns})}"
+        f"{_stalest(history.stalest, {asked.pattern: asked.asked_by for asked in state.patterns})}"
     )
 
 
@@ -118,18 +118,18 @@ def _patterns(state: RemoteState) -> str:
     )
     rows = [
         (
-            _Text(each.asked_by),
-            _Text(each.text),
-            _words(each.state),
-            each.candidates,
-            each.never_asked,
-            _age(each.oldest),
-            _age(each.median),
-            _age(each.p95),
-            "" if each.share_fresh is None else f"{each.share_fresh:.0%}",
-            _Text(each.reason),
+            _Text(pattern.asked_by),
+            _Text(pattern.text),
+            _words(pattern.state),
+            pattern.candidates,
+            pattern.never_asked,
+            _age(pattern.oldest),
+            _age(pattern.median),
+            _age(pattern.p95),
+            "" if pattern.share_fresh is None else f"{pattern.share_fresh:.0%}",
+            _Text(pattern.reason),
         )
-        for each in state.patterns
+        for pattern in state.patterns
     ]
     return _table(names, rows)
 
