@@ -25,8 +25,8 @@ def grouped(
     Without keys there is one group, even of no solutions: one per value of the carried columns.
     """
     carried = tuple(name for name in context.carried if name not in keys)
-    aggregates = tuple((name, _simplified(each, node)) for name, each in aggregates)
-    node = _needed(node, (*carried, *keys), tuple(each for _, each in aggregates))
+    aggregates = tuple((name, _simplified(aggregate, node)) for name, aggregate in aggregates)
+    node = _needed(node, (*carried, *keys), tuple(aggregate for _, aggregate in aggregates))
     if keys or not carried:
         return Group((*carried, *keys), aggregates, node, always=not keys)
     by_carried = Group(carried, aggregates, node)
@@ -44,10 +44,10 @@ def _simplified(aggregate: Aggregate, node: PlanNode) -> Aggregate:
 
 def _needed(node: PlanNode, keys: tuple[str, ...], aggregates: tuple[Aggregate, ...]) -> PlanNode:
     """`node` without the columns that no key and no aggregate reads: fewer rows are stored then."""
-    if any(each.argument is None and each.distinct for each in aggregates):
+    if any(aggregate.argument is None and aggregate.distinct for aggregate in aggregates):
         # COUNT(DISTINCT *) reads all.
         return node
-    read = {*keys, *(each.argument for each in aggregates)}
+    read = {*keys, *(aggregate.argument for aggregate in aggregates)}
     kept = tuple(name for name in node.variables if name in read)
     return node if kept == node.variables else Project(kept, node)
 

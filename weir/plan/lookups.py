@@ -81,10 +81,10 @@ class Lookup:
 
 def seeds(components: Iterable[Component]) -> tuple[Seed, ...]:
     """The shapes whose changes matter to `components`."""
-    found = (
+    pattern_seeds = (
         seed_of(component, pattern) for component in components for pattern in component.patterns
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(pattern_seeds))
 
 
 def seed_of(component: Component, pattern: TriplePattern) -> Seed:
@@ -99,9 +99,9 @@ def predicates(components: Iterable[Component]) -> frozenset[str] | None:
 
 def predicates_of(seeds: Iterable[Seed]) -> frozenset[str] | None:
     """The predicates of `seeds`; None if one has a variable in that place."""
-    found = {seed.shape.predicate for seed in seeds}
-    known = frozenset(predicate for predicate in found if predicate is not None)
-    return known if len(known) == len(found) else None
+    seed_predicates = {seed.shape.predicate for seed in seeds}
+    known = frozenset(predicate for predicate in seed_predicates if predicate is not None)
+    return known if len(known) == len(seed_predicates) else None
 
 
 def lookups(
@@ -113,14 +113,14 @@ def lookups(
         components: segments.
         touched: the seeds that have changes; by default all.
     """
-    found = dict.fromkeys(
+    distinct = dict.fromkeys(
         lookup
         for component in components
         for pattern in component.patterns
         if touched is None or seed_of(component, pattern) in touched
         for lookup in _outwards(component, pattern)
     )
-    return tuple(sorted(found, key=lambda lookup: lookup.depth))
+    return tuple(sorted(distinct, key=lambda lookup: lookup.depth))
 
 
 def _outwards(component: Component, root: TriplePattern) -> Iterator[Lookup]:

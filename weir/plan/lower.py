@@ -65,9 +65,9 @@ def lower(query: queries.Query, *, allow_product: bool = False) -> Plan:
         case _:
             assert_never(query.form)
     asked = tuple(
-        (pattern_id(each.service), lowering.pattern(each.keys, context))
-        for each in query.asked
-        if each.keys is not None
+        (pattern_id(asked_block.service), lowering.pattern(asked_block.keys, context))
+        for asked_block in query.asked
+        if asked_block.keys is not None
     )
     return Plan(root, columns.names, published, is_set, allow_product, asked)
 
