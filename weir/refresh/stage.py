@@ -164,7 +164,7 @@ def refresh_remotes(
     """
     settings = project.settings
     check_names(settings)
-    declared = {each.name: each for each in load_remotes(settings.remotes).values()}
+    declared = {remote.name: remote for remote in load_remotes(settings.remotes).values()}
     unknown = [name for name in names if name not in declared]
     if unknown:
         raise ConfigurationError(
@@ -173,17 +173,17 @@ def refresh_remotes(
             f"{meant(unknown[0], declared)}Remotes: {', '.join(declared) or 'none yet'}.",
         )
     around = surroundings or Surroundings()
-    found = []
+    refreshed = []
     for name in names or declared:
         try:
-            found.append(_refresh(project, run_id, progress, declared[name], around))
+            refreshed.append(_refresh(project, run_id, progress, declared[name], around))
         except Exception as error:
             # Tables of one remote that are damaged keep no other one from being asked.
             expected = as_user_error(error)
             if expected is None:
                 raise
-            found.append(RefreshedRemote(name, None, False, error=expected))
-    return RefreshResult(tuple(found))
+            refreshed.append(RefreshedRemote(name, None, False, error=expected))
+    return RefreshResult(tuple(refreshed))
 
 
 def _refresh(
@@ -207,7 +207,7 @@ def _refresh(
             return RefreshedRemote(remote.name, last.mark, False, next_at)
         completion = Completion.read(lake)
         listed = askers(asking_queries(settings), completion, remote.term)
-        asked = {each.block.pattern for each in listed}
+        asked = {asker.block.pattern for asker in listed}
         now, mark = around.clock.now(), last.mark if last else None
         if not listed and not unused_patterns(remote, mark, asked, now):
             progress(f"{remote.name}: no maintained query asks it")
@@ -243,7 +243,7 @@ def _record_services(
 ) -> None:
     """Add the patterns that `services` does not have of the remote."""
     known = {row["pattern"] for row in services if row["remote"] == remote.name}
-    new = {each.block.pattern: each.block for each in listed if each.block.pattern not in known}
+    new = {asker.block.pattern: asker.block for asker in listed if asker.block.pattern not in known}
     if not new:
         return
     rows = [
@@ -299,14 +299,18 @@ def _summary(remote: Remote, rows: Sequence[Mapping[str, Any]]) -> str:
     )
     worst = worst_row(rows)
     reason = f"; {worst['reason']}" if worst and worst["reason"] else ""
-    found = f"{answered} of {elected} keys answered, {changed + gone} changed"
-    return f"{remote.name}: {found}{reason}"
+    counts = f"{answered} of {elected} keys answered, {changed + gone} changed"
+    return f"{remote.name}: {counts}{reason}"
 
 
 def has_rounds_to_ingest(project: Project, result: RefreshResult) -> bool:
     """Whether a round of a remote changes a mapping and is no epoch yet."""
     ingested = source_positions(project.open_lake())
-    changed = {each.remote: each.mark.changed_round for each in result.remotes if each.mark}
+    changed = {
+        refreshed.remote: refreshed.mark.changed_round
+        for refreshed in result.remotes
+        if refreshed.mark
+    }
     return any(round_ > _ingested_round(ingested.get(name)) for name, round_ in changed.items())
 
 
