@@ -26,8 +26,8 @@ REMOTE_MUTANTS = (
     Mutant(
         "a round says what was before by what is after",
         "remotes/key_rows",
-        '"before": each.before.get(row, 0),',
-        '"before": each.rows.get(row, 0),',
+        '"before": key_round.before.get(row, 0),',
+        '"before": key_round.rows.get(row, 0),',
     ),
     Mutant(
         "the mappings of a key are those of its newest round",

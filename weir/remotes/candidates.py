@@ -67,9 +67,11 @@ class Proposed:
 
     def sampled(self, elected: Sequence[Candidate], number: int, seed: int) -> list[Candidate]:
         """So many of those that were answered before and are not elected, drawn at random."""
-        taken = {each.key for each in elected}
+        taken = {candidate.key for candidate in elected}
         rest = [
-            each for each in self.candidates if each.asked_at is not None and each.key not in taken
+            candidate
+            for candidate in self.candidates
+            if candidate.asked_at is not None and candidate.key not in taken
         ]
         return random.Random(seed).sample(rest, min(number, len(rest)))
 
@@ -134,12 +136,12 @@ def _rows(engine: Engine, known: KnownKeys, most: int) -> list[dict[str, Any]]:
         order_by=[longest, *map(ascending, columns(("pattern", "key"), "w"))],
         limit=most,
     )
-    found = []
+    rows = []
     for values in engine.rows(query):
         row: dict[str, Any] = dict(zip(("pattern", "key", "seen", *_KNOWN), values, strict=True))
         at = row["answered_at"]
-        found.append(row | {"answered_at": None if at is None else seconds_since_1970(at)})
-    return found
+        rows.append(row | {"answered_at": None if at is None else seconds_since_1970(at)})
+    return rows
 
 
 def _counts(engine: Engine, known: KnownKeys) -> tuple[dict[str, int], dict[str, int]]:
@@ -152,8 +154,10 @@ def _counts(engine: Engine, known: KnownKeys) -> tuple[dict[str, int], dict[str,
         joins=[_what_is_known(known)],
         group_by=[column("pattern", "w")],
     )
-    found = [(str(name), int(str(all_)), int(str(have))) for name, all_, have in engine.rows(query)]
-    return {name: n for name, n, _ in found}, {name: n - have for name, n, have in found}
+    counts = [
+        (str(name), int(str(all_)), int(str(have))) for name, all_, have in engine.rows(query)
+    ]
+    return {name: n for name, n, _ in counts}, {name: n - have for name, n, have in counts}
 
 
 def _what_is_known(known: KnownKeys) -> exp.Join:
@@ -164,7 +168,7 @@ def _intervals(rows: Sequence[Mapping[str, Any]], rate: Rate) -> list[float | No
     """The estimated seconds between changes of each key; None: not known to change."""
     if isinstance(rate, Declared):
         return [rate.interval] * len(rows)
-    found: list[float | None] = [None] * len(rows)
+    intervals: list[float | None] = [None] * len(rows)
     of_pattern: dict[str, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
         of_pattern[row["pattern"]].append(number)
@@ -175,29 +179,35 @@ def _intervals(rows: Sequence[Mapping[str, Any]], rate: Rate) -> list[float | No
         )
         for number, interval in zip(numbers, online_intervals(*observed), strict=True):
             if np.isfinite(interval) and interval > 0:
-                found[number] = float(interval)
-    return found
+                intervals[number] = float(interval)
+    return intervals
 
 
 def _distances(
     engine: Engine, known: KnownKeys, blocks: Sequence[AskedBlock]
 ) -> Callable[[Place], tuple[float | None, ...]]:
     """The distances of a key to what would change an answer: one per FILTER or LIMIT of a query."""
-    ruled = [each for each in dict.fromkeys(blocks) if each.bounds or each.top]
+    ruled = [
+        asked_block
+        for asked_block in dict.fromkeys(blocks)
+        if asked_block.bounds or asked_block.top
+    ]
     if not ruled:
         return lambda _: ()
-    values = _values(engine, known, {each.pattern for each in ruled})
-    found: dict[Place, list[float | None]] = {}
-    width = sum(bool(each.bounds) + (each.top is not None) for each in ruled)
+    values = _values(engine, known, {asked_block.pattern for asked_block in ruled})
+    distances_by_place: dict[Place, list[float | None]] = {}
+    width = sum(bool(asked_block.bounds) + (asked_block.top is not None) for asked_block in ruled)
     column_ = 0
     for block in ruled:
         own = {place: rows for place, rows in values.items() if place[0] == block.pattern}
         for distances in _of_block(block, own):
             for place, distance in distances.items():
-                found.setdefault(place, [None] * width)[column_] = distance
+                distances_by_place.setdefault(place, [None] * width)[column_] = distance
             column_ += 1
     unknown = (None,) * width
-    return lambda place: tuple(found[place]) if place in found else unknown
+    return lambda place: (
+        tuple(distances_by_place[place]) if place in distances_by_place else unknown
+    )
 
 
 _Values = Mapping[Place, Sequence[Mapping[str, float]]]
@@ -213,8 +223,8 @@ def _of_block(block: AskedBlock, values: _Values) -> Iterator[dict[Place, float 
             best((row[name] for row in rows if name in row), default=None)
             for rows in values.values()
         ]
-        found = top_k_distances(firsts, block.top.count, block.top.descending)
-        yield dict(zip(values, found, strict=True))
+        distances = top_k_distances(firsts, block.top.count, block.top.descending)
+        yield dict(zip(values, distances, strict=True))
 
 
 def _values(engine: Engine, known: KnownKeys, patterns: Collection[str]) -> _Values:
@@ -225,9 +235,9 @@ def _values(engine: Engine, known: KnownKeys, patterns: Collection[str]) -> _Val
         joins=[semi_join(rows_of(WANTED, "w"), *equal(["pattern", "key"], "m", "w"))],
         where=[one_of(column("pattern", "m"), sorted(patterns))],
     )
-    found: dict[Place, list[dict[str, float]]] = defaultdict(list)
+    rows_by_place: dict[Place, list[dict[str, float]]] = defaultdict(list)
     for pattern, key, mapping in engine.rows(query):
         numbers = ((name, number_of(term)) for name, term in mapping_of(str(mapping)))
         row = {name: number for name, number in numbers if number is not None}
-        found[str(pattern), str(key)].append(row)
-    return found
+        rows_by_place[str(pattern), str(key)].append(row)
+    return rows_by_place

@@ -67,14 +67,14 @@ def credentials_of(connection: str, environment: Mapping[str, str]) -> Credentia
             f"Under Airflow, add the connection {connection}; else set this variable. {_FORMS}",
         )
     try:
-        found = _of_json(value) if value.lstrip().startswith("{") else _of_uri(value)
+        credentials = _of_json(value) if value.lstrip().startswith("{") else _of_uri(value)
     except ValueError:
         # The value is a secret: no message quotes it, nor what is wrong with it.
         raise ConfigurationError(
             f"the connection {connection} is neither a URI nor a JSON object", name, _FORMS
         ) from None
-    found.authorization(connection)
-    return found
+    credentials.authorization(connection)
+    return credentials
 
 
 def _place(connection: str) -> str:

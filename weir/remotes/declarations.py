@@ -42,12 +42,12 @@ _UNITS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 
 
 def _size(value: object) -> object:
-    found = _SIZE.fullmatch(value) if isinstance(value, str) else None
-    if found is None:
+    match = _SIZE.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
         if isinstance(value, int) and not isinstance(value, bool):
             return value
         raise ValueError("not a size such as 500kB or 20MB")
-    return int(float(found[1]) * _UNITS[found[2]])
+    return int(float(match[1]) * _UNITS[match[2]])
 
 
 _LONGEST_PAUSE = 60_000_000
@@ -163,7 +163,10 @@ class Remote(BaseModel):
 
     @model_validator(mode="after")
     def _fits(self) -> Remote:
-        ages = [each and parse_duration(each) for each in (self.warn_after, self.error_after)]
+        ages = [
+            duration and parse_duration(duration)
+            for duration in (self.warn_after, self.error_after)
+        ]
         if ages[0] and ages[1] and ages[0] > ages[1]:
             raise ValueError("`warn_after` is later than `error_after`")
         if self.min_fresh is not None and self.warn_after is None:
@@ -233,22 +236,22 @@ def _declared(file: Path, text: str) -> Mapping[str, Remote]:
         remotes: tuple[Remote, ...] = _ADAPTER.validate_python(read.content).remotes
     except ValidationError as error:
         raise read.mistake(error, _File) from None
-    found: dict[str, Remote] = {}
+    by_term: dict[str, Remote] = {}
     for index, remote in enumerate(remotes):
         _check_policy(remote, read, index)
-        if remote.name in {each.name for each in found.values()}:
+        if remote.name in {earlier.name for earlier in by_term.values()}:
             where = read.place(["remotes", index, "name"])
             raise ConfigurationError(f"two remotes are named {remote.name}", where)
-        if remote.term in found:
+        if remote.term in by_term:
             where = read.place(["remotes", index, "iri"])
             raise ConfigurationError(f"two remotes are {remote.iri}", where)
-        found[remote.term] = remote
-    return found
+        by_term[remote.term] = remote
+    return by_term
 
 
 def place_of_name(file: Path, name: str) -> str:
     """Where a file of remotes says the name of one."""
-    names = [each.name for each in load_remotes(file).values()]
+    names = [remote.name for remote in load_remotes(file).values()]
     read = YamlFile.of(file, read_text(file))
     return read.place(["remotes", names.index(name), "name"])
 

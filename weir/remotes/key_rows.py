@@ -82,38 +82,38 @@ def round_rows(
         key_rounds: what it says of each key, with what earlier rounds found.
         sampled: pattern and key of those that were drawn at random.
     """
-    for each, history in key_rounds:
-        common = round_.common(each.block.pattern, key_text(each.key)) | {
-            "asked_at": each.asked_at,
-            "request_id": each.request_id,
+    for key_round, history in key_rounds:
+        common = round_.common(key_round.block.pattern, key_text(key_round.key)) | {
+            "asked_at": key_round.asked_at,
+            "request_id": key_round.request_id,
         }
-        is_changed, is_answered = each.is_changed, each.is_taken
+        is_changed, is_answered = key_round.is_changed, key_round.is_taken
         observed = history.observed
         if is_answered:
-            observed = observed.then(each.answered_at.timestamp(), is_changed)
+            observed = observed.then(key_round.answered_at.timestamp(), is_changed)
         yield common | {
             "part": KEY,
-            "status": each.status,
-            "rows": sum(each.rows.values()),
+            "status": key_round.status,
+            "rows": sum(key_round.rows.values()),
             "rows_round": round_.number if is_changed else history.rows_round,
             "first_round": history.first_round or (round_.number if is_answered else None),
-            "content": each.content or None,
+            "content": key_round.content or None,
             "failures": 0 if is_answered else history.failures + 1,
             "answers": observed.answers,
             "changes": observed.changed,
             "seconds": observed.seconds,
-            "sampled": (each.block.pattern, each.key) in sampled,
-            "answered_at": each.answered_at if is_answered else history.answered_at,
+            "sampled": (key_round.block.pattern, key_round.key) in sampled,
+            "answered_at": key_round.answered_at if is_answered else history.answered_at,
             "previous_at": history.answered_at,
-            "reason": each.reason or None,
+            "reason": key_round.reason or None,
         }
         if is_changed:
-            for row in dict.fromkeys((*each.before, *each.rows)):
+            for row in dict.fromkeys((*key_round.before, *key_round.rows)):
                 yield common | {
                     "part": MAPPING,
                     "mapping": _mapping_text(row),
-                    "before": each.before.get(row, 0),
-                    "multiplicity": each.rows.get(row, 0),
+                    "before": key_round.before.get(row, 0),
+                    "multiplicity": key_round.rows.get(row, 0),
                 }
 
 

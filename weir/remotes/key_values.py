@@ -63,7 +63,7 @@ def _value(term: str) -> Hashable:
 def _rounded(number: int | Decimal | float) -> Hashable:
     """A number as a double: a remote may keep all numbers as doubles."""
     try:
-        found = float(number)
+        double = float(number)
     except OverflowError:
         return math.inf
-    return "NaN" if math.isnan(found) else found
+    return "NaN" if math.isnan(double) else double

@@ -90,13 +90,14 @@ def declared_remotes(file: Path) -> tuple[DeclaredRemote, ...]:
         remotes = _File.model_validate(read.content).remotes
     except ValidationError as error:
         raise read.mistake(error, _File) from None
-    names = [each.name for each in remotes]
+    names = [remote.name for remote in remotes]
     for index, name in enumerate(names):
         if name in names[:index]:
             where = read.place(["remotes", index, "name"])
             raise ConfigurationError(f"two remotes are named {name}", where)
     return tuple(
-        DeclaredRemote(each.name, parse_duration(each.every), each.connection) for each in remotes
+        DeclaredRemote(remote.name, parse_duration(remote.every), remote.connection)
+        for remote in remotes
     )
 
 
@@ -107,7 +108,7 @@ def cron_of(every_us: int) -> str:
     """
     minutes = max(1, every_us // _MINUTE)
     if minutes < 60:
-        return f"*/{max(each for each in _MINUTES if each <= minutes)} * * * *"
+        return f"*/{max(step for step in _MINUTES if step <= minutes)} * * * *"
     if minutes < 24 * 60:
-        return f"0 */{max(each for each in _HOURS if each <= minutes // 60)} * * *"
+        return f"0 */{max(step for step in _HOURS if step <= minutes // 60)} * * *"
     return "0 0 * * *"

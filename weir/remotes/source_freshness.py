@@ -67,7 +67,7 @@ def source_freshness(state: RemoteState, now: datetime, seconds: float) -> dict[
         "policy": state.last.get("policy") or None,
         "alpha": state.last.get("alpha"),
         "stop": state.last.get("stop"),
-        "patterns": [pattern_fields(each) for each in state.patterns],
+        "patterns": [pattern_fields(pattern) for pattern in state.patterns],
     }
 
 

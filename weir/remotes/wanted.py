@@ -61,18 +61,18 @@ def askers(
     queries: Iterable[Definition], completion: Completion, remote: str | None = None
 ) -> list[Asker]:
     """The blocks of maintained queries; those about one remote if its IRI is given."""
-    found = []
+    listed = []
     asking = {query.name: query for query in queries if query.services.blocks}
     damaged = completion.damaged(asking)
-    for query in (each for name, each in asking.items() if name not in damaged):
-        blocks = [each for each in query.services.blocks if remote in (None, each.remote)]
+    for query in (definition for name, definition in asking.items() if name not in damaged):
+        blocks = [block for block in query.services.blocks if remote in (None, block.remote)]
         stored = completion.maintained(query.name) if blocks else None
         if stored is None or stored.metadata.fingerprint != query.fingerprint:
             # An edited query has other nodes: its keys are known after it is maintained.
             continue
         horizon = stored.metadata.extra.get(HORIZON)
-        found += [Asker(query, block, stored.epoch, horizon) for block in blocks]
-    return found
+        listed += [Asker(query, block, stored.epoch, horizon) for block in blocks]
+    return listed
 
 
 def make_wanted(engine: Engine, listed: Sequence[Asker]) -> None:
@@ -100,7 +100,7 @@ def make_wanted(engine: Engine, listed: Sequence[Asker]) -> None:
         parts.append(
             select(null_text("pattern"), null_text("key"), _no_time("seen"), where=[exp.false()])
         )
-    each = subquery(union_all(parts), "each")
+    rows = subquery(union_all(parts), "each")
     # A key that one query always needs is not one that leaves a window.
     is_windowed = exp.Count(this=exp.Star()).eq(exp.Count(this=column("seen")))
     engine.make(
@@ -109,7 +109,7 @@ def make_wanted(engine: Engine, listed: Sequence[Asker]) -> None:
             select(
                 *columns(["pattern", "key"]),
                 alias(case((is_windowed, exp.Min(this=column("seen")))), "seen"),
-                from_=each,
+                from_=rows,
                 group_by=columns(["pattern", "key"]),
             ),
             "cache",
@@ -153,8 +153,8 @@ def _keys(name: str, asker: Asker) -> exp.Query:
 
 def _key(names: Sequence[str]) -> exp.Expr:
     first, *others = columns(names)
-    for each in others:
-        first = exp.DPipe(this=exp.DPipe(this=first, expression=text("\n")), expression=each)
+    for other in others:
+        first = exp.DPipe(this=exp.DPipe(this=first, expression=text("\n")), expression=other)
     return first
 
 

@@ -206,21 +206,21 @@ def frames(bindings: Bindings, tables: Mapping[str, pa.Table]) -> list[tuple[Sui
 def _contents(inbox: pa.Table) -> pa.Table:
     """remote, round, pattern, key, found_content: of the keys whose mappings are in the round."""
     place = ("remote", "round", "pattern", "key")
-    found: dict[tuple[Any, ...], dict[Row, int]] = {}
+    contents: dict[tuple[Any, ...], dict[Row, int]] = {}
     own = inbox.filter(pc.field("part") == "key").filter(
         pc.field("rows_round") == pc.field("round")
     )
     for row in own.select(place).to_pylist():
-        found[tuple(row.values())] = {}
+        contents[tuple(row.values())] = {}
     mappings = inbox.filter((pc.field("part") == "mapping") & (pc.field("multiplicity") > 0))
     for row in mappings.select([*place, "mapping", "multiplicity"]).to_pylist():
-        of_key = found.get(tuple(row[name] for name in place))
+        of_key = contents.get(tuple(row[name] for name in place))
         if of_key is not None:
             mapping = tuple(sorted(json.loads(row["mapping"]).items()))
             of_key[mapping] = of_key.get(mapping, 0) + row["multiplicity"]
     rows = [
         dict(zip(place, of, strict=True)) | {"found_content": content_of(mappings)}
-        for of, mappings in found.items()
+        for of, mappings in contents.items()
     ]
     return pa.Table.from_pylist(rows, schema=pa.schema(_CONTENTS))
 

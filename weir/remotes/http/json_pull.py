@@ -123,11 +123,13 @@ class JsonText:
             self._more()
 
     def _expect(self, characters: str) -> str:
-        found = self._peek()
-        if not found or found not in characters:
-            self._fail("the text ends too early" if not found else f"expected one of {characters}")
+        character = self._peek()
+        if not character or character not in characters:
+            self._fail(
+                "the text ends too early" if not character else f"expected one of {characters}"
+            )
         self._at += 1
-        return found
+        return character
 
     def _more(self) -> None:
         chunk = next(self._chunks, None)

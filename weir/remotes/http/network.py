@@ -26,8 +26,8 @@ _MOST_ADDRESSES = 16
 
 def resolve_by_system(host: str, port: int) -> Sequence[str]:
     """The addresses that the system's resolver gives."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(address[0]) for *_, address in found]
+    address_infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in address_infos]
 
 
 class PinnedBackend(httpcore.NetworkBackend):
@@ -133,23 +133,23 @@ class PinnedBackend(httpcore.NetworkBackend):
 
 def _resolve_in_time(resolve: Resolve, host: str, port: int, deadline: Deadline) -> Sequence[str]:
     """The addresses of a name; the system's resolver knows no timeout, so a thread waits for it."""
-    found: list[Sequence[str] | OSError] = []
+    outcomes: list[Sequence[str] | OSError] = []
 
     def run() -> None:
         try:
-            found.append(resolve(host, port))
+            outcomes.append(resolve(host, port))
         except OSError as error:
-            found.append(error)
+            outcomes.append(error)
         except UnicodeError:
-            found.append(OSError("not a name that can be resolved"))
+            outcomes.append(OSError("not a name that can be resolved"))
 
     thread = threading.Thread(target=run, name="resolve", daemon=True)
     thread.start()
     thread.join(deadline.left())
-    if not found:
+    if not outcomes:
         deadline.left()
         raise FetchError("name_unresolved", "the resolver failed")
-    match found[0]:
+    match outcomes[0]:
         case OSError() as error:
             raise FetchError("name_unresolved", error.strerror or str(error))
         case addresses:

@@ -139,8 +139,8 @@ def failed_in_a_row(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
     attempts: oldest first. Those that the project refused do not count: they were not sent.
     An answer that is too long, or a part, is one of a remote that works.
     """
-    sent = [each for each in attempts if each.failure not in REFUSALS]
-    failed = takewhile(lambda each: each.failure not in ANSWERS, sent[::-1])
+    sent = [attempt for attempt in attempts if attempt.failure not in REFUSALS]
+    failed = takewhile(lambda attempt: attempt.failure not in ANSWERS, sent[::-1])
     return (*failed,)[::-1]
 
 

@@ -111,12 +111,12 @@ def parse_results(text: JsonText, most: int, emit: Callable[[Solution], None]) -
 def _read_bindings(
     text: JsonText, most: int, emit: Callable[[Solution], None], used: set[str]
 ) -> int:
-    found, number = False, 0
+    has_bindings, number = False, 0
     for name in text.members():
         if name != "bindings":
             text.value(_LONGEST_OTHER)
             continue
-        found = True
+        has_bindings = True
         for number, _ in enumerate(text.elements(), start=1):
             if number > most:
                 raise FetchError("too_many_bindings", f"more than {most:,} solutions")
@@ -125,7 +125,7 @@ def _read_bindings(
             if len(used) > _MOST_VARIABLES:
                 raise ResultsError(f"more than {_MOST_VARIABLES:,} variables")
             emit(solution)
-    if not found:
+    if not has_bindings:
         raise ResultsError("results without bindings")
     return number
 
@@ -188,10 +188,10 @@ def _annotations(value: dict[str, Any]) -> dict[str, str]:
     known = {"xml:lang": "language", "datatype": "datatype"}
     if not value.keys() <= {"type", "value", *known}:
         raise TermError("a literal has members beside value, datatype and xml:lang")
-    found = {known[name]: each for name, each in value.items() if name in known}
-    if not all(isinstance(each, str) for each in found.values()):
+    qualifiers = {known[name]: content for name, content in value.items() if name in known}
+    if not all(isinstance(content, str) for content in qualifiers.values()):
         raise TermError("the datatype or language of a literal is not text")
-    return found
+    return qualifiers
 
 
 def _literal(lexical: str, language: str | None = None, datatype: str | None = None) -> str:

@@ -80,7 +80,7 @@ def learn(
         candidates: as they were when the keys were elected; those never asked have no say.
         flips: of each key that was elected and answered, whether its answer flipped.
     """
-    ordered = tie_order([each for each in candidates if each.asked_at is not None])
+    ordered = tie_order([candidate for candidate in candidates if candidate.asked_at is not None])
     rows = [row for row, candidate in enumerate(ordered) if candidate.key in flips]
     flipped = {row for row in rows if flips[ordered[row].key]}
     refreshed = np.array(rows, dtype=np.intp)

@@ -178,7 +178,9 @@ def needs_intervals(rule: Rule) -> bool:
         case Alone(ranking) | Banded(ranking):
             return isinstance(ranking, Wbm)
         case Aggregated(weighted):
-            return rule.expired_first or any(isinstance(each, Wbm) for _, each in weighted)
+            return rule.expired_first or any(
+                isinstance(weighted_ranking, Wbm) for _, weighted_ranking in weighted
+            )
         case _:
             assert_never(rule)
 

@@ -86,7 +86,7 @@ class Options:
         if value is None:
             return default
         listed = list(value) if isinstance(value, list | tuple) else []
-        numbers = [float(each) for each in listed if _is_number(each) and 0 <= each <= 1]
+        numbers = [float(number) for number in listed if _is_number(number) and 0 <= number <= 1]
         if len(numbers) < 2 or len(numbers) < len(listed):
             raise self._wrong(name, value, "a list of at least two numbers from 0 to 1")
         return tuple(numbers)
@@ -98,7 +98,7 @@ class Options:
         if not isinstance(value, Mapping) or set(value) != set(names):
             raise self._wrong("weights", value, f"a number for each of {', '.join(names)}")
         numbers = list(value.values())
-        if not all(_is_number(each) and 0 <= each < math.inf for each in numbers) or not any(
+        if not all(_is_number(number) and 0 <= number < math.inf for number in numbers) or not any(
             numbers
         ):
             raise self._wrong("weights", value, "numbers >= 0, one of them positive")
