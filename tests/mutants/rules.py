@@ -134,8 +134,8 @@ RULE_MUTANTS = (
     Mutant(
         "an atom is as new as the newest of its triples",
         "rules/atoms",
-        "alias(least(*(column(NTH, each) for each in match.aliases)), NTH)",
-        "alias(greatest(*(column(NTH, each) for each in match.aliases)), NTH)",
+        "alias(least(*(column(NTH, table) for table in match.aliases)), NTH)",
+        "alias(greatest(*(column(NTH, table) for table in match.aliases)), NTH)",
     ),
     Mutant(
         "of the ways to make an atom the oldest counts",

@@ -79,24 +79,24 @@ class AtomReader:
             events: relations of the events of streams (`weir.engine.windows.EVENT`). If `patterns`
                 has one of the graph, there is also the log `triples` by point.
         """
-        of_stream = [each for each in patterns if each.origin == "stream"]
-        of_graph = [each for each in patterns if each.origin == "graph"]
+        of_stream = [pattern for pattern in patterns if pattern.origin == "stream"]
+        of_graph = [pattern for pattern in patterns if pattern.origin == "graph"]
         background = self._facts(facts)
         stream: dict[str, str] = {}
         tuples = None
         if of_stream:
             triples = self._triples(of_stream, events)
             stream = {
-                each.predicate: self._made(f"s{i}", self._at_points(each, triples))
-                for i, each in enumerate(of_stream)
+                pattern.predicate: self._made(f"s{i}", self._at_points(pattern, triples))
+                for i, pattern in enumerate(of_stream)
             }
             if self.back.tuples:
                 tuples = triples
         if of_graph:
             graph = self._graph(of_graph)
             background |= {
-                each.predicate: self._made(f"b{i}", _during(each, graph))
-                for i, each in enumerate(of_graph)
+                pattern.predicate: self._made(f"b{i}", _during(pattern, graph))
+                for i, pattern in enumerate(of_graph)
             }
         return Given(stream, background, tuples)
 
@@ -167,19 +167,21 @@ class AtomReader:
         key = arguments(len(pattern.arguments))
         (first, *_) = match.aliases
         on = [
-            [*conditions, *([column(POINT, each).eq(column(POINT, first))] if i else [])]
-            for i, (each, conditions) in enumerate(zip(match.aliases, match.on, strict=True))
+            [*conditions, *([column(POINT, table).eq(column(POINT, first))] if i else [])]
+            for i, (table, conditions) in enumerate(zip(match.aliases, match.on, strict=True))
         ]
         counted = self.back.tuples > 0
-        nth = [alias(least(*(column(NTH, each) for each in match.aliases)), NTH)] if counted else []
+        nth = (
+            [alias(least(*(column(NTH, table) for table in match.aliases)), NTH)] if counted else []
+        )
         rows = select(
             *match.cells(pattern.arguments),
             column(POINT, first),
             *nth,
             from_=rows_of(triples, first),
             joins=[
-                inner_join(rows_of(triples, each), *conditions)
-                for each, conditions in zip(match.aliases[1:], on[1:], strict=True)
+                inner_join(rows_of(triples, table), *conditions)
+                for table, conditions in zip(match.aliases[1:], on[1:], strict=True)
             ],
             where=on[0],
         )
@@ -204,12 +206,12 @@ class AtomReader:
 
     def _facts(self, facts: Sequence[Atom]) -> dict[str, str]:
         """The relations of the facts of each predicate, which always hold."""
-        found: dict[str, dict[tuple[str, ...], None]] = {}
+        by_predicate: dict[str, dict[tuple[str, ...], None]] = {}
         for fact in facts:
             row = tuple(_constant(term) for term in fact.arguments)
-            found.setdefault(fact.predicate, {})[row] = None
+            by_predicate.setdefault(fact.predicate, {})[row] = None
         made = {}
-        for i, (predicate, rows) in enumerate(found.items()):
+        for i, (predicate, rows) in enumerate(by_predicate.items()):
             made[predicate] = f"{self.prefix}_f{i}"
             (width,) = {len(terms) for terms in rows}
             columns_ = {
@@ -270,12 +272,12 @@ def _during(pattern: AtomPattern, graph: str) -> exp.Query:
     aliases = match.aliases
     rows = select(
         *match.cells(pattern.arguments),
-        alias(greatest(*(column("since", each) for each in aliases)), "since"),
-        alias(least(*(column("until", each) for each in aliases)), "until"),
+        alias(greatest(*(column("since", table) for table in aliases)), "since"),
+        alias(least(*(column("until", table) for table in aliases)), "until"),
         from_=rows_of(graph, aliases[0]),
         joins=[
-            inner_join(rows_of(graph, each), *conditions)
-            for each, conditions in zip(aliases[1:], match.on[1:], strict=True)
+            inner_join(rows_of(graph, table), *conditions)
+            for table, conditions in zip(aliases[1:], match.on[1:], strict=True)
         ],
         where=match.on[0],
     )
@@ -299,9 +301,9 @@ def _first_occurrences(numbered: exp.Query) -> exp.Select:
 
 def _predicates(patterns: Sequence[AtomPattern]) -> frozenset[str] | None:
     """The predicates of the triples that patterns match; None if they may have any."""
-    found = {triple.predicate for each in patterns for triple in each.triples}
-    terms = {node.term for node in found if isinstance(node, Constant)}
-    return frozenset(terms) if len(terms) == len(found) else None
+    predicates = {triple.predicate for pattern in patterns for triple in pattern.triples}
+    terms = {node.term for node in predicates if isinstance(node, Constant)}
+    return frozenset(terms) if len(terms) == len(predicates) else None
 
 
 def _constant(term: Constant | Variable) -> str:

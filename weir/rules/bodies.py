@@ -99,8 +99,8 @@ def _joined(parts: Sequence[tuple[Key, exp.Query]], first: int, end: int) -> Bod
             joins.append(inner_join(subquery(rows, here), *on))
     solutions = select(
         *(alias(column(name, table), name) for name, table in bound.items()),
-        alias(greatest(*(column("since", each) for each in aliases)), "since"),
-        alias(least(*(column("until", each) for each in aliases)), "until"),
+        alias(greatest(*(column("since", table) for table in aliases)), "since"),
+        alias(least(*(column("until", table) for table in aliases)), "until"),
         from_=subquery(parts[0][1], aliases[0]),
         joins=joins,
     )
@@ -136,7 +136,7 @@ def _assigned(rule: Rule, names: RuleColumns, body: Body) -> Body:
     rows = select(
         *columns((*body.names, *INTERVAL)),
         from_=subquery(body.rows, "b"),
-        where=[condition_sql(each, frozenset(body.names)) for each in conditions],
+        where=[condition_sql(condition, frozenset(body.names)) for condition in conditions],
     )
     return Body(rows, body.names)
 

@@ -63,7 +63,7 @@ def derived_intervals(
         case At():
             return _merged(_seen_at(derived, key, size), (*key, POINT))
         case Diamond():
-            parts = [each for each in (_plain(derived, key), _seen(derived, key, size, 0)) if each]
+            parts = [part for part in (_plain(derived, key), _seen(derived, key, size, 0)) if part]
             return coalesced(union_all(parts), key)
         case Box():
             assert size is not None, "a box is read in a window"
@@ -74,7 +74,7 @@ def derived_intervals(
 
 def now(derived: Derived, key: Key) -> exp.Query:
     """The points t at which an atom is derived for t."""
-    parts = [each for each in (_plain(derived, key), _placed_now(derived, key)) if each]
+    parts = [part for part in (_plain(derived, key), _placed_now(derived, key)) if part]
     return _merged(parts, key)
 
 

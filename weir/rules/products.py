@@ -39,8 +39,8 @@ class ProductLimit:
             return
         some = subquery(select(number(1), from_=subquery(body, "b"), limit=self.rows + 1), "some")
         count = alias(exp.Count(this=exp.Star(), big_int=True), "rows")
-        ((found,),) = engine.rows(select(count, from_=some))
-        if int(str(found)) > self.rows:
+        ((row_count,),) = engine.rows(select(count, from_=some))
+        if int(str(row_count)) > self.rows:
             raise WeirError(
                 "the rule pairs atoms that share no variable, and makes more rows than"
                 f" product_rows = {self.rows:,}",

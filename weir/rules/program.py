@@ -149,7 +149,8 @@ def _in_points(leg: Leg, axis: PointAxis) -> Leg:
         known=None if leg.known is None else axis.point(leg.known),
         high=axis.point(leg.high),
         stamps=tuple(
-            Stamp(axis.point(each.after), axis.point(each.last), each.epoch) for each in leg.stamps
+            Stamp(axis.point(stamp.after), axis.point(stamp.last), stamp.epoch)
+            for stamp in leg.stamps
         ),
     )
 

@@ -55,19 +55,19 @@ def _once(rules: Iterable[Rule], predicate: str, literals: Literals) -> Derived:
     """What the rules of a predicate derive that none of them reads."""
 
     def relation(own: list[Rule]) -> str | None:
-        found: list[exp.Query] = []
+        parts: list[exp.Query] = []
         apart = False
         for rule in own:
             names = RuleColumns.of(rule)
             body = body_of(rule, names, literals, _reader(literals, names))
             if body is not None:
                 apart = keeps_apart(rule.head, body, names)
-                found.append(head_rows(rule.head, body, names, literals.axis, literals.points))
-        if not found:
+                parts.append(head_rows(rule.head, body, names, literals.axis, literals.points))
+        if not parts:
             return None
-        if len(found) == 1 and apart:
-            return literals.make(found[0])
-        return literals.make(coalesced(union_all(found), _key(own[0])))
+        if len(parts) == 1 and apart:
+            return literals.make(parts[0])
+        return literals.make(coalesced(union_all(parts), _key(own[0])))
 
     heads = [rule for rule in rules if rule.head.atom.predicate == predicate]
     return Derived(
@@ -94,14 +94,14 @@ def _fixpoint(stratum: Stratum, literals: Literals, prefix: str) -> dict[str, De
             _add(seed, rule, names, literals, _reader(literals, names))
 
     def step(new: Names, known: Names) -> Mapping[str, exp.Query]:
-        found: dict[str, list[exp.Query]] = {}
+        derived: dict[str, list[exp.Query]] = {}
         for rule, within in recursive:
             names = RuleColumns.of(rule)
             for place in within:
                 if not _derived(rule.literals[place], new).is_empty:
                     reader = _variant(literals, names, within, place, new, known)
-                    _add(found, rule, names, literals, reader)
-        return _united(found)
+                    _add(derived, rule, names, literals, reader)
+        return _united(derived)
 
     made = interval_fixpoint(literals.engine, keys, _united(seed), step, prefix)
     return {predicate: _of(predicate, made) for predicate in stratum.predicates}
@@ -147,7 +147,7 @@ def _relation(predicate: str, kind: str) -> str:
 
 
 def _add(
-    found: dict[str, list[exp.Query]],
+    derived: dict[str, list[exp.Query]],
     rule: Rule,
     names: RuleColumns,
     literals: Literals,
@@ -157,11 +157,11 @@ def _add(
     body = body_of(rule, names, literals, read)
     if body is not None:
         rows = head_rows(rule.head, body, names, literals.axis, literals.points)
-        found.setdefault(_target(rule), []).append(rows)
+        derived.setdefault(_target(rule), []).append(rows)
 
 
-def _united(found: Mapping[str, list[exp.Query]]) -> Mapping[str, exp.Query]:
-    return {name: union_all(parts) for name, parts in found.items()}
+def _united(derived: Mapping[str, list[exp.Query]]) -> Mapping[str, exp.Query]:
+    return {name: union_all(parts) for name, parts in derived.items()}
 
 
 def _target(rule: Rule) -> str:
