@@ -29,8 +29,8 @@ class Top:
 
 def bounds_of(conditions: Iterable[Expression], variables: Collection[str]) -> tuple[Bound, ...]:
     """The comparisons of some variables with numbers that hold where all conditions do."""
-    found = (bound for condition in conditions for bound in _bounds(condition))
-    return tuple(dict.fromkeys(bound for bound in found if bound.variable in variables))
+    bounds = (bound for condition in conditions for bound in _bounds(condition))
+    return tuple(dict.fromkeys(bound for bound in bounds if bound.variable in variables))
 
 
 def top_of(slice_: Slice) -> Top | None:

@@ -97,7 +97,7 @@ class _Around:
     def beside(self, left: Pattern) -> _Around:
         """On the right of `left`: filters see what a solution of that has without a match, too."""
         bound = left.certain
-        kept = tuple(each for each in self.conditions if variables_of(each) <= bound)
+        kept = tuple(condition for condition in self.conditions if variables_of(condition) <= bound)
         return replace(self.joined_with(left), conditions=kept)
 
     def showing(self, names: Collection[str]) -> _Around:
@@ -184,8 +184,8 @@ class _Keys:
 def _keys_of(partner: Pattern, key: tuple[str, ...], conditions: tuple[Expression, ...]) -> Pattern:
     """The distinct values of a key that can be asked for: a remote does not know blank nodes."""
     bound = partner.certain
-    plain = [each for each in conditions if not has_exists(each)]
-    of_partner = [each for each in plain if variables_of(each) <= bound]
+    plain = [expression for expression in conditions if not has_exists(expression)]
+    of_partner = [expression for expression in plain if variables_of(expression) <= bound]
     not_blank = [Call("!", (Call("ISBLANK", (Variable(name),)),)) for name in key]
     for condition in (*of_partner, *not_blank):
         partner = Filter(condition, partner)
@@ -225,4 +225,4 @@ def _asks(expression: Expression) -> bool:
 
 
 def _without(conditions: tuple[Expression, ...], variable: str) -> tuple[Expression, ...]:
-    return tuple(each for each in conditions if variable not in variables_of(each))
+    return tuple(condition for condition in conditions if variable not in variables_of(condition))
