@@ -106,8 +106,8 @@ STREAM_MUTANTS = (
     Mutant(
         "a change of the graph corrects what is final",
         "timeline/graph_times",
-        "at = max(each.event_time, each.horizon + 1 - corrects_back)",
-        "at = each.event_time",
+        "at = max(graph_epoch.event_time, graph_epoch.horizon + 1 - corrects_back)",
+        "at = graph_epoch.event_time",
     ),
     Mutant(
         "the graph is as of the newest epoch",

@@ -47,9 +47,9 @@ def settled_until(
         assert frontier is not None, "there is a horizon"
         longest = max(accepted_lateness(lake, name), (lateness or {}).get(name, 0))
         bounds.append((frontier, longest))
-    for each in axis.upstreams:
+    for upstream in axis.upstreams:
         # Its stream changes where its answer does.
-        before = settled_until(lake, each.axis, epoch, lateness)
+        before = settled_until(lake, upstream.axis, epoch, lateness)
         assert before is not None, "there is a horizon"
         bounds.append((before, 0))
     return settled(horizon, axis.corrects_back, bounds, axis.grid)
@@ -71,7 +71,7 @@ def first_complete(
         after: the epoch up to which the query is maintained.
         last: the newest epoch.
     """
-    found = [BEFORE_ALL]
+    instants = [BEFORE_ALL]
     windows = windows_of(axis)
     for clause in axis.windows:
         window, upstream = windows[clause.name], axis.upstream(clause.stream)
@@ -79,7 +79,7 @@ def first_complete(
         if kept_from is None:
             continue
         if not isinstance(window, LastElements):
-            found.append(complete_from(window, kept_from))
+            instants.append(complete_from(window, kept_from))
             continue
         events, horizons = "kept", "horizons_before"
         with engine.scope() as own:
@@ -90,8 +90,8 @@ def first_complete(
                 own.make(Statement(events, known_elements(f"{events}_stored", last)))
             own.load(horizons, horizons_before(timeline.arrivals))
             query = elements_complete_from(events, window, kept_from, horizons, after)
-            found.append(next((int(str(at)) for (at,) in own.rows(query)), FOREVER))
-    latest = max(found)
+            instants.append(next((int(str(at)) for (at,) in own.rows(query)), FOREVER))
+    latest = max(instants)
     return latest if latest in (BEFORE_ALL, FOREVER) else axis.grid.next_begin(latest)
 
 

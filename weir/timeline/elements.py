@@ -86,16 +86,16 @@ class Closes:
 
 def closing(windows: Iterable[Window], after: int) -> tuple[Closes, ...]:
     """The closes of the windows with a step that are later than the instant `after`."""
-    found = []
+    closes = []
     for window in windows:
         match window:
             case SteppedWindow():
-                found.append(Closes.of(window, after))
+                closes.append(Closes.of(window, after))
             case SlidingWindow() | LastElements():
                 continue
             case _:
                 assert_never(window)
-    return tuple(found)
+    return tuple(closes)
 
 
 def changed_rows(
@@ -218,11 +218,11 @@ def reported_closes(
         select(
             *columns(kept),
             alias(number(i), "window"),
-            alias(bigint(each.number_from(column("since"))), "first"),
-            alias(bigint(each.number_until(upto.copy())), "last"),
+            alias(bigint(window_closes.number_from(column("since"))), "first"),
+            alias(bigint(window_closes.number_until(upto.copy())), "last"),
             from_=rows_of(intervals),
         )
-        for i, each in enumerate(closes)
+        for i, window_closes in enumerate(closes)
     ]
     return select(
         *columns((*kept, "window", "first", "last")),
@@ -254,11 +254,11 @@ def reported_rows(
     at = [
         select(
             *columns(kept),
-            alias(bigint(each.instant(column("nth"))), "instant"),
+            alias(bigint(window_closes.instant(column("nth"))), "instant"),
             from_=subquery(spread.copy(), "spread"),
             where=[column("window").eq(number(i))],
         )
-        for i, each in enumerate(closes)
+        for i, window_closes in enumerate(closes)
     ]
     # Several windows may close at one instant.
     once = select(*columns((*kept, "instant")), from_=subquery(union_all(at), "at"), distinct=True)

@@ -64,7 +64,10 @@ class Emission:
         final = self.timeline.horizon(self.last)
         if self.timeline.origin is None or final is None:
             return False
-        return any(each.any_until(final) for each in closing(self.windows, self._begin - 1))
+        return any(
+            window_closes.any_until(final)
+            for window_closes in closing(self.windows, self._begin - 1)
+        )
 
     @property
     def _begin(self) -> int:
@@ -112,34 +115,34 @@ class Emission:
         closes = closing(self.windows, origin - 1)
         numbered = reported_closes(intervals, row, closes, final)
         engine.make(Statement(reported, numbered, "cache"))
-        each = column("last") - column("first") + number(1)
-        total = alias(coalesce(bigint(sum_of(exp.Paren(this=each))), number(0)), "rows")
-        ((found,),) = engine.rows(select(total, from_=rows_of(reported)))
-        _check(int(str(found)), limit)
+        repeats = column("last") - column("first") + number(1)
+        total = alias(coalesce(bigint(sum_of(exp.Paren(this=repeats))), number(0)), "rows")
+        ((row_count,),) = engine.rows(select(total, from_=rows_of(reported)))
+        _check(int(str(row_count)), limit)
         return reported_rows(reported, row, closes, finals)
 
     def _epochs(self) -> pa.Table:
         """epoch, reached: of each later epoch the last instant that was final before it."""
-        found, reached = [], self.reached
-        for each in self.timeline.arrivals:
-            if self.after < each.epoch <= self.last:
-                found.append({"epoch": each.epoch, "reached": reached})
-                reached = each.horizon
+        rows, reached = [], self.reached
+        for arrival in self.timeline.arrivals:
+            if self.after < arrival.epoch <= self.last:
+                rows.append({"epoch": arrival.epoch, "reached": reached})
+                reached = arrival.horizon
         return pa.Table.from_pylist(
-            found, schema=pa.schema({"epoch": pa.int64(), "reached": pa.int64()})
+            rows, schema=pa.schema({"epoch": pa.int64(), "reached": pa.int64()})
         )
 
     def _finals(self) -> pa.Table:
         """after, last, epoch: the instants (after, last] become final at the epoch."""
-        found, reached = [], self._begin - 1
-        for each in self.timeline.arrivals:
-            horizon = each.horizon
-            if not self.after < each.epoch <= self.last or horizon is None or horizon <= reached:
+        rows, reached = [], self._begin - 1
+        for arrival in self.timeline.arrivals:
+            horizon = arrival.horizon
+            if not self.after < arrival.epoch <= self.last or horizon is None or horizon <= reached:
                 continue
-            found.append({"after": reached, "last": horizon, "epoch": each.epoch})
+            rows.append({"after": reached, "last": horizon, "epoch": arrival.epoch})
             reached = horizon
         names = ("after", "last", "epoch")
-        return pa.Table.from_pylist(found, schema=pa.schema([(n, pa.int64()) for n in names]))
+        return pa.Table.from_pylist(rows, schema=pa.schema([(n, pa.int64()) for n in names]))
 
 
 def _check(rows: int, limit: int) -> None:

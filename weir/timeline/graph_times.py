@@ -35,15 +35,15 @@ def graph_times(
         origin: the first instant of the query.
         corrects_back: for how many microseconds answers that were given are corrected.
     """
-    found = []
+    times = []
     newest = origin
-    for each in epochs:
-        if each.horizon is None:
-            at = origin if each.event_time is None else each.event_time
-        elif each.event_time is None:
-            at = each.horizon + 1
+    for graph_epoch in epochs:
+        if graph_epoch.horizon is None:
+            at = origin if graph_epoch.event_time is None else graph_epoch.event_time
+        elif graph_epoch.event_time is None:
+            at = graph_epoch.horizon + 1
         else:
-            at = max(each.event_time, each.horizon + 1 - corrects_back)
+            at = max(graph_epoch.event_time, graph_epoch.horizon + 1 - corrects_back)
         newest = max(newest, at)
-        found.append((each.epoch, newest))
-    return tuple(found)
+        times.append((graph_epoch.epoch, newest))
+    return tuple(times)

@@ -34,7 +34,7 @@ class Horizons:
     def read(cls, lake: Lake, axis: Instants, frontiers: Frontiers) -> Self:
         """Those of a query with these windows."""
         timeline = read_horizons(lake, axis, frontiers)
-        return cls(tuple((each.epoch, each.horizon) for each in timeline.arrivals))
+        return cls(tuple((arrival.epoch, arrival.horizon) for arrival in timeline.arrivals))
 
     @classmethod
     def recorded(cls, lake: Lake, query: str) -> Self:
@@ -42,16 +42,16 @@ class Horizons:
 
         Epochs that did not touch the query are missing.
         """
-        found: list[tuple[int, int | None]] = []
+        horizons: list[tuple[int, int | None]] = []
         for commit in lake.commits(EMBEDDINGS.name(query)):
             metadata = Metadata.from_json(commit.get("userMetadata"))
             if metadata is not None and metadata.job == "maintain" and HORIZON in metadata.extra:
-                found.append((metadata.watermark, metadata.extra[HORIZON]))
-        return cls(tuple(sorted(found, key=lambda each: (each[0], each[1] or 0))))
+                horizons.append((metadata.watermark, metadata.extra[HORIZON]))
+        return cls(tuple(sorted(horizons, key=lambda pair: (pair[0], pair[1] or 0))))
 
     def at(self, epoch: int) -> int | None:
         """The last instant that is final at an epoch."""
-        before = bisect_right(self.by_epoch, epoch, key=lambda each: each[0])
+        before = bisect_right(self.by_epoch, epoch, key=lambda pair: pair[0])
         return self.by_epoch[before - 1][1] if before else None
 
 

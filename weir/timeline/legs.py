@@ -85,18 +85,18 @@ def legs(
         arrivals: every later epoch, in order, up to the last.
         origin: the first instant of the query.
     """
-    found: list[Leg] = []
+    finished: list[Leg] = []
     part: list[Arrival] = []
     known, before = horizon, after
     for arrival in arrivals:
         reached = part[-1].horizon if part else known
         if part and _affects(arrival, reached):
-            found += _leg(before, known, part, origin)
+            finished += _leg(before, known, part, origin)
             known, before, part = reached, part[-1].epoch, []
         part.append(arrival)
     if part:
-        found += _leg(before, known, part, origin)
-    return tuple(found)
+        finished += _leg(before, known, part, origin)
+    return tuple(finished)
 
 
 def _affects(arrival: Arrival, horizon: int | None) -> bool:

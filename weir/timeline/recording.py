@@ -59,9 +59,9 @@ def _stamps(leg: Leg) -> pa.Table:
     stamps = leg.stamps
     return pa.table(
         {
-            "after": pa.array([each.after for each in stamps], pa.int64()),
-            "last": pa.array([each.last for each in stamps], pa.int64()),
-            "epoch": pa.array([each.epoch for each in stamps], pa.int64()),
+            "after": pa.array([stamp.after for stamp in stamps], pa.int64()),
+            "last": pa.array([stamp.last for stamp in stamps], pa.int64()),
+            "epoch": pa.array([stamp.epoch for stamp in stamps], pa.int64()),
         }
     )
 

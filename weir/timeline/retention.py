@@ -129,10 +129,10 @@ def elements_complete_from(
 
 def horizons_before(arrivals: Sequence[Arrival]) -> pa.Table:
     """By epoch, the last instant that was final before it; null if there was none."""
-    before = [None, *(each.horizon for each in arrivals)]
+    before = [None, *(arrival.horizon for arrival in arrivals)]
     return pa.table(
         {
-            "epoch": pa.array([each.epoch for each in arrivals], pa.int64()),
+            "epoch": pa.array([arrival.epoch for arrival in arrivals], pa.int64()),
             "horizon": pa.array(before[: len(arrivals)], pa.int64()),
         }
     )

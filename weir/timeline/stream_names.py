@@ -16,12 +16,12 @@ def stream_name(iri: str) -> str:
 
 def streams_of(axis: Axis) -> Mapping[str, str]:
     """The streams of sources that a query reads: their names, with their IRIs in N-Triples form."""
-    given = {each.stream for each in axis.upstreams}
-    iris = [each.stream for each in axis.windows if each.stream not in given]
+    given = {upstream.stream for upstream in axis.upstreams}
+    iris = [window.stream for window in axis.windows if window.stream not in given]
     return {stream_name(iri): iri for iri in iris}
 
 
 def all_streams_of(axis: Axis) -> frozenset[str]:
     """The names of the streams of sources on which a query depends, also by other queries."""
-    others = (all_streams_of(each.axis) for each in axis.upstreams)
+    others = (all_streams_of(upstream.axis) for upstream in axis.upstreams)
     return frozenset(streams_of(axis)).union(*others)

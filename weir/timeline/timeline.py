@@ -69,30 +69,34 @@ class Timeline:
             grid: which instants count as one: it is final when they all are.
             starts: the first instant, if it is declared; else it is that of the streams.
         """
-        known = [each for each in streams if each is not None]
+        known = [stream for stream in streams if stream is not None]
         if len(known) < len(streams):
             return cls(None, (), ())
-        known = [_on_grid(each, grid) for each in known]
-        first = min(each.starts for each in known) if starts is None else grid.begin(starts)
+        known = [_on_grid(stream, grid) for stream in known]
+        first = min(stream.starts for stream in known) if starts is None else grid.begin(starts)
         origin = first if begins is None else max(first, grid.next_begin(begins))
         # An event at u is in [c - width, c) for c > u only, and in any other window from u on.
-        closed = all(isinstance(each, SteppedWindow) and each.bounds == "[)" for each in windows)
+        closed = all(
+            isinstance(window, SteppedWindow) and window.bounds == "[)" for window in windows
+        )
         shift = 1 if closed else 0
         event_times = {epoch: None if time is None else grid.begin(time) for epoch, time in graph}
-        frontiers = [dict(each.frontiers) for each in known]
+        frontiers = [dict(stream.frontiers) for stream in known]
         reached: list[int | None] = [None] * len(known)
         horizon: int | None = None
         arrivals: list[Arrival] = []
         on_axis: list[GraphEpoch] = []
         # A stream out of a query may change with an epoch that moves no frontier.
-        corrected = (each.earliest for each in known)
+        corrected = (stream.earliest for stream in known)
         for epoch in sorted({*event_times}.union(*frontiers, *corrected)):
-            earliest = [each.earliest[epoch] + shift for each in known if epoch in each.earliest]
+            earliest = [
+                stream.earliest[epoch] + shift for stream in known if epoch in stream.earliest
+            ]
             if epoch in event_times:
                 on_axis.append(GraphEpoch(epoch, event_times[epoch], horizon))
             for i, frontier in enumerate(frontiers):
                 reached[i] = frontier.get(epoch, reached[i])
-            values = [each for each in reached if each is not None]
+            values = [instant for instant in reached if instant is not None]
             if len(values) == len(reached):
                 final = min(values) - 1 + shift
                 # Never before the first instant: there is nothing to evaluate.
@@ -109,14 +113,14 @@ class Timeline:
 
     def horizon(self, epoch: int) -> int | None:
         """The last instant at which the query is final at an epoch."""
-        before = [each.horizon for each in self.arrivals if each.epoch <= epoch]
+        before = [arrival.horizon for arrival in self.arrivals if arrival.epoch <= epoch]
         return before[-1] if before else None
 
     def legs(self, after: int, last: int) -> tuple[Leg, ...]:
         """The legs of the epochs (after, last]."""
         if self.origin is None:
             return ()
-        later = [each for each in self.arrivals if after < each.epoch <= last]
+        later = [arrival for arrival in self.arrivals if after < arrival.epoch <= last]
         return legs(after, self.horizon(after), later, self.origin)
 
     def graph_at(self, leg: Leg) -> tuple[int, tuple[tuple[int, int], ...]]:
@@ -126,7 +130,7 @@ class Timeline:
         # A later epoch may correct what this leg evaluates; it is not known yet.
         known = [(epoch, instant) for epoch, instant in self.graph_times if epoch <= leg.last]
         settled = max((epoch for epoch, instant in known if instant <= start), default=0)
-        return settled, tuple(each for each in known if each[1] > start)
+        return settled, tuple(graph_time for graph_time in known if graph_time[1] > start)
 
 
 def _on_grid(history: StreamHistory, grid: Grid) -> StreamHistory:
