@@ -48,7 +48,7 @@ WITHIN = "within a stage: "
 PROBES = (
     Probe("start", "weir.compute.session", "_start", _always(f"{WITHIN}start of Spark")),
     Probe("start", "weir.ingest.stage", "is_anything_pending", _always("look for change sets")),
-    Probe("start", "weir.pending", "has_pending_work", _always("look for pending work")),
+    Probe("start", "weir.pipeline", "_is_work", _always("look for pending work")),
     Probe("ingest", "weir.ingest.batch", "read_batch", _always("parse")),
     Probe("ingest", "weir.ingest.graph_target", "_written_graphs", _always("ownership of graphs")),
     Probe("ingest", "weir.ingest.graph_target", "_net", _always("net changes")),

@@ -11,6 +11,7 @@ import pytest
 from pyoxigraph import QueryBoolean, QuerySolutions, QueryTriples, RdfFormat, Store
 
 from demo.changes import Row, deltas, versions
+from tests.support.opened import on_spark
 from tests.support.stages import STAGES
 from weir.ingest.sources.declared import load_sources
 from weir.ingest.sources.snapshots import Snapshots
@@ -29,7 +30,7 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
     settings = Settings.load(DEMO / CONFIG_FILE)
     settings = settings.model_copy(update={"lake": str(tmp_path_factory.mktemp("lake"))})
     for stage in STAGES.values():
-        stage(spark, settings, "test")
+        on_spark(spark, stage, settings, "test")
     return settings.lake
 
 
