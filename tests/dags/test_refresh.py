@@ -79,7 +79,7 @@ def watched() -> Iterator[Watched]:
                     )
                 except OSError:
                     continue
-                if b"weir.refresh.stage" in arguments:
+                if b"weir.jobs.refresh_remotes" in arguments:
                     found.refreshes.add(int(each.name))
                 if any(secret in arguments + variables for secret in secrets()):
                     found.leaks.add(arguments.replace(b"\0", b" ").decode(errors="replace"))
