@@ -3,7 +3,8 @@
     make bench                              all, in full size: hours
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, spark, bulk,
                                             operators, generated, fleet, runs, growth, resident,
-                                            streams, streams_spark, rules, refreshes, formats
+                                            streams, streams_spark, rules, refreshes, traversal,
+                                            formats, choices, classes, store
     make bench ARGS='--only generated --quads 1000000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -21,6 +22,9 @@ from pathlib import Path
 from rich.console import Console
 
 from bench.beside_spark import BesideSpark
+from bench.choices import Choices
+from bench.classes import FULL_QUADS as CLASSES_QUADS
+from bench.classes import Classes
 from bench.fleet import FULL_QUERIES, Fleet
 from bench.formats import FULL_MEGABYTES, formats
 from bench.generated import FULL_QUADS, Generated, growth
@@ -28,14 +32,17 @@ from bench.late_rows import FULL_WINDOW
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
 from bench.operators import Operators
 from bench.places import RESULTS, ROOT
+from bench.processes import RunFailed
 from bench.refreshes import FULL_EVALUATIONS, Refreshes
 from bench.report import details, page, show
 from bench.resident import FULL_PATCHES, Resident
 from bench.results import Scenario
 from bench.rules import rules
 from bench.runs import FULL_RUNS, Runs
-from bench.session import RunFailed
+from bench.store import FULL_QUERIES as STORE_QUERIES
+from bench.store import Store
 from bench.streams import FULL_SINGLE_RUNS, LONGER, Streams
+from bench.traversal import FULL_PEOPLE, Traversals
 
 NAMES = (
     "initial",
@@ -53,7 +60,11 @@ NAMES = (
     "streams_spark",
     "rules",
     "refreshes",
+    "traversal",
     "formats",
+    "choices",
+    "classes",
+    "store",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -85,6 +96,9 @@ def arg_parser() -> argparse.ArgumentParser:
         type=int,
         default=FULL_EVALUATIONS,
         help="evaluations of a remote, one a minute",
+    )
+    parser.add_argument(
+        "--people", type=int, default=FULL_PEOPLE, help="whose pods the scenario traversal has"
     )
     parser.add_argument(
         "--change-sets",
@@ -145,7 +159,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "streams_spark": BesideSpark(options.repeats, progress).run,
         "rules": lambda: rules(progress),
         "refreshes": Refreshes(options.evaluations, progress).run,
+        "traversal": Traversals(options.people, progress).run,
         "formats": lambda: formats(options.megabytes, options.repeats, progress),
+        "choices": Choices(options.repeats, progress).run,
+        "classes": Classes(options.change_sets, CLASSES_QUADS, progress).run,
+        "store": Store(STORE_QUERIES, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

@@ -22,9 +22,10 @@ from deltalake import DeltaTable, write_deltalake
 
 from bench.oracle import Row
 from bench.places import ROOT, WORK, Project, patches, project
+from bench.processes import RunFailed
 from bench.readings import EVERY, NAMESPACE, SENSORS, START, readings, sensor_iri
 from bench.results import Rows, Scenario, Timing, machine
-from bench.session import RunFailed, measure
+from bench.session import measure
 from bench.stream_oracle import published_at
 
 MINUTES, NEW_MINUTES = 1_280, 20

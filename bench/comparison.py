@@ -14,9 +14,9 @@ from deltalake import DeltaTable
 
 from bench.oxigraph import write_head
 from bench.places import ROOT, Project
+from bench.processes import RunFailed
 from bench.recompute import DUCKDB, METHODS
 from bench.results import Rows, Temperature, Timing
-from bench.session import RunFailed
 
 FULL = "full recomputation"
 OXIGRAPH = "pyoxigraph"

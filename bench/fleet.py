@@ -22,8 +22,9 @@ import pyoxigraph
 from bench.comparison import by_oxigraph, count_rows
 from bench.nomisma import BASE_ID
 from bench.places import ROOT, WORK, Project, patches, project, shared_data
+from bench.processes import RunFailed
 from bench.results import Scenario, Target, Timing, machine
-from bench.session import RunFailed, measure, peak_note
+from bench.session import measure, peak_note
 
 FULL_QUERIES = 1_000
 FEW_CHANGE_SETS = 8

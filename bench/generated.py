@@ -92,7 +92,7 @@ class Generated:
             last = number == self.repeats - 1
             self.progress(f"{EPOCHS * PER_EPOCH} changes, {number + 1} of {self.repeats}")
             copies = [
-                project(folder / f"copy{i}", QUERIES, _source(changes), lake=prepared.lake)
+                project(folder / f"copy{i}", QUERIES, source(changes), lake=prepared.lake)
                 for i in range(2)
             ]
             session = measure(
@@ -108,7 +108,7 @@ class Generated:
         """A lake with the graph as epoch 1 and the first answers, and the run that made them."""
         self.progress(f"writing {graph.quads:,} quads")
         none = patches(folder / "none", [])
-        made = project(folder / "prepared", QUERIES, _source(none))
+        made = project(folder / "prepared", QUERIES, source(none))
         write_graph(made.lake, graph)
         self.progress("the first answers, over the whole graph")
         return made, measure([made]).runs[0]
@@ -182,7 +182,8 @@ _COLD: Temperature = "cold"
 _WARM: Temperature = "warm"
 
 
-def _source(changes: Path) -> dict[str, str]:
+def source(changes: Path) -> dict[str, str]:
+    """The declaration of the source whose change sets are in the folder `changes`."""
     return {
         "name": "generated",
         "kind": "patches",

@@ -21,11 +21,12 @@ from bench.oracle import Oracle, published_answer
 from bench.oxigraph import write_head
 from bench.places import WORK, Project, patches, project
 from bench.prepared import form_of, is_ready, ready
+from bench.processes import RunFailed
 from bench.results import Rows, Scenario, Target, Temperature, Timing, machine
 from bench.schedules import EPOCH, FROM_SCRATCH, SINGLE, history_steps, single_steps
-from bench.session import RunFailed
 from bench.steps import Ingest, Run, copies_of, run_steps
 from weir.definitions.catalog import Catalog
+from weir.definitions.kinds import QUERY
 from weir.plan.lookups import predicates
 
 QUERIES = Path(__file__).resolve().parent / "queries_operators"
@@ -33,6 +34,8 @@ CHANGE_SETS, TRIPLES, FULL_REPEATS = 20, 5, 3
 FACTOR = 5.0
 """A change of one triple may cost at most so many times what it costs the yardstick."""
 OXIGRAPH = "pyoxigraph, load and evaluation"
+_DELTAS = ("incremental", "full")
+"""The modes that give the changes of an answer; maintain chooses one of them."""
 _TITLES = {
     EPOCH: "an epoch of the history, Weir",
     SINGLE: "a single triple, Weir",
@@ -134,7 +137,7 @@ class Operators:
         """By query the last change sets that touch it; the first is what all begin with."""
         changes = history.changes()
         found = {}
-        for query in Catalog.of_folder(queries).members:
+        for query in Catalog.of_folders({QUERY: queries}).members:
             known = predicates(query.body.components)
             assert known is not None, "the patterns have constant predicates"
             numbers: list[int] = []
@@ -166,7 +169,7 @@ class Operators:
                 self.triples,
                 lambda triple: history.is_usable(made.lake, triple),
             )
-            for query in Catalog.of_folder(queries).members
+            for query in Catalog.of_folders({QUERY: queries}).members
         ]
         rounds = [*zip(*chosen, strict=True)]
         folder = patches(made.folder / "singles", [])
@@ -184,7 +187,7 @@ def measured_seconds(runs: Sequence[Run]) -> dict[str, dict[str, list[float]]]:
     for run in runs:
         if not run.measured_as or run.mode == "untouched":
             continue
-        if run.mode != ("initial" if run.measured_as == FROM_SCRATCH else "incremental"):
+        if run.mode not in (("initial",) if run.measured_as == FROM_SCRATCH else _DELTAS):
             raise RunFailed(f"{run.query}: a run for {run.measured_as} was {run.mode or 'nothing'}")
         by_query = found.setdefault(run.measured_as, {})
         by_query.setdefault(run.query.partition("_again")[0], []).append(run.seconds)

@@ -8,6 +8,7 @@ from pathlib import Path
 import weir.lake.tables
 from bench.places import Project
 from weir.definitions.catalog import Catalog
+from weir.definitions.kinds import QUERY
 
 _MARK = "ready"
 
@@ -23,7 +24,7 @@ def form_of(queries: Path | None, *what: str) -> str:
         what: further words, such as how much of a history was ingested.
     """
     digest = hashlib.sha256(Path(weir.lake.tables.__file__).read_bytes())
-    for query in Catalog.of_folder(queries).members if queries else ():
+    for query in Catalog.of_folders({QUERY: queries}).members if queries else ():
         digest.update(f"{query.name} {query.fingerprint}\n".encode())
     digest.update("\n".join(what).encode())
     return digest.hexdigest()

@@ -30,8 +30,8 @@ from weir.remotes.asking import Fetch, Fetched
 from weir.remotes.budget import Amount
 from weir.remotes.declarations import Remote
 from weir.remotes.evaluation import Clock
-from weir.remotes.inbox import inbox_names
 from weir.remotes.questions import Solution
+from weir.remotes.replica_inbox import inbox_names
 from weir.settings import Settings
 from weir.validate.stage import validate_answers
 
@@ -261,7 +261,7 @@ def _compact(project: OpenProject) -> None:
         names += [REPLICAS.name(remote), REPLICA_SUMMARIES.name(remote)]
     for name in (*names, "answers/cities"):
         compact_files(lake, name, project.settings.limits.file_bytes)
-    delete_commits(lake)
+    delete_commits(lake, ())
 
 
 def _evaluated(project: OpenProject, world: _World, number: int) -> _Seen:

@@ -22,8 +22,8 @@ from typing import IO, Any
 from bench.comparison import by_oxigraph, count_rows
 from bench.nomisma import Nomisma
 from bench.places import ROOT, WORK, Project, patches, put
+from bench.processes import RunFailed
 from bench.results import Scenario, Target, Timing, machine
-from bench.session import RunFailed
 
 FULL_PATCHES = 20
 EVERY, PAUSE, PATIENCE = 0.2, 2.0, 300.0

@@ -14,7 +14,6 @@ import json
 import os
 import resource
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -23,12 +22,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from bench.places import ROOT, Project
+from bench.places import Project
+from bench.processes import run_process
 from bench.spans import WITHIN, timed
-
-
-class RunFailed(Exception):  # noqa: N818  (named after what is wrong)
-    """A run that was measured did not succeed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +91,10 @@ def measure(
         )
     )
     # The clock that all processes of this machine share.
-    environment = os.environ | {"BENCH_BEGAN": repr(time.monotonic())} | dict(settings or {})
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.session", str(job)],
-        cwd=ROOT,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    began = {"BENCH_BEGAN": repr(time.monotonic())} | dict(settings or {})
+    arguments = [sys.executable, "-m", "bench.session", str(job)]
+    run_process(arguments, projects[0], settings=began, result=result)
     ended = time.monotonic()
-    if done.returncode or not result.exists():
-        last = "\n".join(done.stdout.splitlines()[-30:])
-        raise RunFailed(f"{projects[0].config}: exit code {done.returncode}\n{last}")
     found = json.loads(result.read_text())
     runs = [{(part, what): s for part, what, s in run} for run in found["runs"]]
     # A user also waits for the end of the process.

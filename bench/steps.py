@@ -12,7 +12,6 @@ from __future__ import annotations
 import gc
 import json
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -20,8 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from bench.places import ROOT, Project, put
-from bench.session import RunFailed
+from bench.places import Project, put
+from bench.processes import run_process
 
 if TYPE_CHECKING:
     from weir.project import Project as OpenProject
@@ -84,7 +83,7 @@ def run_steps(made: Project, changes: Path, queries: Path, steps: Iterable[Step]
     """
     steps = [*steps]
     configs = {
-        step.query: str(_config(made, (step.query,), queries))
+        step.query: str(registered(made, (step.query,), queries))
         for step in steps
         if isinstance(step, Maintain)
     }
@@ -102,18 +101,7 @@ def run_steps(made: Project, changes: Path, queries: Path, steps: Iterable[Step]
             }
         )
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.steps", str(job)],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if done.returncode or not result.exists():
-        last = "\n".join(done.stdout.splitlines()[-30:])
-        raise RunFailed(f"{made.config}: exit code {done.returncode}\n{last}")
+    run_process([sys.executable, "-m", "bench.steps", job], made, result=result)
     return [Run(**each) for each in json.loads(result.read_text())]
 
 
@@ -129,14 +117,14 @@ def _as_json(step: Step, made: Project, queries: Path) -> list[object]:
         case Maintain(query, measured_as):
             return ["maintain", query, measured_as]
         case Publish(names):
-            return ["publish", str(_config(made, names, queries))]
+            return ["publish", str(registered(made, names, queries))]
         case Compact():
             return ["compact"]
         case _:
             assert_never(step)
 
 
-def _config(made: Project, names: Sequence[str], queries: Path) -> Path:
+def registered(made: Project, names: Sequence[str], queries: Path) -> Path:
     """A configuration that has these queries and nothing else."""
     title = names[0] if len(names) == 1 else "all"
     folder = made.folder / "registered" / title

@@ -19,7 +19,7 @@ class HeldRows(Protocol):
 
     @property
     def column_names(self) -> Sequence[str]:
-        """Their columns."""
+        """The column names of the rows."""
 
     def query(self, statement: str) -> list[tuple[Any, ...]]:
         """The result of a DuckDB statement that reads the rows as `CHECKED_ROWS`."""
@@ -33,7 +33,7 @@ class InMemory:
 
     @property
     def column_names(self) -> Sequence[str]:
-        """Their columns."""
+        """The column names of the table."""
         names: list[str] = self.rows.column_names
         return names
 

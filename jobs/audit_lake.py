@@ -9,7 +9,7 @@ from weir.program import arg_parser, run_stage
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns an exit code of `weir.errors`."""
+    """Audit the lake; returns an exit code of `weir.errors`."""
     parser = arg_parser("audit", __doc__)
     parser.add_argument("--full", action="store_true", help="compute samples again, too")
     return run_stage(parser, audit_lake, argv)

@@ -9,7 +9,7 @@ from weir.refresh.check import check_freshness
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns an exit code of `weir.errors`."""
+    """Check the freshness of remotes; returns an exit code of `weir.errors`."""
     return run_stage(arg_parser("freshness", __doc__), check_freshness, argv, on_spark=False)
 
 

@@ -9,7 +9,7 @@ from weir.program import arg_parser, run_stage
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns an exit code of `weir.errors`."""
+    """Compact the lake; returns an exit code of `weir.errors`."""
     return run_stage(arg_parser("compact", __doc__), compact_lake, argv)
 
 

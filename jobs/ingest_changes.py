@@ -9,7 +9,7 @@ from weir.program import arg_parser, named_list, run_stage
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns an exit code of `weir.errors`."""
+    """Run the stage ingest; returns an exit code of `weir.errors`."""
     parser = arg_parser("ingest", __doc__)
     accept = "sources, separated by commas: the change set that stopped each is taken in"
     parser.add_argument("--accept", type=named_list, default=(), help=accept)

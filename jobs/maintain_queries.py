@@ -9,7 +9,7 @@ from weir.program import arg_parser, run_stage
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns an exit code of `weir.errors`."""
+    """Run the stage maintain; returns an exit code of `weir.errors`."""
     return run_stage(arg_parser("maintain", __doc__), maintain_queries, argv)
 
 

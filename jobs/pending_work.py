@@ -13,7 +13,7 @@ from weir.project import Project
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns 0 if there is work, else `EXIT_NOTHING_TO_DO`."""
+    """Look for work; returns 0 if there is some, else `EXIT_NOTHING_TO_DO`."""
     parser = argparse.ArgumentParser(prog="pending_work", description=__doc__)
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
     config = parser.parse_args(argv).config

@@ -9,7 +9,7 @@ from weir.publish.stage import publish_answers
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns an exit code of `weir.errors`."""
+    """Run the stage publish; returns an exit code of `weir.errors`."""
     return run_stage(arg_parser("publish", __doc__), publish_answers, argv)
 
 

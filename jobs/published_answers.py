@@ -17,7 +17,7 @@ from weir.settings import Settings
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns an exit code of `weir.errors`."""
+    """Print what a run did for each query; returns an exit code of `weir.errors`."""
     parser = argparse.ArgumentParser(prog="published_answers", description=__doc__)
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
     parser.add_argument("--run-id", required=True, help="id of the run in the ledger")

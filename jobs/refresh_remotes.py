@@ -1,6 +1,5 @@
 """Ask the remotes that are due; without Spark."""
 
-import json
 import sys
 from collections.abc import Sequence
 
@@ -9,15 +8,12 @@ from weir.process.standard_streams import run_process
 from weir.program import arg_parser, exit_code_of, named, progress_log, reported
 from weir.project import Project
 from weir.refresh.stage import Surroundings, has_rounds_to_ingest, refresh_remotes
-from weir.remotes.connections import Credentials
+from weir.remotes.connections import read_credentials
 from weir.stage import new_run_id
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns an exit code of `weir.errors`.
-
-    With `--event`, rounds that an earlier, killed run has committed count as its own.
-    """
+    """Refresh remotes; returns an exit code of `weir.errors`."""
     parser = arg_parser("refresh", __doc__)
     parser.add_argument("--remote", type=named, action="append", default=[], help="default: all")
     secrets = "read logins and passwords by connection from standard input, as JSON"
@@ -27,16 +23,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
 
     def work() -> int:
-        logins = json.load(sys.stdin) if options.credentials else {}
-        around = Surroundings({name: Credentials(**secret) for name, secret in logins.items()})
-        run_id = options.run_id or new_run_id("refresh")
+        around = Surroundings(read_credentials(sys.stdin) if options.credentials else {})
+        run_id, names = options.run_id or new_run_id("refresh"), options.remote
         with Project.load(options.config, "weir refresh") as project:
             with progress_log("refresh") as progress:
-                result = refresh_remotes(
-                    project, run_id, progress, names=options.remote, surroundings=around
-                )
-            is_idle = options.event and not has_rounds_to_ingest(project, result)
-        return reported(result.errors) or (EXIT_NOTHING_TO_DO if is_idle else 0)
+                done = refresh_remotes(project, run_id, progress, names=names, surroundings=around)
+            # Rounds that an earlier, killed run has committed count as its own.
+            is_idle = options.event and not has_rounds_to_ingest(project, done)
+        return reported(done.errors) or (EXIT_NOTHING_TO_DO if is_idle else 0)
 
     return exit_code_of(work)
 

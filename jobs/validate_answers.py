@@ -10,7 +10,7 @@ from weir.validate.stage import validate_answers
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns an exit code of `weir.errors`."""
+    """Run the stage validate; returns an exit code of `weir.errors`."""
     # Imported while Spark starts.
     import_ahead()
     parser = arg_parser("validate", __doc__)

@@ -20,11 +20,6 @@ def request() -> None:
     _requested.set()
 
 
-def withdraw() -> None:
-    """Cancel the request; for tests."""
-    _requested.clear()
-
-
 def is_requested() -> bool:
     """Whether the process is to end."""
     return _requested.is_set()

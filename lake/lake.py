@@ -5,27 +5,26 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
-from weir.lake.damage.damaged_files import damage_is_named
-from weir.lake.damage.integrity import damaged_commits
-from weir.lake.damage.log_checks import verify_commit, verify_commits, verify_log
+from weir.lake.damage.damaged_files import damage_is_named, damaged_files
+from weir.lake.damage.integrity import Damage, damaged_commits, missing_files
+from weir.lake.damage.log_checks import verify_commit, verify_log
 from weir.lake.damage.step_back import newest_commit_of
 from weir.lake.damage.storage_errors import RESTORE, DamagedTable, storage_errors, table_of
-from weir.lake.delta.checksums import PAGES_ARE_VERIFIED, verify_footers
 from weir.lake.delta.commit_files import (
     LOG,
     actions,
@@ -35,8 +34,13 @@ from weir.lake.delta.commit_files import (
     last_checkpoint,
 )
 from weir.lake.delta.metadata import Metadata
+from weir.lake.delta.stored_table import StoredTable
 from weir.lake.ledger.fences import Fence, Guard
 from weir.lake.names import InvalidNameError, is_table_name
+from weir.lake.storage.cache import Cache
+from weir.lake.storage.folder import Folder
+from weir.lake.storage.storage import Storage
+from weir.lake.tables import RUNS, TableFamily
 
 _LINE_END = re.compile(r"\\n|\n")
 _KEPT_COMMITS = 50
@@ -54,17 +58,25 @@ class Lake:
 
     Args:
         root: folder or URI of the tables.
-        storage_options: credentials of delta-rs for an object store.
+        storage_options: credentials of an object store, by the names of delta-rs.
+        storage: the files of the tables, if other lakes of this process have them open.
 
     Attributes:
+        storage: the files of the tables.
         opened: how often each table was opened, for tests of cost.
     """
 
-    def __init__(self, root: str, storage_options: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        root: str,
+        storage_options: Mapping[str, str] | None = None,
+        *,
+        storage: Storage | None = None,
+    ) -> None:
         self.root = root.rstrip("/")
-        self.storage_options = dict(storage_options) if storage_options else None
+        self.storage = storage or storage_of(self.root, storage_options or {})
         self.opened: Counter[str] = Counter()
-        self._tables: dict[tuple[str, int | None], DeltaTable] = {}
+        self._tables: dict[tuple[str, int | None], StoredTable] = {}
         self._histories: dict[str, _Recorded] = {}
         self._loaded: dict[str, _CommitFile] = {}
         self._unchecked: set[str] = set()
@@ -87,7 +99,7 @@ class Lake:
             raise InvalidNameError(table_name)
         return f"{self.root}/{table_name}"
 
-    def open(self, table_name: str, version: int | None = None) -> DeltaTable | None:
+    def open(self, table_name: str, version: int | None = None) -> StoredTable | None:
         """The table, at `version` or as it was when it was first opened; None if there is none.
 
         Raises:
@@ -134,13 +146,61 @@ class Lake:
     def guard(self, table_name: str) -> Guard:
         """The fences that a commit to a table has to pass."""
         with self._lock:
-            return Guard([*self._fences.values()], self.files(table_name), table_name)
+            commit = partial(self.commit, table_name)
+            return Guard([*self._fences.values()], commit, table_name)
+
+    def folder(self, table_name: str) -> Path:
+        """The folder of this machine from which the files of a table are read.
+
+        Raises:
+            InvalidNameError: no table can have the name.
+        """
+        self.location(table_name)
+        return self.storage.folder(table_name)
 
     def files(self, table_name: str) -> fs.FileSystem:
-        """The files below the folder of a table."""
-        return files_below(self.location(table_name), self.storage_options)
+        """The files of a table that are on this machine."""
+        # Why not by delta-rs: see `StoredTable`.
+        return fs.SubTreeFileSystem(str(self.folder(table_name)), fs.LocalFileSystem())
 
-    def existing(self, table_name: str) -> DeltaTable:
+    def commit(self, table_name: str, version: int) -> bytes:
+        """The content of a commit, checked.
+
+        Raises:
+            FileNotFoundError: the log has none, or not any more.
+            DamagedTable: it is not what was written, or is a copy of another.
+        """
+        folder = self.folder(table_name)
+        self.storage.bring_commit(table_name, version)
+        verify_commit(folder, version)
+        return (folder / commit_file(version)).read_bytes()
+
+    def tables(self) -> tuple[str, ...]:
+        """The names of the tables; damaged ones, too."""
+        with storage_errors(self.root):
+            return self.storage.tables()
+
+    def owners(self, family: TableFamily) -> list[str]:
+        """What has a table of a family, in alphabetical order."""
+        with storage_errors(self.root):
+            return self.storage.owners(family.folder)
+
+    def missing_files(self, table_name: str) -> Iterator[Damage]:
+        """The data files of a table that are missing, or have another length."""
+        table, folder = self.existing(table_name), self.folder(table_name)
+        return missing_files(folder, table, partial(self.storage.sizes, table_name))
+
+    def damaged_files(self, table_name: str) -> list[Path]:
+        """The data files of a table that are missing, or not what was written; all are read.
+
+        Those in an object store are brought again.
+        """
+        table = self.existing(table_name)
+        paths = pa.table(table.get_add_actions())["path"].to_pylist()
+        self.storage.bring(table_name, [unquote(str(path)) for path in paths], again=True)
+        return damaged_files(self.folder(table_name), table)
+
+    def existing(self, table_name: str) -> StoredTable:
         """The table, like `open`; it must exist.
 
         Raises:
@@ -176,8 +236,7 @@ class Lake:
         Raises:
             StorageError: files or the file system fail. Other errors pass unchanged.
         """
-        address = self.location(table_name)
-        with storage_errors(address), damage_is_named(local_folder(address)):
+        with storage_errors(self.location(table_name)), damage_is_named(self.folder(table_name)):
             yield
 
     def rows(
@@ -231,8 +290,7 @@ class Lake:
                 if table is None:
                     # It may exist at the next call.
                     return iter(())
-                commits = history(table, self.files(table_name))
-                known = self._histories[table_name] = _Recorded(commits)
+                known = self._histories[table_name] = _Recorded(self._history(table))
         return iter(known)
 
     def committed(self, table_name: str) -> None:
@@ -244,6 +302,12 @@ class Lake:
                 with self.using(table_name):
                     table.update_incremental()
                 self._note_commit(table_name, table)
+
+    def follow(self, table_name: str) -> None:
+        """Move an open table to its newest version, after commits of others, too."""
+        with self.using(table_name):
+            self.storage.follow(table_name, again=True)
+        self.committed(table_name)
 
     def derived(self, table_name: str) -> Any:
         """The value that `derive` kept for a table; None if there is none, or it was replaced."""
@@ -257,6 +321,12 @@ class Lake:
             if (table_name, None) in self._tables:
                 self._derived[table_name] = value
 
+    def remove(self, table_name: str) -> None:
+        """Delete a table: its rows, its history, its log."""
+        with self.using(table_name):
+            self.storage.remove(table_name)
+        self.forget(table_name)
+
     def forget(self, table_name: str) -> None:
         """Open a table again when it is next needed: it was created, replaced or removed."""
         with self._lock:
@@ -269,6 +339,7 @@ class Lake:
     def refresh(self) -> None:
         """Start from the newest state of all tables."""
         with self._lock:
+            self._look_around()
             self._tables.clear()
             self._histories.clear()
             self._loaded.clear()
@@ -278,10 +349,11 @@ class Lake:
     def catch_up(self) -> None:
         """Start from the newest state of all tables; those that have not changed stay open.
 
-        A table is compared with its log when it is next used, by looking at two files. A table in
-        an object store is opened again.
+        A table is compared with its log when it is next used, by looking at two files; in an object
+        store, by one request.
         """
         with self._lock:
+            self._look_around()
             for key in [key for key in self._tables if key[1] is not None]:
                 del self._tables[key]
             for (name, _), table in [*self._tables.items()]:
@@ -289,12 +361,18 @@ class Lake:
                     self.forget(name)
             self._unchecked = {name for name, _ in self._tables}
 
+    def _look_around(self) -> None:
+        """See whether others committed: every run commits to the ledger."""
+        with self.using(RUNS.name):
+            self.storage.follow(RUNS.name, again=True)
+
     def newest_commit(self, table_name: str) -> object:
         """A value that every commit to the table changes, without reading a file.
 
-        None if there is no table, or if it is in an object store.
+        None if there is no table.
         """
-        with self._lock:
+        with self._lock, self.using(table_name):
+            self.storage.follow(table_name, again=True)
             table = self._tables.get((table_name, None))
             version = 0 if table is None else table.version()
             newest = self._commit_file(table_name, version)
@@ -307,10 +385,12 @@ class Lake:
         if table_name not in self._unchecked:
             return
         table, loaded = self._tables[table_name, None], self._loaded.get(table_name)
+        with self.using(table_name):
+            self.storage.follow(table_name)
         if loaded is None or loaded != self._commit_file(table_name, table.version()):
             self.forget(table_name)
         elif self._commit_file(table_name, table.version() + 1) is not None:
-            _verify_log(self.location(table_name))
+            _verify_log(self.folder(table_name))
             self.committed(table_name)
         self._unchecked.discard(table_name)
         if (table_name, None) in self._tables:
@@ -325,34 +405,35 @@ class Lake:
             self._loaded[table_name] = loaded
 
     def _commit_file(self, table_name: str, version: int) -> _CommitFile | None:
-        """The file of a commit; None if it is gone, and for an object store."""
-        folder = local_folder(self.location(table_name))
-        return None if folder is None else _CommitFile.at(folder, version)
+        """The file of a commit; None if it is gone."""
+        return _CommitFile.at(self.folder(table_name), version)
 
-    def _open(self, table_name: str, version: int | None) -> DeltaTable | None:
-        address = self.location(table_name)
-        with storage_errors(address):
-            _verify_log(address, version)
+    def _open(self, table_name: str, version: int | None) -> StoredTable | None:
+        folder = self.folder(table_name)
+        with storage_errors(self.location(table_name)):
+            self.storage.follow(table_name, version)
+            _verify_log(folder, version)
             try:
-                table = _Table(address, version=version, storage_options=self.storage_options)
+                table = StoredTable.open(self.storage, table_name, version)
             except TableNotFoundError:
                 return None
             except DeltaError as error:
-                _name_damaged_commit(address, error)
+                _name_damaged_commit(folder, error)
                 # The lines after the first name places in the code of the library.
                 why = _LINE_END.split(str(error))[0]
                 raise DamagedTable(
-                    f"its log cannot be read: {why} (table {table_of(address)})",
-                    _describing(address),
+                    f"its log cannot be read: {why} (table {table_name})",
+                    str(describing_commit(folder) or folder / LOG),
                     RESTORE,
                 ) from error
         self.opened[table_name] += 1
         return table
 
+    def _history(self, table: StoredTable) -> Iterator[dict[str, Any]]:
+        return history(table, partial(self.commit, table.name))
 
-def history(
-    table: DeltaTable, files: fs.FileSystem, *, is_ours: bool = True
-) -> Iterator[dict[str, Any]]:
+
+def history(table: DeltaTable, commit: Callable[[int], bytes]) -> Iterator[dict[str, Any]]:
     """The commits that the log of a table still has, newest first, each with its `version`.
 
     A commit is read when it is reached, which mostly is the newest only. (delta-rs cannot list
@@ -360,19 +441,14 @@ def history(
 
     Args:
         table: its open version is the newest that is read.
-        files: below its folder.
-        is_ours: whether digests of its commits are noted below it.
+        commit: the content of a commit by its version; raises a `FileNotFoundError` if it is gone.
 
     Raises:
         DamagedTable: a commit cannot be read, or is not what was written.
     """
-    folder = local_folder(table.table_uri) if is_ours else None
     for version in range(table.version(), -1, -1):
         try:
-            if folder is not None:
-                verify_commit(folder, version)
-            with files.open_input_stream(commit_file(version)) as stream:
-                lines = bytes(stream.read()).splitlines()
+            lines = commit(version).splitlines()
             info: dict[str, Any] = next(
                 (value for kind, value in actions(lines) if kind == "commitInfo"), {}
             )
@@ -421,71 +497,11 @@ class _Recorded:
             yield self._seen[position]
 
 
-class _Table(DeltaTable):
-    """A table whose local files Arrow reads without calling Python.
-
-    delta-rs gives Arrow a file system in Python. Arrow's threads read ahead; if one of them needs
-    the interpreter while that shuts down, the process aborts, crashes or hangs. This happened in
-    half of the programs that end right after a small read.
-
-    The list of the files of a version is needed several times in a run, and computed once.
-    """
-
-    _actions: tuple[int, dict[bool, Any]] = (-1, {})
-
-    def update_incremental(self) -> None:
-        folder = local_folder(unquote(self.table_uri))
-        # Mostly nothing is new, which shows at once; delta-rs takes some milliseconds. If the log
-        # no longer has this version, it may have lost the next one too.
-        if (
-            folder is None
-            or (folder / commit_file(self.version() + 1)).exists()
-            or not (folder / commit_file(self.version())).exists()
-        ):
-            before = self.version()
-            super().update_incremental()
-            if folder is not None:
-                verify_commits(folder, before, self.version())
-
-    def get_add_actions(self, flatten: bool = False) -> Any:
-        version, by_flatten = self._actions
-        if version != self.version():
-            self._actions = version, by_flatten = self.version(), {}
-        if flatten not in by_flatten:
-            by_flatten[flatten] = super().get_add_actions(flatten)
-        return by_flatten[flatten]
-
-    def to_pyarrow_table(self, *arguments: Any, **options: Any) -> pa.Table:
-        with damage_is_named(local_folder(unquote(self.table_uri))):
-            return super().to_pyarrow_table(*arguments, **options)
-
-    def to_pyarrow_dataset(self, **options: Any) -> ds.Dataset:  # type: ignore[override]
-        folder = local_folder(unquote(self.table_uri))
-        is_local = options.get("filesystem") is None and folder is not None and folder.is_dir()
-        if is_local:
-            options["filesystem"] = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
-        dataset: Any = super().to_pyarrow_dataset(**options)
-        fragments = [*dataset.get_fragments()]
-        if folder is not None and is_local:
-            verify_footers(folder / fragment.path for fragment in fragments)
-        verified = [
-            PAGES_ARE_VERIFIED.make_fragment(
-                fragment.path,
-                dataset.filesystem,
-                partition_expression=fragment.partition_expression,
-            )
-            for fragment in fragments
-        ]
-        return ds.FileSystemDataset(
-            verified, dataset.schema, PAGES_ARE_VERIFIED, dataset.filesystem
-        )
-
-
 def files_below(address: str, storage_options: Mapping[str, str] | None) -> fs.FileSystem:
-    """The files below the folder or URI of a table, of Weir or foreign."""
+    """The files below the folder or URI of a foreign table."""
     folder = local_folder(address)
     if folder is not None:
-        # Why not by delta-rs: see `_Table`.
+        # Why not by delta-rs: see `StoredTable`.
         return fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
     return fs.PyFileSystem(DeltaStorageHandler(address, dict(storage_options or {}) or None))
 
@@ -502,39 +518,45 @@ def local_folder(address: str) -> Path | None:
             return None
 
 
-def _name_damaged_commit(address: str, error: DeltaError) -> None:
+def storage_of(root: str, options: Mapping[str, str], cache: Cache | None = None) -> Storage:
+    """The files of a lake.
+
+    Args:
+        root: folder or URI of the tables.
+        options: of an object store.
+        cache: copies of the files of an object store that other processes brought.
+    """
+    folder = local_folder(root)
+    if folder is not None:
+        return Folder(folder)
+    # What it imports costs a process with a local lake some time.
+    from weir.lake.storage.mirror import Mirror
+
+    return Mirror(root, options, cache)
+
+
+def _name_damaged_commit(folder: Path, error: DeltaError) -> None:
     """Raise an error that names the damaged commit of a table; delta-rs does not name it.
 
     Raises:
         DamagedTable: a commit is garbled or missing.
     """
-    folder = local_folder(address)
-    for damage in damaged_commits(folder) if folder is not None else ():
+    for damage in damaged_commits(folder):
         raise DamagedTable(
-            f"{damage.what} (table {table_of(address)})",
+            f"{damage.what} (table {table_of(str(folder))})",
             str(damage.file),
             "Restore it from a backup; `weir audit` lists all that is damaged.",
         ) from error
 
 
-def _describing(address: str) -> str:
-    """The file to name if a table cannot be opened though all of its commits are JSON."""
-    folder = local_folder(address)
-    commit = None if folder is None else describing_commit(folder)
-    return f"{address}/{LOG}" if commit is None else str(commit)
-
-
-def _verify_log(address: str, version: int | None = None) -> None:
-    """Refuse a damaged log of a local table.
+def _verify_log(folder: Path, version: int | None = None) -> None:
+    """Refuse a damaged log.
 
     An empty commit file is checked for here: delta-rs takes it for a version and numbers the
     history wrongly. Only a local file system leaves one, after a power failure; object stores write
     all or nothing. Commits before the last checkpoint are not read when a table is opened; they
     were whole when the checkpoint was written.
     """
-    folder = local_folder(address)
-    if folder is None:
-        return
     checkpoint = last_checkpoint(folder)
     if checkpoint is None:
         commits: Iterable[Path] = (folder / LOG).glob("*.json")

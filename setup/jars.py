@@ -6,17 +6,15 @@ Every session and every spark-submit then has them on the class path without res
 from __future__ import annotations
 
 import os
-import re
 import shutil
 
 from setup.java import LAUNCHER
 from setup.steps import CACHE, PYTHON, SITE_PACKAGES, VENV, Step
-from weir.spark_setup.delta import are_among, delta_jars
+from weir.spark_setup.delta import are_among, delta_jars, others_among
 from weir.spark_setup.maven import SparkSubmit
 
 DELTA = delta_jars(CACHE / "ivy")
 SPARK_JARS = SITE_PACKAGES / "pyspark" / "jars"
-_OURS = re.compile(r"(delta-|unitycatalog-).*\.jar")
 
 
 def step() -> Step:
@@ -45,9 +43,7 @@ def spark_submit() -> SparkSubmit:
 
 def _install() -> None:
     DELTA.obtain(spark_submit())
-    jars = DELTA.jars()
-    for file in SPARK_JARS.iterdir():
-        if _OURS.fullmatch(file.name) and file.name not in {jar.name for jar in jars}:
-            file.unlink()
-    for jar in jars:
+    for file in others_among(DELTA, SPARK_JARS):
+        file.unlink()
+    for jar in DELTA.jars():
         shutil.copyfile(jar.resolved_in(DELTA.folder), SPARK_JARS / jar.name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from setup.environment import UV
 from setup.fuseki import FUSEKI
@@ -44,7 +45,7 @@ def write_locks(options: Sequence[str]) -> None:
         print(f"lock: {lock}")
     for artifact in (DELTA, FUSEKI):
         artifact.write_lock(spark_submit())
-        print(f"lock: {artifact.lock.relative_to(ROOT)}")
+        print(f"lock: {Path(str(artifact.lock)).relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
+from bench.object_store import Store, running_store
 from demo.fuseki import Fuseki, running_fuseki
+from tests.support.checks import quick_checks
 from tests.support.parsers import ReusedParser, close_idle
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import PATCHES, Project
+
+# A busy machine is no failure: no test of random cases has a deadline.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,6 +55,18 @@ def lake(tmp_path: Path) -> HandMadeLake:
     return HandMadeLake(Project(tmp_path))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _what_a_module_leaves_open_fails_it() -> Iterator[None]:
+    """Sockets, files and processes in cycles are closed by the collector of garbage, with an error.
+
+    It would otherwise run in a later test, of any module. What is left (imported libraries,
+    fixtures of the run) it does not look at again.
+    """
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _parsers_are_reused() -> Iterator[None]:
     """Ingest parses in a child process; the tests of a process share it."""
@@ -54,6 +74,13 @@ def _parsers_are_reused() -> Iterator[None]:
         patched.setattr("weir.rdf.parser_process.ParserProcess", ReusedParser)
         yield
     close_idle()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _checks_are_quick() -> Iterator[None]:
+    """Rows are checked without Great Expectations, but in folders whose claims are about checks."""
+    with quick_checks():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -112,6 +139,13 @@ def running_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fusek
     """The one Fuseki of the test suite."""
     with running_fuseki(tmp_path_factory.mktemp("fuseki")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def object_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The one object store of the test suite."""
+    with running_store(tmp_path_factory.mktemp("store")) as store:
+        yield store
 
 
 @pytest.fixture

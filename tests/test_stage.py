@@ -19,7 +19,7 @@ from weir.stage import Progress
         (None, "there is no such configuration file"),
         ("lake = ", "not TOML"),
         ("lakes = 'lake'", "lakes: no such setting"),
-        ("[limits]\nbulk_changes = -1", "limits.bulk_changes: "),
+        ("[limits]\nbulk_share = -1", "limits.bulk_share: "),
     ],
 )
 def test_a_wrong_configuration_is_reported(

@@ -7,7 +7,7 @@ whether a run is started.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -18,9 +18,12 @@ from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.ledger.runs import SKIPPED
 from weir.maintain.damaged import damaged_queries
 from weir.maintain.emitted_streams import OutputStream
+from weir.maintain.tasks import is_behind
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.progress.failed_attempts import Attempt
+from weir.progress.graph_damage import graph_damage
+from weir.progress.held import held_reasons
 from weir.progress.watermarks import Watermark
 from weir.project import Project
 from weir.remotes.readiness import is_edited, why_unpublished
@@ -37,8 +40,8 @@ class DefinitionState:
         state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
             graph failed, the published answer is above its limit, or answers of remotes are too
             old; `waiting`: for answers of remotes, until the first one is complete; `new`: not
-            published yet; `broken`: its file cannot be used, or the newest commit of one of its
-            tables cannot be read.
+            published yet; `broken`: its file cannot be used, the newest commit of one of its
+            tables cannot be read, or the graph that it reads is damaged.
         reason: why it is in this state; None if the next run simply continues.
         is_pending: whether a run has anything to do for it, even if only to report an error.
         maintained: how far its embeddings are complete; None if there are none.
@@ -83,15 +86,23 @@ class Pending:
         return is_anything_pending(self._project)
 
     def due_remotes(self, now: datetime) -> tuple[str, ...]:
-        """The names of the remotes that are due.
+        """The names of the remotes and traversals that are due.
 
         Raises:
-            ConfigurationError: the file of remotes is wrong.
+            ConfigurationError: the file of remotes or of traversals is wrong.
         """
         from weir.remotes.schedule import schedule
+        from weir.traversals.schedule import next_evaluations
 
-        listed = schedule(self._project.settings, self.completion.lake, now)
-        return tuple(scheduled.remote.name for scheduled in listed if scheduled.is_due(now))
+        settings, lake = self._project.settings, self.completion.lake
+        remotes = [
+            scheduled for scheduled in schedule(settings, lake, now) if scheduled.is_due(now)
+        ]
+        traversals = next_evaluations(settings, lake, now)
+        return (
+            *(scheduled.remote.name for scheduled in remotes),
+            *(name for name, at in traversals.items() if at <= now),
+        )
 
     @cached_property
     def answers(self) -> bool:
@@ -102,7 +113,7 @@ class Pending:
         """
         if self.completion.graph_validated_to < self.completion.head:
             return True
-        return any(definition.is_pending for definition in self.definitions.values())
+        return any(definition.is_pending for definition in self._by_own_tables.values())
 
     @cached_property
     def definitions(self) -> Mapping[str, DefinitionState]:
@@ -110,6 +121,23 @@ class Pending:
 
         Raises:
             ConfigurationError: the folder of queries does not exist.
+        """
+        states = {**self._by_own_tables}
+        readers = [member.name for member in self.catalog.members if member.reads]
+        damage = graph_damage(self.completion) if readers else None
+        if damage is not None:
+            why = f"the graph that it reads is damaged: {damage}"
+            for name in readers:
+                if states[name].state != "broken":
+                    states[name] = replace(states[name], state="broken", reason=why)
+        return states
+
+    @cached_property
+    def _by_own_tables(self) -> Mapping[str, DefinitionState]:
+        """The state of every declared definition, by name, as if the graph were whole.
+
+        No run repairs the graph: that it is damaged gives a run nothing to do, and looking for its
+        files takes time.
         """
         completion, members = self.completion, self.catalog.members
         damaged = damaged_queries(completion, members)
@@ -172,8 +200,7 @@ def _state(
     left = beyond or why_left(completion, name)
     waits = None if item is None or held else why_unpublished(completion, item, query)
     edited = is_edited(query, completion)
-    is_behind = maintained is None or edited or maintained.epoch < completion.head
-    is_pending = item is not None or held is not None or (bool(completion.head) and is_behind)
+    is_pending = item is not None or held is not None or is_behind(completion, query)
     state: str
     reason: str | None
     if held is not None:
@@ -224,18 +251,6 @@ def why_left(completion: Completion, name: str) -> str | None:
     # A failure is recorded as the run prints it, with the name in front.
     why = reason.removeprefix(f"{name}: ")
     return why if mode == SKIPPED or why != reason else None
-
-
-def held_reasons(completion: Completion, backlog: Iterable[Backlog]) -> dict[str, str]:
-    """By query: which checks of its rows, or of the graph that they come from, failed."""
-    held = {}
-    for item in backlog:
-        verdict = completion.verdicts.get(item.query)
-        if verdict and verdict.is_about(item) and not verdict.success:
-            held[item.query] = verdict.reason
-        elif completion.graph_failure and completion.graph_validated_to < item.to_epoch:
-            held[item.query] = completion.graph_failure
-    return held
 
 
 def _why_unpublished(item: Backlog | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from weir.compute.database import Database
     from weir.compute.engine import Engine
     from weir.lake.lake import Lake
+    from weir.lake.storage.storage import Storage
     from weir.rdf.parser_process import ParserProcess
     from weir.settings import Settings
 
@@ -21,7 +22,22 @@ def open_lake(settings: Settings) -> Lake:
     """The lake of a project, for commands that only read it."""
     from weir.lake.lake import Lake
 
-    return Lake(settings.lake, settings.storage_options)
+    return Lake(settings.lake, storage=_storage(settings))
+
+
+def _storage(settings: Settings) -> Storage:
+    """The files of the lake; all lakes of a process share what they brought from a store."""
+    from weir.lake.lake import storage_of
+    from weir.lake.storage.cache import Cache
+
+    key = settings.lake, tuple(sorted(settings.storage_options.items()))
+    if key not in _opened:
+        cache = Cache(settings.cache / "objects", settings.limits.cache_bytes)
+        _opened[key] = storage_of(settings.lake, settings.storage_options, cache)
+    return _opened[key]
+
+
+_opened: dict[object, Storage] = {}
 
 
 class Project:
@@ -67,6 +83,9 @@ class Project:
         """The lake as it is now; a stage calls this once."""
         if "lake" in self.__dict__:
             self.lake.catch_up()
+            from weir.lake.ledger.claims import see_others
+
+            see_others(self.lake)
         return self.lake
 
     @cached_property
@@ -95,8 +114,20 @@ class Project:
         lake = lake or self.lake
         return Engine.of(lake, self.session, self.database, self.settings.limits, job)
 
+    def _remember(self) -> None:
+        """Let the next process of this machine begin with what this one knows of the store."""
+        from weir.lake.damage.storage_errors import StorageError
+        from weir.lake.ledger.claims import see_others
+
+        # What was done is committed; the next process asks the store.
+        with suppress(StorageError):
+            if not see_others(self.lake):
+                self.lake.storage.remember()
+
     def close(self) -> None:
         """Close everything but Spark: a process can have only one session."""
+        if "lake" in self.__dict__:
+            self._remember()
         self._resources.close()
         for name in ("database", "parser", "lake"):
             self.__dict__.pop(name, None)

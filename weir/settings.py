@@ -137,13 +137,24 @@ class Limits(BaseModel):
         description="bytes of the rows that parsing may give the driver; Spark parses what gives"
         " more, or more than `driver_rows` rows",
     )
+    cache_bytes: int = Field(
+        20_000_000_000,
+        ge=0,
+        description="bytes of files of an object store that are kept on this machine, in `cache`",
+    )
     broadcast_rows: int = Field(
         20_000,
         ge=1,
         description="rows of a relation that Spark keeps in one partition or sends to every task",
     )
-    bulk_changes: int = Field(
-        200_000, ge=0, description="changes beyond which no neighbourhood is looked up"
+    bulk_share: float = Field(
+        0.03,
+        ge=0,
+        description="changes, as a share of the graph's quads, beyond which no neighbourhood is "
+        "looked up",
+    )
+    bulk_quads: int = Field(
+        100_000, ge=0, description="quads below which all of a graph is read, and nothing looked up"
     )
     neighbourhood_rows: int = Field(
         2_000_000, ge=0, description="looked-up rows beyond which the whole graph is read"
@@ -279,6 +290,9 @@ class Settings(BaseSettings):
     remotes: Path = Field(
         Path("remotes.yml"), description="the declared remotes; it need not exist"
     )
+    traversals: Path = Field(
+        Path("traversals.yml"), description="the declared traversals; it need not exist"
+    )
     cache: Path = Field(
         Path(".weir_cache"), description="folder of compiled queries, which may be lost at any time"
     )
@@ -369,6 +383,7 @@ class Settings(BaseSettings):
                 "programs": folder / read.programs,
                 "sources": folder / read.sources,
                 "remotes": folder / read.remotes,
+                "traversals": folder / read.traversals,
                 "cache": folder / read.cache,
             }
         )

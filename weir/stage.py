@@ -97,6 +97,16 @@ class Claim:
             LedgerRow(self.run_id, self.job, self.number, status, query=query, **values)
         )
 
+    def note(self, job: str, what: str, **values: Any) -> None:
+        """Record a row at the end of the run that is not about its queries.
+
+        Args:
+            job: another name than that of a stage, so that no reader takes it for a query's row.
+            what: the row is about; in the column `query`.
+            values: further columns of `runs`.
+        """
+        self.rows.append(LedgerRow(self.run_id, job, self.number, SUCCEEDED, query=what, **values))
+
     def untouched(self, query: str, from_epoch: int, to_epoch: int) -> None:
         """Move the watermark of a query without a commit; all such queries share one row."""
         self._untouched[query] = from_epoch, to_epoch
@@ -107,7 +117,8 @@ class Claim:
         if not self._untouched:
             return
         watermarks = watermarks_of(read_ledger(lake).rows, self.job)
-        reported = {row.query for row in self.rows if row.query is not None}
+        own = (row for row in self.rows if row.job == self.job)
+        reported = {row.query for row in own if row.query is not None}
         for entry in entries(watermarks, self._untouched, reported):
             from_epoch, to_epoch = entry.epochs
             yield LedgerRow(

@@ -12,12 +12,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from bench.replicas.intervals import needs_intervals
 from bench.replicas.traces import Integers, Numbers, Trace
 from weir.remotes.policies.candidates import Columns, Evaluation, Rows
 from weir.remotes.policies.change_rate import online_intervals
 from weir.remotes.policies.dynamic_alpha import at_arms, equal_arms, learned
 from weir.remotes.policies.election import elected_rows
-from weir.remotes.policies.policies import Policy, needs_intervals
+from weir.remotes.policies.policies import Policy
 
 THRESHOLD = 100_000
 SLIDE = 60.0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -28,7 +29,7 @@ def damaged_files(folder: Path, table: DeltaTable) -> list[Path]:
         folder: of the table.
         table: in its newest version.
     """
-    missing = [damage.file for damage in missing_files(folder, table)]
+    missing = [damage.file for damage in missing_files(folder, table, partial(sizes_of, folder))]
     paths = pa.table(table.get_add_actions())["path"].to_pylist()
     files = [folder / unquote(str(path)) for path in paths]
     present = [file for file in files if file not in missing]
@@ -74,6 +75,15 @@ def _damaged_in(folder: Path) -> list[Path]:
         # The log is damaged instead.
         return []
     return [file for file in files if file.exists()]
+
+
+def sizes_of(folder: Path, names: Iterable[str]) -> Mapping[str, int]:
+    """The bytes of the files of a folder, without those that are missing."""
+    sizes = {}
+    for name in names:
+        with suppress(OSError):
+            sizes[name] = (folder / name).stat().st_size
+    return sizes
 
 
 def _is_intact(file: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
@@ -15,11 +15,11 @@ from weir.lake.delta.commit_files import (
     LAST_CHECKPOINT,
     LOG,
     checkpoint_files,
+    commit_file,
     garbled,
     last_checkpoint,
+    version_of,
 )
-
-_VERSION_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,6 @@ class Damage:
     what: str
 
 
-def tables_in(lake: Path) -> tuple[str, ...]:
-    """The names of the tables in a folder: those of folders with a log."""
-    logs = [*lake.glob(f"*/{LOG}"), *lake.glob(f"*/*/{LOG}")]
-    return tuple(sorted(log.parent.relative_to(lake).as_posix() for log in logs))
-
-
 def damaged_commits(table: Path) -> Iterator[Damage]:
     """The files of a table's log that are empty, garbled, changed or missing.
 
@@ -43,9 +37,9 @@ def damaged_commits(table: Path) -> Iterator[Damage]:
     exist they must be readable.
     """
     commits = {
-        int(file.stem): file
+        version: file
         for file in (table / LOG).glob("*.json")
-        if len(file.stem) == _VERSION_DIGITS and file.stem.isdigit()
+        if (version := version_of(file.name)) is not None and file == table / commit_file(version)
     }
     for _, file in sorted(commits.items()):
         what = garbled(file)
@@ -63,20 +57,27 @@ def damaged_commits(table: Path) -> Iterator[Damage]:
     first = 0 if checkpoint is None else checkpoint + 1
     for version in range(first, max(commits, default=first)):
         if version not in commits:
-            yield Damage(
-                table / LOG / f"{version:0{_VERSION_DIGITS}}.json", "the commit is missing"
-            )
+            yield Damage(table / commit_file(version), "the commit is missing")
 
 
-def missing_files(folder: Path, table: DeltaTable) -> Iterator[Damage]:
-    """The data files of the newest version that are missing, or have another length."""
+def missing_files(
+    folder: Path,
+    table: DeltaTable,
+    sizes: Callable[[Iterable[str]], Mapping[str, int]],
+) -> Iterator[Damage]:
+    """The data files of the newest version that are missing, or have another length.
+
+    Args:
+        folder: of the table.
+        table: in its newest version.
+        sizes: the bytes of those of the named files that exist.
+    """
     files = pa.table(table.get_add_actions()).select(["path", "size_bytes"])
-    for row in files.to_pylist():
-        file = folder / unquote(row["path"])
-        try:
-            size = file.stat().st_size
-        except OSError as error:
-            yield Damage(file, f"the data file cannot be read: {error.strerror}")
-            continue
-        if size != row["size_bytes"]:
-            yield Damage(file, f"the data file has {size:,} bytes and had {row['size_bytes']:,}")
+    listed = {unquote(row["path"]): row["size_bytes"] for row in files.to_pylist()}
+    actual = sizes(listed)
+    for name, size in listed.items():
+        if name not in actual:
+            yield Damage(folder / name, "the data file is missing, or cannot be read")
+        elif actual[name] != size:
+            what = f"the data file has {actual[name]:,} bytes and had {size:,}"
+            yield Damage(folder / name, what)

@@ -80,6 +80,15 @@ _LIBRARIES = ("deltalake", "_internal", "pyarrow", "_duckdb", "py4j", "pyspark",
 """The modules of errors that may be about files."""
 
 
+_mirrors: dict[str, str] = {}
+"""The addresses of object stores by the folders that are copies of them on this machine."""
+
+
+def note_mirror(folder: Path, address: str) -> None:
+    """Let errors name the files of a folder by the address of what they are copies of."""
+    _mirrors[str(folder)] = address
+
+
 class StorageError(Exception):
     """A table cannot be read or written, for a reason outside of Weir.
 
@@ -90,12 +99,19 @@ class StorageError(Exception):
     """
 
     def __init__(self, what: str, where: str, hint: str) -> None:
-        self.what, self.where, self.hint = what, where, hint
-        super().__init__(f"{where}: {what}. {hint}")
+        self.what, self.where, self.hint = map(_with_addresses, (what, where, hint))
+        super().__init__(f"{self.where}: {self.what}. {self.hint}")
 
 
 class DamagedTable(StorageError):  # noqa: N818  (named after what is wrong)
     """A file of a table is missing, or is not what was written."""
+
+
+def _with_addresses(text: str) -> str:
+    """A text in which files have the addresses that users know, not those of copies."""
+    for folder, address in _mirrors.items():
+        text = text.replace(folder, address)
+    return text
 
 
 @contextmanager

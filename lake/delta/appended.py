@@ -13,10 +13,9 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from weir.lake.damage.log_checks import verify_commit
-from weir.lake.delta.commit_files import actions, commit_file
+from weir.lake.delta.commit_files import actions
 from weir.lake.delta.file_rows import rows_of_files
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 
 
 class NotAppended(Exception):  # noqa: N818  (named after what is wrong)
@@ -93,11 +92,7 @@ def _path(add: dict[str, Any]) -> str:
 
 
 def _commit(lake: Lake, table_name: str, version: int) -> bytes:
-    folder = local_folder(lake.location(table_name))
-    if folder is not None:
-        verify_commit(folder, version)
     try:
-        with lake.files(table_name).open_input_stream(commit_file(version)) as stream:
-            return bytes(stream.read())
+        return lake.commit(table_name, version)
     except FileNotFoundError as error:
         raise NotAppended(f"the log no longer holds version {version}") from error

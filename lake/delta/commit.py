@@ -13,19 +13,20 @@ from deltalake import DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import DeltaError
 from deltalake.schema import PrimitiveType
 
-from weir.lake.delta.commit_files import actions, commit_file
+from weir.lake.delta.alteration import alter
+from weir.lake.delta.commit_files import actions
 from weir.lake.delta.file_commits import append, overwrite
 from weir.lake.delta.metadata import Metadata
-from weir.lake.delta.parquet_files import write_files
+from weir.lake.delta.parquet_files import DataFile, write_files
+from weir.lake.delta.stored_table import StoredTable
 from weir.lake.interrupts import heed
 from weir.lake.lake import Lake
-from weir.lake.ledger.fences import Guard
 from weir.lake.tables import Column, ColumnType, Table
 from weir.lake.upkeep.old_commits import delete_old_commits_as_they_arise
 from weir.lake.upkeep.small_files import merge_small_files
 
 if TYPE_CHECKING:  # the ledger and the command line commit without Spark
-    from pyspark.sql import DataFrame, DataFrameWriter
+    from pyspark.sql import DataFrame
 
 KILL_AT = "WEIR_KILL_AT"
 """Environment variable: the checkpoint at which the process kills itself; for tests only."""
@@ -80,13 +81,13 @@ def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
     if stored is not None:
         return stored
     try:
-        DeltaTable.create(
-            lake.location(table.name),
-            _schema(table.columns),
-            description=table.comment,
-            configuration=dict(table.properties),
-            storage_options=lake.storage_options,
-        )
+        with lake.storage.committing(table.name):
+            DeltaTable.create(
+                str(lake.folder(table.name)),
+                _schema(table.columns),
+                description=table.comment,
+                configuration=dict(table.properties),
+            )
     except DeltaError:
         # Another process created it at the same moment.
         if not lake.exists(table.name):
@@ -96,20 +97,21 @@ def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
 
 def add_missing_columns(lake: Lake, table: Table) -> None:
     """Add to a table of an earlier version the columns of its definition that it lacks."""
-    stored = lake.existing(table.name)
-    known = {field.name for field in stored.schema().fields}
-    missing = [column for column in table.columns if column.name not in known]
-    if not missing:
+
+    def add(stored: StoredTable) -> None:
+        missing = _missing(stored, table)
+        if missing:
+            stored.alter.add_columns(list(_schema(missing).fields))
+
+    if not _missing(lake.existing(table.name), table):
         return
     try:
-        stored.alter.add_columns(list(_schema(missing).fields))
+        alter(lake, table.name, add)
     except DeltaError:
         # Another process may have added them at the same moment.
-        lake.committed(table.name)
-        known = {field.name for field in stored.schema().fields}
-        if not known.issuperset(column.name for column in missing):
+        lake.forget(table.name)
+        if _missing(lake.existing(table.name), table):
             raise
-    lake.committed(table.name)
 
 
 def write(
@@ -124,10 +126,10 @@ def write(
 ) -> int:
     """Write rows in one commit and return its version; creates a missing table.
 
-    A Spark frame is written by Spark, everything else by this process, which takes 5 ms instead of
-    150 for a few rows. Columns are taken by name and cast to the table's definition. If the table
-    then has many small files, a second commit merges them; if its log has more commits than it
-    keeps, old ones are deleted.
+    The files of a Spark frame are written by the processes of Spark, everything else by this
+    process. Columns are taken by name and cast to the table's definition. If the table then has
+    many small files, a second commit merges them; if its log has more commits than it keeps, old
+    ones are deleted.
 
     Args:
         lake: has the table.
@@ -141,6 +143,7 @@ def write(
 
     Raises:
         pyspark.errors.AnalysisException, KeyError: the rows lack a column of the table.
+        ValueError: the stored table lacks a column, and `merge_schema` is false.
         StorageError: the disk is full, or files cannot be read or written for another reason.
     """
     with lake.using(table.name):
@@ -148,21 +151,16 @@ def write(
         # Others may have rearranged its files since it was opened.
         stored.update_incremental()
         checkpoint(f"{metadata.job}:before:{table.name}")
-        match rows:
-            case pa.RecordBatchReader() | pa.Table() | Sequence():
-                if mode == "overwrite":
-                    _overwrite_rows(lake, table, rows, metadata)
-                else:
-                    if merge_schema:
-                        add_missing_columns(lake, table)
-                    append_rows(lake, table, rows, metadata=metadata, guard=lake.guard(table.name))
-            case _:
-                writer = _spark_writer(table, rows, metadata, files).mode(mode)
-                if mode == "overwrite":
-                    writer = writer.option("overwriteSchema", "true")
-                elif merge_schema:
-                    writer = writer.option("mergeSchema", "true")
-                _save(lake, stored, table, writer)
+        written = _written(lake, table, rows, files)
+        if mode == "overwrite":
+            _overwrite(lake, table, written, metadata)
+        else:
+            if merge_schema:
+                add_missing_columns(lake, table)
+            stored = lake.existing(table.name)
+            _require_columns(stored, table)
+            guard = lake.guard(table.name)
+            append(stored, written, metadata=metadata.to_json(), guard=guard)
         checkpoint(f"{metadata.job}:after:{table.name}")
         lake.committed(table.name)
         version = _version_of(lake, table, metadata)
@@ -173,39 +171,50 @@ def write(
 
 
 def append_rows(
-    lake: Lake,
-    table: Table,
-    rows: LocalRows,
-    *,
-    metadata: Metadata | None = None,
-    transaction: Transaction | None = None,
-    guard: Guard | None = None,
+    lake: Lake, table: Table, rows: LocalRows, *, transaction: Transaction | None = None
 ) -> None:
-    """Append rows of this process to a table that exists, in one commit.
+    """Append rows of this process to a table that exists, in one commit without metadata.
 
     Args:
         lake: has the table.
         table: its definition.
         rows: columns are taken by name and cast.
-        metadata: of the commit.
         transaction: the commit fails if another one with the same identifier came since the version
             of the table that is open.
-        guard: the fences that the commit has to pass.
 
     Raises:
         CommitFailedError: another commit with the identifier came.
-        Superseded: the commit does not pass the fences.
         KeyError: the rows lack a column of the table.
     """
-    written = write_files(lake, table.name, arrow_schema(table), _batches(table, rows))
-    text = None if metadata is None else metadata.to_json()
-    stored = lake.existing(table.name)
-    append(stored, written, metadata=text, transaction=transaction, guard=guard)
+    written = _written(lake, table, rows, None)
+    append(lake.existing(table.name), written, transaction=transaction)
     lake.committed(table.name)
 
 
-def _overwrite_rows(lake: Lake, table: Table, rows: LocalRows, metadata: Metadata) -> None:
-    written = write_files(lake, table.name, arrow_schema(table), _batches(table, rows))
+def _written(lake: Lake, table: Table, rows: Rows, files: int | None) -> list[DataFile]:
+    match rows:
+        case pa.RecordBatchReader() | pa.Table() | Sequence():
+            return write_files(lake, table.name, arrow_schema(table), _batches(table, rows))
+        case _:
+            from weir.lake.delta.spark_files import write_frame
+
+            return write_frame(lake, table, arrow_schema(table), rows, files)
+
+
+def _require_columns(stored: DeltaTable, table: Table) -> None:
+    """Refuse rows with columns that the table lacks: nobody would see them."""
+    missing = ", ".join(column.name for column in _missing(stored, table))
+    if missing:
+        raise ValueError(f"{table.name}: the stored table lacks the columns {missing}")
+
+
+def _missing(stored: DeltaTable, table: Table) -> list[Column]:
+    """The columns of a table's definition that the stored one lacks."""
+    known = {field.name for field in stored.schema().fields}
+    return [column for column in table.columns if column.name not in known]
+
+
+def _overwrite(lake: Lake, table: Table, written: list[DataFile], metadata: Metadata) -> None:
     stored = lake.existing(table.name)
     names = [field.name for field in stored.schema().fields]
     schema = stored.schema() if names == [*table.column_names] else _schema(table.columns)
@@ -215,8 +224,7 @@ def _overwrite_rows(lake: Lake, table: Table, rows: LocalRows, metadata: Metadat
 
 def rows_written(lake: Lake, table_name: str, version: int) -> int:
     """How many rows the commit `version` added."""
-    with lake.files(table_name).open_input_stream(commit_file(version)) as stream:
-        lines = bytes(stream.read()).splitlines()
+    lines = lake.commit(table_name, version).splitlines()
     added = (action for kind, action in actions(lines) if kind == "add" and action["dataChange"])
     return sum(
         int(json.loads(action.get("stats") or "{}").get("numRecords", 0)) for action in added
@@ -245,50 +253,6 @@ def _schema(columns: Iterable[Column]) -> Schema:
             for c in columns
         ]
     )
-
-
-def _spark_writer(
-    table: Table, frame: DataFrame, metadata: Metadata, files: int | None
-) -> DataFrameWriter:
-    rows = frame.selectExpr(*(f"CAST(`{c.name}` AS {c.type}) AS `{c.name}`" for c in table.columns))
-    if files == 1:
-        rows = rows.coalesce(1)
-    elif files is not None and table.cluster_by:
-        rows = rows.repartitionByRange(files, *table.cluster_by)
-    elif files is not None:
-        rows = rows.repartition(files)
-    if table.cluster_by:
-        rows = rows.sortWithinPartitions(*table.cluster_by)
-    return rows.write.format("delta").option("userMetadata", metadata.to_json())
-
-
-def _save(lake: Lake, stored: DeltaTable, table: Table, writer: DataFrameWriter) -> None:
-    """Let Spark commit, and check that it did.
-
-    Spark uses a transaction identifier to skip repeated commits: it silently leaves out a commit
-    whose number is not greater than the last one, and fails if another commit with the identifier
-    comes meanwhile. Earlier commits are checked by an append without rows.
-
-    Raises:
-        Superseded: the commit does not pass the fences of the lake.
-    """
-    guard = lake.guard(table.name)
-    if not guard.fences:
-        writer.save(lake.location(table.name))
-        return
-    from delta.exceptions.captured import ConcurrentTransactionException
-
-    append(stored, (), guard=guard)
-    # Spark takes one identifier, and a stage that writes by Spark holds one claim.
-    fence, (transaction, *_) = guard.fences[0], guard.transactions()
-    writer = writer.option("txnAppId", fence.application).option("txnVersion", transaction.version)
-    try:
-        writer.save(lake.location(table.name))
-    except ConcurrentTransactionException as error:
-        raise fence.give_up(table.name) from error
-    stored.update_incremental()
-    if stored.transaction_version(fence.application) != transaction.version:
-        raise fence.give_up(table.name)
 
 
 def _version_of(lake: Lake, table: Table, metadata: Metadata) -> int:

@@ -17,12 +17,19 @@ _KINDS = frozenset(
     ("add", "cdc", "commitInfo", "domainMetadata", "metaData", "protocol", "remove", "txn")
 )
 """The actions that a commit file may have."""
+_VERSION_DIGITS = 20
 _VERSIONS = ("minReaderVersion", "minWriterVersion")
+
+
+def version_of(name: str) -> int | None:
+    """The version that the name of a commit or a checkpoint begins with; None for other files."""
+    digits = name[:_VERSION_DIGITS]
+    return int(digits) if len(digits) == _VERSION_DIGITS and digits.isdigit() else None
 
 
 def commit_file(version: int) -> str:
     """The path of a commit file, below the folder of the table."""
-    return f"{LOG}/{version:020}.json"
+    return f"{LOG}/{version:0{_VERSION_DIGITS}}.json"
 
 
 def actions(lines: Iterable[bytes]) -> Iterator[tuple[str, Any]]:

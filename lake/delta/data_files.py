@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-from urllib.parse import unquote
-
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
@@ -48,8 +45,3 @@ def files_after(
             most = files[name]
             files = files.filter(pc.or_kleene(pc.is_null(most), pc.greater(most, pa.scalar(bound))))
     return files
-
-
-def file_names(files: pa.Table) -> set[str]:
-    """The names of files in their folder; the log has them percent-encoded."""
-    return {PurePosixPath(unquote(str(path))).name for path in files["path"].to_pylist()}

@@ -50,8 +50,7 @@ def feed_files(files: fs.FileSystem, version: int) -> FeedFiles:
         FileNotFoundError: the log no longer has the commit, or lacks the size of a missing file.
         NotByFiles: a file has a deletion vector, or is outside of the folder.
     """
-    with files.open_input_stream(commit_file(version)) as stream:
-        lines = stream.read().splitlines()
+    lines = read_commit(files, version).splitlines()
     by_kind: dict[str, list[dict[str, Any]]] = {"add": [], "remove": [], "cdc": []}
     changes_table = False
     for kind, action in actions(lines):
@@ -66,6 +65,16 @@ def feed_files(files: fs.FileSystem, version: int) -> FeedFiles:
         return FeedFiles((), (), _paths(by_kind["cdc"]), size, changes_table)
     added, removed = _paths(by_kind["add"]), _paths(by_kind["remove"])
     return FeedFiles(added, removed, (), size, changes_table)
+
+
+def read_commit(files: fs.FileSystem, version: int) -> bytes:
+    """The content of a commit of a foreign table.
+
+    Raises:
+        FileNotFoundError: the log has none, or not any more.
+    """
+    with files.open_input_stream(commit_file(version)) as stream:
+        return bytes(stream.read())
 
 
 def _size(files: fs.FileSystem, action: dict[str, Any]) -> int:

@@ -20,7 +20,9 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from weir.lake.damage.storage_errors import RESTORE, DamagedTable, table_of
 from weir.lake.delta.parquet_files import DataFile
+from weir.lake.delta.stored_table import committing
 from weir.lake.ledger.fences import Guard
+from weir.lake.storage.storage import Refused
 
 _ATTEMPTS = 100
 """Others commit a few times a second at most."""
@@ -88,6 +90,9 @@ def append(
         try:
             properties = _properties(metadata, None, transactions)
             _write_commit(table, actions, "append", table.schema(), properties)
+        except Refused:
+            # delta-rs compares the commit that came first with the version that is open.
+            continue
         except CommitFailedError:
             if transaction is not None:
                 raise
@@ -208,7 +213,8 @@ def _write_commit(
         DamagedTable: the log lacks commits.
     """
     try:
-        table.create_write_transaction(actions, mode, schema, commit_properties=properties)
+        with committing(table):
+            table.create_write_transaction(actions, mode, schema, commit_properties=properties)
     except CommitFailedError:
         raise
     except DeltaError as error:

@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 from pyarrow import fs
 
 from weir.lake.delta.checksums import PAGES_ARE_VERIFIED, verify_footers
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 
 
 def rows_of_files(
@@ -33,10 +33,10 @@ def rows_of_files(
             ArrowException when it is read.
     """
     names = [*names]
-    files, folder = lake.files(table_name), local_folder(lake.location(table_name))
-    if folder is not None:
-        verify_footers(folder / name for name in names)
-    return dataset_of(files, names, schema)
+    folder = lake.folder(table_name)
+    lake.storage.bring(table_name, names)
+    verify_footers(folder / name for name in names)
+    return dataset_of(lake.files(table_name), names, schema)
 
 
 def greatest(lake: Lake, table_name: str, column: str) -> int | None:

@@ -81,6 +81,9 @@ def _of_s3(sources: _Sources) -> dict[str, str]:
     if _first(sources, ("aws_skip_signature", "skip_signature")).lower() == "true":
         anonymous = "org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider"
         options["fs.s3a.aws.credentials.provider"] = anonymous
+    if options:
+        # Hadoop alone calls it s3a://.
+        options["fs.s3.impl"] = "org.apache.hadoop.fs.s3a.S3AFileSystem"
     return options
 
 

@@ -15,21 +15,22 @@ from weir.lake.damage.log_checks import verify_commit
 from weir.lake.damage.step_back import newest_commit_of
 from weir.lake.delta.commit_files import actions, commit_file, commits_after, last_checkpoint
 from weir.lake.delta.metadata import Metadata
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 
 
 def newest_metadata(lake: Lake, table_name: str, job: str) -> tuple[int, Metadata] | None:
     """The version and metadata of the newest commit, if it is one of `job`.
 
-    None if the commit has other metadata or none, if the lake has the table open (its state then
-    counts), and if the table is in an object store: `Lake.last_metadata` handles these cases.
+    None if the commit has other metadata or none, and if the lake has the table open (its state
+    then counts): `Lake.last_metadata` handles these cases.
 
     Raises:
         DamagedTable: the commit is not what was written, or goes back behind the one before it.
     """
-    folder = local_folder(lake.location(table_name))
-    if folder is None or lake.is_open(table_name):
+    if lake.is_open(table_name):
         return None
+    folder = lake.folder(table_name)
+    lake.storage.follow(table_name)
     try:
         version = _newest(folder)
         verify_commit(folder, version)
@@ -49,11 +50,12 @@ def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bo
     """Whether a version is the newest and was committed before a time; looks at two files only.
 
     The time excludes a later commit with the same version, of a table that was removed and created
-    again. False if the lake has the table open, and if it is in an object store.
+    again. False if the lake has the table open.
     """
-    folder = local_folder(lake.location(table_name))
-    if folder is None or lake.is_open(table_name):
+    if lake.is_open(table_name):
         return False
+    folder = lake.folder(table_name)
+    lake.storage.follow(table_name)
     try:
         committed = (folder / commit_file(version)).stat().st_mtime
     except OSError:

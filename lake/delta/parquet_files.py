@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 import uuid
 from collections.abc import Iterable, Iterator
@@ -16,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake.transaction import AddAction
-from pyarrow import fs
 
 from weir.lake.delta.checksums import Checksums, file_checksum, footer_checksum
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
+from weir.lake.storage.storage import Destination
 
 ROW_GROUP = 100_000
 """Rows of a row group; statistics of small groups let readers skip more of a sorted file."""
@@ -65,16 +64,22 @@ def write_files(
 
     If the process dies, it leaves files that no commit names; a vacuum deletes them.
     """
-    folder = local_folder(lake.location(table_name))
+    return [*written_files(lake.storage.destination(table_name), schema, rows, file_bytes)]
+
+
+def written_files(
+    destination: Destination,
+    schema: pa.Schema,
+    rows: Iterable[pa.RecordBatch],
+    file_bytes: int = FILE_BYTES,
+) -> Iterator[DataFile]:
+    """Write rows, in their order, to files of a table; each is there when it is returned."""
     groups = _groups(schema, rows)
-    files = []
     for first in groups:
-        with tempfile.TemporaryDirectory() as spool:
-            # In a local lake the file is written to its folder, and later only renamed.
-            parent = Path(spool) if folder is None else folder
-            written = _write(parent, schema, first, groups, file_bytes)
-            files.append(_placed(written, lake.files(table_name) if folder is None else None))
-    return files
+        written = _write(destination.folder, schema, first, groups, file_bytes)
+        name, size = written.checksums.name(), written.path.stat().st_size
+        destination.place(written.path, name)
+        yield DataFile(name, size, written.statistics.rows, written.statistics.to_json())
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +152,6 @@ def _write(
         path.unlink(missing_ok=True)
         raise
     return _Written(path, checksums, statistics)
-
-
-def _placed(written: _Written, store: fs.FileSystem | None) -> DataFile:
-    """Give a file its final name, in its folder or in an object store."""
-    name, size = written.checksums.name(), written.path.stat().st_size
-    if store is None:
-        written.path.rename(written.path.with_name(name))
-    else:
-        with written.path.open("rb") as source, store.open_output_stream(name) as target:
-            while chunk := source.read(1 << 20):
-                target.write(chunk)
-    return DataFile(name, size, written.statistics.rows, written.statistics.to_json())
 
 
 def _groups(schema: pa.Schema, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -13,7 +13,9 @@ from deltalake import DeltaTable
 
 from weir.lake.delta.bindings import Bindings
 from weir.lake.delta.checksums import verify_files
-from weir.lake.delta.data_files import are_the_rows, file_names, files_after, is_pattern
+from weir.lake.delta.data_files import are_the_rows, files_after, is_pattern
+from weir.lake.delta.file_rows import columns_of
+from weir.lake.delta.stored_table import bring
 from weir.lake.lake import local_folder
 
 _PLAIN = frozenset({"string", "long", "integer", "boolean"})
@@ -39,12 +41,10 @@ def attach(
     Raises:
         DamagedTable: a file is not what was written.
     """
-    files = _readable_files(table)
-    if files and after_epoch is not None:
-        later = file_names(files_after(table, after_epoch))
-        # Without a file there would be no columns.
-        files = [file for file in files if Path(file).name in later] or files[-1:]
-    if files:
+    files = _readable_files(table, after_epoch)
+    if files is not None and not files:
+        bindings.rows(name, columns_of(table).empty_table())
+    elif files is not None:
         verify_files(map(Path, files))
         columns = [duckdb.ColumnExpression(field.name) for field in table.schema().fields]
         # No partitions: a folder above the lake may be named like one, such as epoch=1.
@@ -84,10 +84,9 @@ def attach_all(
     owners: dict[str, str] = {}
     rows: list[str] = []
     for value, part in parts.items():
-        files = _readable_files(part.table)
-        if files or not part.table.get_add_actions().num_rows:
-            later = file_names(files_after(part.table, part.after_epoch))
-            owners |= {file: value for file in files if Path(file).name in later}
+        files = _readable_files(part.table, part.after_epoch)
+        if files is not None:
+            owners |= dict.fromkeys(files, value)
             continue
         # DuckDB cannot read these files by itself.
         whole = f"{name}#{len(rows)}"
@@ -127,21 +126,27 @@ def _cells(columns: Sequence[str], has: Collection[str], of: str = "") -> str:
     )
 
 
-def _readable_files(table: DeltaTable) -> Sequence[str]:
-    """The files of a table, if they determine its rows and DuckDB can read them; else none.
+def _readable_files(table: DeltaTable, after_epoch: int | None) -> list[str] | None:
+    """The files with rows after an epoch, the largest first; None if DuckDB cannot read them.
 
-    DuckDB reads a name with wildcards as a pattern, and has no credentials of an object store.
-    Times that Spark wrote have no time zone in the file.
+    DuckDB reads a name with wildcards as a pattern. Times that Spark wrote have no time zone in the
+    file.
     """
     if not are_the_rows(table):
-        return []
+        return None
     if not all(str(getattr(field.type, "type", "")) in _PLAIN for field in table.schema().fields):
-        return []
-    # delta-rs percent-encodes paths like URIs.
-    listed = [local_folder(unquote(file)) for file in table.file_uris()]
-    files = [file for file in listed if file is not None and file.is_file()]
-    if len(files) < len(listed) or any(is_pattern(str(file)) for file in files):
-        return []
+        return None
+    folder = local_folder(unquote(table.table_uri))
+    listed = files_after(table, after_epoch)
     # The largest first: DuckDB estimates sizes by the first file. With a small one it kept the
     # whole log in memory to look up a few keys, which took six times as long.
-    return [str(file) for file in sorted(files, key=lambda file: -file.stat().st_size)]
+    paths = listed.sort_by([("size_bytes", "descending")])["path"].to_pylist()
+    # The log has percent-encoded paths.
+    names = [unquote(str(path)) for path in paths]
+    if folder is None or any("://" in name or name.startswith("/") for name in names):
+        return None
+    bring(table, names)
+    files = [folder / name for name in names]
+    if not all(file.is_file() for file in files) or any(is_pattern(str(file)) for file in files):
+        return None
+    return [str(file) for file in files]

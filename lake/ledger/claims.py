@@ -79,7 +79,7 @@ def claim(
     table = ready(lake)
     began = time.monotonic()
     while True:
-        lake.committed(RUNS.name)
+        lake.follow(RUNS.name)
         ledger = read_ledger(lake)
         runs = _runs_of(ledger, job)
         open_claims = _open_claims(runs)
@@ -92,6 +92,7 @@ def claim(
                 raise AlreadyRunning(job, other)
             time.sleep(_LOOK_EVERY)
             continue
+        see_others(lake)
         number = 1 + max((run["number"] for run in runs), default=0)
         rows = [
             *(
@@ -176,7 +177,7 @@ def require_held(lake: Lake) -> None:
     Raises:
         Superseded: another run has taken a claim over.
     """
-    lake.committed(RUNS.name)
+    lake.follow(RUNS.name)
     for fence in lake.guard(RUNS.name).fences:
         _require(lake, fence)
 
@@ -193,10 +194,21 @@ def _require(lake: Lake, fence: Fence) -> None:
 
 def has_open_claim(lake: Lake) -> bool:
     """Whether a claim of any job was not ended: its run goes on, or it died and left something."""
-    rows = read_ledger(lake).rows.filter(pc.field("query").is_null())
-    claims = rows.select(["job", "number", "status"]).to_pylist()
-    ended = {(row["job"], row["number"]) for row in claims if row["status"] != CLAIMED}
-    return any((row["job"], row["number"]) not in ended for row in claims)
+    return bool(_open_claims(_runs_of(read_ledger(lake))))
+
+
+def see_others(lake: Lake) -> bool:
+    """See what other processes commit while the ledger stands still.
+
+    Returns:
+        Whether there may be such: a claim that they made was not ended.
+    """
+    others = not lake.storage.is_folder and not all(
+        map(_is_of_this_process, _open_claims(_runs_of(read_ledger(lake))))
+    )
+    if others:
+        lake.storage.expire()
+    return others
 
 
 def _application(job: str) -> str:
@@ -204,18 +216,19 @@ def _application(job: str) -> str:
     return f"weir-{job}"
 
 
-def _runs_of(ledger: Ledger, job: str) -> list[dict[str, Any]]:
-    """The rows about runs of the job as a whole."""
-    of_job = (pc.field("job") == job) & pc.field("query").is_null()
-    columns = ["run_id", "number", "status", "mode", "host", "pid", "process", "recorded_at"]
-    runs: list[dict[str, Any]] = ledger.rows.filter(of_job).select(columns).to_pylist()
+def _runs_of(ledger: Ledger, job: str | None = None) -> list[dict[str, Any]]:
+    """The rows about runs as a whole, of one job or of all."""
+    of_runs = pc.field("query").is_null()
+    chosen = of_runs if job is None else of_runs & (pc.field("job") == job)
+    columns = ["run_id", "job", "number", "status", "mode", "host", "pid", "process", "recorded_at"]
+    runs: list[dict[str, Any]] = ledger.rows.filter(chosen).select(columns).to_pylist()
     return runs
 
 
 def _open_claims(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The claims that no other row ends."""
-    ended = {run["number"] for run in runs if run["status"] != CLAIMED}
-    return [run for run in runs if run["status"] == CLAIMED and run["number"] not in ended]
+    ended = {(run["job"], run["number"]) for run in runs if run["status"] != CLAIMED}
+    return [run for run in runs if (run["job"], run["number"]) not in ended]
 
 
 def _is_of_this_process(claim: Mapping[str, Any]) -> bool:

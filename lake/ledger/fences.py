@@ -10,14 +10,16 @@ claim, two runs believe that they hold it: the second one commits nothing and en
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from deltalake import Transaction
-from pyarrow import fs
 
-from weir.lake.delta.commit_files import actions, commit_file
+from weir.lake.delta.commit_files import actions
 
+Commit: TypeAlias = Callable[[int], bytes]
+"""The content of a commit by its version; raises a `FileNotFoundError` if it is gone."""
 _COMMITS = 1 << 20
 """The most commits of one run to one table: Spark needs increasing transaction numbers."""
 
@@ -54,7 +56,7 @@ class Fence:
         version = self.number * _COMMITS + self._commits[table_name]
         return Transaction(self.application, version)
 
-    def check(self, files: fs.FileSystem, table_name: str, version: int) -> None:
+    def check(self, commit: Commit, table_name: str, version: int) -> None:
         """Check the commits of a table up to `version` that this run has not checked yet.
 
         Raises:
@@ -64,7 +66,7 @@ class Fence:
             raise self.lost
         known = self.looked_at.setdefault(table_name, version)
         for later in range(known + 1, version + 1):
-            number = self._number(files, later)
+            number = self._number(commit, later)
             if number not in (None, self.number):
                 raise self.give_up(table_name)
         self.looked_at[table_name] = max(known, version)
@@ -78,11 +80,10 @@ class Fence:
         )
         return self.lost
 
-    def _number(self, files: fs.FileSystem, version: int) -> int | None:
+    def _number(self, commit: Commit, version: int) -> int | None:
         """The number of the claim in a commit; None if it has none, -1 if the commit is gone."""
         try:
-            with files.open_input_stream(commit_file(version)) as stream:
-                lines = bytes(stream.read()).splitlines()
+            lines = commit(version).splitlines()
         except FileNotFoundError:
             # The log has been shortened: others have made hundreds of commits.
             return -1
@@ -97,7 +98,7 @@ class Guard:
     """The fences that a commit to a table has to pass; none if its process holds no claim."""
 
     fences: Sequence[Fence]
-    files: fs.FileSystem
+    commit: Commit
     table_name: str
 
     def check(self, version: int) -> None:
@@ -107,7 +108,7 @@ class Guard:
             Superseded: it may not: another run has taken a claim over.
         """
         for fence in self.fences:
-            fence.check(self.files, self.table_name, version)
+            fence.check(self.commit, self.table_name, version)
 
     def transactions(self) -> list[Transaction]:
         """The Delta transactions that the commit carries."""

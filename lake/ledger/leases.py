@@ -14,60 +14,45 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-import pyarrow as pa
-from deltalake.fs import DeltaStorageHandler
-from pyarrow import fs
-
-from weir.lake.lake import Lake, local_folder
+from weir.lake.damage.storage_errors import StorageError
+from weir.lake.lake import Lake
 
 FOLDER = "_claims"
 """The folder of renewals, below that of the lake."""
 _RENEWALS = 6
 """Renewals during one lease; all but one may fail."""
-_ERRORS = (OSError, pa.ArrowException)
+_ERRORS = (OSError, StorageError)
 """The errors of a storage that does not answer: the next renewal may succeed."""
 
 
 def renewed_at(lake: Lake, job: str, number: int) -> datetime | None:
     """When a claim was renewed last; None if it never was."""
-    mtime = lake.files(FOLDER).get_file_info(_file(job, number)).mtime
-    return mtime if isinstance(mtime, datetime) else None
+    return lake.storage.touched_at(_file(job, number))
 
 
 def renew(lake: Lake, job: str, number: int) -> None:
     """Renew a claim of this process for the time of a lease.
 
     Raises:
-        OSError: the storage cannot be written.
+        OSError, StorageError: the storage cannot be written.
     """
-    folder, file = local_folder(lake.location(FOLDER)), _file(job, number)
-    if folder is not None:
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        (folder / file).touch()
-        return
-    # pyarrow hands a buffer to a stream of delta-rs, which takes bytes only.
-    store = DeltaStorageHandler(lake.location(FOLDER), lake.storage_options)
-    stream = store._handler.open_output_stream(file, None)
-    stream.write(b"renewed")
-    # An object store keeps only what is closed.
-    stream.close()  # type: ignore[attr-defined]
+    lake.storage.touch(_file(job, number))
 
 
 def forget(lake: Lake, job: str, number: int) -> None:
     """Remove the renewal of a claim that has ended."""
-    files, file = lake.files(FOLDER), _file(job, number)
     with suppress(*_ERRORS):
-        if files.get_file_info(file).type is fs.FileType.File:
-            files.delete_file(file)
+        lake.storage.delete(_file(job, number))
 
 
 @contextmanager
 def renewing(lake: Lake, job: str, number: int, lease_seconds: float) -> Iterator[None]:
     """Renew a claim, by another thread, until the end of the block or of the process."""
-    ended = threading.Event()
+    ended, is_renewed = threading.Event(), threading.Event()
 
     def go_on() -> None:
         while not ended.wait(lease_seconds / _RENEWALS):
+            is_renewed.set()
             with suppress(*_ERRORS):
                 renew(lake, job, number)
 
@@ -78,8 +63,9 @@ def renewing(lake: Lake, job: str, number: int, lease_seconds: float) -> Iterato
     finally:
         ended.set()
         thread.join()
-        forget(lake, job, number)
+        if is_renewed.is_set():
+            forget(lake, job, number)
 
 
 def _file(job: str, number: int) -> str:
-    return str(PurePosixPath(quote(job, safe=""), str(number)))
+    return str(PurePosixPath(FOLDER, quote(job, safe=""), str(number)))

@@ -73,7 +73,7 @@ def record(
         lake: has the ledger.
         rows: what is recorded.
         transaction: the commit fails if another one with the same identifier came after `checked`.
-        checked: is called when the newest state of the ledger is open.
+        checked: is called when the newest known state of the ledger is open.
 
     Raises:
         CommitFailedError: another commit with the identifier came.
@@ -84,9 +84,11 @@ def record(
         ready(lake)
         lake.committed(RUNS.name)
         checked()
-        checkpoint(f"{rows[0].job}:before:runs")
+        # The last row is that of the run itself.
+        job = rows[-1].job
+        checkpoint(f"{job}:before:runs")
         append_to(lake, rows, transaction)
-        checkpoint(f"{rows[0].job}:after:runs")
+        checkpoint(f"{job}:after:runs")
         # Readers of the newest rows skip commits that rearrange files.
         merge_small_files(lake, RUNS.name)
         delete_old_commits_as_they_arise(lake, RUNS)

@@ -42,11 +42,15 @@ from weir.lake.tables.queries import (
     stream_embeddings,
 )
 from weir.lake.tables.remotes import (
+    DOCUMENT_SUMMARIES,
+    DOCUMENTS,
     FRESHNESS,
     REPLICA_SUMMARIES,
     REPLICAS,
     REQUESTS,
     SERVICES,
+    document_summary,
+    documents,
     replica,
     replica_summary,
 )
@@ -60,6 +64,8 @@ from weir.lake.tables.streams import (
 __all__ = [
     "ANSWERS",
     "ANSWER_COLUMNS",
+    "DOCUMENTS",
+    "DOCUMENT_SUMMARIES",
     "EMBEDDINGS",
     "FAMILIES",
     "FEED_FILE_DAYS",
@@ -92,6 +98,8 @@ __all__ = [
     "Table",
     "TableFamily",
     "answers",
+    "document_summary",
+    "documents",
     "embeddings",
     "feed_retention",
     "output_stream",
@@ -120,7 +128,16 @@ SHARED_TABLES = (
 )
 """The tables that the lake has once; reserved names, views and compaction follow from them."""
 
-FAMILIES = (ANSWERS, EMBEDDINGS, OUTPUT_STREAMS, STREAMS, REPLICAS, REPLICA_SUMMARIES)
+FAMILIES = (
+    ANSWERS,
+    EMBEDDINGS,
+    OUTPUT_STREAMS,
+    STREAMS,
+    REPLICAS,
+    REPLICA_SUMMARIES,
+    DOCUMENTS,
+    DOCUMENT_SUMMARIES,
+)
 """The tables that there is one of for each query, stream or remote."""
 
 RESERVED_NAMES = frozenset(table.name for table in SHARED_TABLES)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
-
-from weir.lake.delta.commit_files import LOG
 
 ColumnType = Literal["STRING", "BIGINT", "INT", "DOUBLE", "BOOLEAN", "TIMESTAMP"]
 
@@ -59,10 +56,6 @@ class TableFamily:
     def name(self, owner: str) -> str:
         """The name of the table of a query, a stream or a remote."""
         return f"{self.folder}/{owner}"
-
-    def owners(self, folder: Path) -> list[str]:
-        """What has such a table in a lake that is a folder, in alphabetical order."""
-        return sorted(log.parent.name for log in folder.glob(self.name(f"*/{LOG}")))
 
 
 def split_name(table: str) -> tuple[str, str]:

@@ -20,13 +20,15 @@ RUNS = Table(
         Column(
             "job",
             "STRING",
-            "ingest, maintain, validate, publish, compact, audit, freshness, or refresh:<remote>",
+            "ingest, maintain, validate, publish, compact, audit, freshness, or refresh:<remote>;"
+            " reading: what maintain read of the graph",
         ),
         Column(
             "query",
             "STRING",
             "query; * for all that stood at from_epoch and that the run has no other row about;"
-            " of freshness: remote; null for a row about the run as a whole",
+            " of freshness: remote; of reading: which graphs;"
+            " null for a row about the run as a whole",
         ),
         Column(
             "mode",
@@ -37,8 +39,10 @@ RUNS = Table(
         Column("from_epoch", "BIGINT", "watermark before"),
         Column("to_epoch", "BIGINT", "watermark after"),
         Column("rows_in", "BIGINT", "changes read"),
-        Column("rows_out", "BIGINT", "rows written"),
-        Column("seconds", "DOUBLE", "how long it took"),
+        Column("rows_out", "BIGINT", "rows written; of reading: rows looked up"),
+        Column(
+            "seconds", "DOUBLE", "how long it took; that of a query is without reading the graph"
+        ),
         Column("status", "STRING", "claimed, succeeded, failed or abandoned"),
         Column(
             "table_version", "BIGINT", "version of the output table that was committed, or null"

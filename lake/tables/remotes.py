@@ -70,14 +70,18 @@ SERVICES = Table(
 
 FRESHNESS = Table(
     name="freshness",
-    comment="How fresh replicas are: one row per remote, pattern and evaluation.",
+    comment="How fresh replicas and documents are: one row per remote, pattern and evaluation.",
     columns=(
-        Column("remote", "STRING", "name of the remote in remotes.yml"),
-        Column("pattern", "STRING", "id of the pattern, in `services`"),
+        Column("remote", "STRING", "name of the remote in remotes.yml, or of a traversal"),
+        Column("pattern", "STRING", "id of the pattern, in `services`; of a traversal, the host"),
         Column("evaluation", "TIMESTAMP", "instant of the evaluation"),
-        Column("round", "BIGINT", "number of the round in `replicas/<remote>`"),
+        Column(
+            "round", "BIGINT", "number of its round in `replicas/<remote>`, the last of several"
+        ),
         Column("changed_keys", "BIGINT", "keys of all patterns that the round changes"),
-        Column("candidates", "BIGINT", "keys that the answers depend on"),
+        Column(
+            "candidates", "BIGINT", "keys that the answers depend on; of a traversal, documents"
+        ),
         Column("never_asked", "BIGINT", "those of them that had no answer after the evaluation"),
         Column("elected", "BIGINT", "keys that were to be asked for"),
         Column("answered", "BIGINT", "elected keys that were answered: the next four"),
@@ -86,13 +90,14 @@ FRESHNESS = Table(
         Column("gone", "BIGINT", "answered keys without mappings, which had some"),
         Column("suspect", "BIGINT", "answered keys that are not believed yet"),
         Column("failed", "BIGINT", "elected keys whose request failed"),
-        Column("too_large", "BIGINT", "elected keys with more mappings than max_rows"),
+        Column("too_large", "BIGINT", "elected keys with more mappings, or bytes, than may be"),
         Column("not_asked", "BIGINT", "elected keys that no request was sent for"),
         Column(
             "failure",
             "STRING",
             "why the newest of `failed` was not answered, or nothing was asked for, or null",
         ),
+        Column("left_out", "BIGINT", "links of a traversal beyond its limits; null of a remote"),
         Column(
             "stale_before",
             "DOUBLE",
@@ -104,6 +109,7 @@ FRESHNESS = Table(
             "DOUBLE",
             "share of changed keys among those drawn at random (`explore`), or null",
         ),
+        Column("measured_at", "TIMESTAMP", "when the ages below were measured: at its end"),
         Column("oldest_seconds", "DOUBLE", "age of the oldest candidate after it, or null"),
         Column("median_seconds", "DOUBLE", "median of the ages, or null"),
         Column("p95_seconds", "DOUBLE", "95th percentile of the ages, or null"),
@@ -186,6 +192,94 @@ def replica_summary(remote: str) -> Table:
         name=REPLICA_SUMMARIES.name(remote),
         comment=f"The newest rows of each key of `{REPLICAS.name(remote)}`, up to a version of it.",
         columns=_ROUND,
+        properties=SUMMARY,
+        log_commits=LOG_COMMITS,
+    )
+
+
+DOCUMENTS = TableFamily("documents", "remote")
+"""The inbox of a traversal."""
+DOCUMENT_SUMMARIES = TableFamily("document_summaries", "remote")
+"""What is known of the pages of a traversal."""
+
+_PAGE = (
+    Column("round", "BIGINT", "number of the round, from 1; an evaluation has one or more"),
+    Column("ordinal", "BIGINT", "place in the round, in the order of retrieval, from 1"),
+    Column("evaluation", "TIMESTAMP", "instant of the evaluation"),
+    Column("iri", "STRING", "the page: an IRI without its fragment"),
+    Column("host", "STRING", "host of the IRI"),
+    Column("depth", "BIGINT", "links from a seed to it, the fewest; null if it is not reached"),
+    Column("source", "STRING", "document whose link led to it first; empty for a seed, or null"),
+    Column("is_member", "BOOLEAN", "whether it is a document of the dataset after the round"),
+    Column("aliases", "STRING", "IRIs that lead to it, as a JSON array; null if no document"),
+    Column("unreachable_since", "TIMESTAMP", "since when no link leads to it, or null"),
+    Column(
+        "outcome",
+        "STRING",
+        "new, changed, unchanged, not_modified, redirect, described (no RDF: its Link header names"
+        " some), moved, gone; missing or suspect: gone, and not believed yet; a fault; or known: it"
+        " was not asked for in this round",
+    ),
+    Column("target", "STRING", "IRI that it leads to in place of content, or null"),
+    Column("by_header", "BOOLEAN", "whether a Link header names the target, and no redirect"),
+    Column("status", "BIGINT", "HTTP status, null if none came"),
+    Column("media_type", "STRING", "media type of the answer, or null"),
+    Column("bytes", "BIGINT", "bytes on the wire, both directions; null if it was not asked for"),
+    Column("etag", "STRING", "validator of the content, or null"),
+    Column("last_modified", "STRING", "the other validator, or null"),
+    Column("vary", "STRING", "request headers by which the answer varies, or null"),
+    Column("cache_control", "STRING", "Cache-Control as sent, or null"),
+    Column("expires_at", "TIMESTAMP", "until when the content may be used without asking, or null"),
+    Column("is_heuristic", "BOOLEAN", "whether expires_at is a guess from the age of the content"),
+    Column("accept", "STRING", "Accept header that the content is the answer to, or null"),
+    Column("due_at", "TIMESTAMP", "from when it may be asked for again"),
+    Column("first_at", "TIMESTAMP", "when it was first asked for"),
+    Column("asked_at", "TIMESTAMP", "when it was last asked for"),
+    Column("answered_at", "TIMESTAMP", "when an answer could last be used, or null"),
+    Column("answers", "BIGINT", "answers that could be used"),
+    Column("changes", "BIGINT", "those of them that brought other content"),
+    Column("failures", "BIGINT", "answers in a row that could not be used"),
+    Column("misses", "BIGINT", "answers 404 in a row"),
+    Column("is_suspect", "BOOLEAN", "whether it was said to be gone, and is not believed yet"),
+    Column("digest", "STRING", "SHA-256 of the triples, or null without content"),
+    Column("links", "STRING", "what the content leads to, as a JSON array, or null"),
+    Column("content_round", "BIGINT", "newest round that has its content, or null"),
+    Column(
+        "reason", "STRING", "why the last answer is not usable, or that it is restless, or null"
+    ),
+    Column(
+        "fault",
+        "STRING",
+        "the first in a word: failed, refused, robots, too_large, not_rdf or broken; or null",
+    ),
+    Column("statements", "STRING", "what it states of others by `hints`, as a JSON array, or null"),
+    Column("hint", "STRING", "what was stated of it when it was answered last, or null"),
+)
+_CONTENT = (
+    Column("content", "STRING", "its triples as N-Triples; null if as before, or none"),
+    Column("inserted", "STRING", "quads that appear by it, as N-Quads; null if none does"),
+    Column("deleted", "STRING", "quads that vanish by it, as N-Quads; null if none does"),
+    Column("request_id", "STRING", "request of the round, in `requests`, or null"),
+    RUN_ID,
+)
+
+
+def documents(traversal: str) -> Table:
+    """The inbox of the traversal `traversal`: what came of each page, a commit per round."""
+    return Table(
+        name=DOCUMENTS.name(traversal),
+        comment=f"What came of each page of {traversal}; the newest row of a page is its state.",
+        columns=(*_PAGE, *_CONTENT),
+        properties=MARKED,
+    )
+
+
+def document_summary(traversal: str) -> Table:
+    """What is known of each page of `traversal` up to a round; it can be deleted."""
+    return Table(
+        name=DOCUMENT_SUMMARIES.name(traversal),
+        comment=f"The newest row of each page of `{DOCUMENTS.name(traversal)}`, up to a version.",
+        columns=_PAGE,
         properties=SUMMARY,
         log_commits=LOG_COMMITS,
     )

@@ -1,4 +1,4 @@
-"""Streams of events: one table for each, and what they all share."""
+"""The tables of streams: events per stream, and for all streams their epochs and late events."""
 
 from __future__ import annotations
 

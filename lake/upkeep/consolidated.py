@@ -5,6 +5,8 @@ A property outlives the commits of the table, which are deleted after a while.
 
 from __future__ import annotations
 
+from weir.lake.delta.alteration import alter
+from weir.lake.delta.stored_table import StoredTable
 from weir.lake.lake import Lake
 
 PROPERTY = "weir.consolidatedUntil"
@@ -20,8 +22,10 @@ def consolidated_until(lake: Lake, table_name: str) -> int:
 
 def note_consolidation(lake: Lake, table_name: str, until: int) -> None:
     """Record that the changes up to the epoch `until` are about to be removed."""
-    table = lake.existing(table_name)
-    latest = max(until, int(table.metadata().configuration.get(PROPERTY, 0)))
-    # Delta does not define this property, which the flag allows.
-    table.alter.set_table_properties({PROPERTY: str(latest)}, raise_if_not_exists=False)
-    lake.committed(table_name)
+
+    def note(table: StoredTable) -> None:
+        latest = max(until, int(table.metadata().configuration.get(PROPERTY, 0)))
+        # Delta does not define this property, which the flag allows.
+        table.alter.set_table_properties({PROPERTY: str(latest)}, raise_if_not_exists=False)
+
+    alter(lake, table_name, note)

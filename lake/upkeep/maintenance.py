@@ -8,20 +8,20 @@ the job that owns the table. The epoch up to which a log is consolidated is a pr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Self
 
-from delta.exceptions.captured import (
-    ConcurrentDeleteDeleteException,
-    ConcurrentDeleteReadException,
-)
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from weir.lake.delta.commit import checkpoint
-from weir.lake.delta.file_commits import Overtaken
+from weir.lake.delta.alteration import alter
+from weir.lake.delta.commit import arrow_schema, checkpoint
+from weir.lake.delta.file_commits import Overtaken, Replacement, files_of, replace
 from weir.lake.delta.session import read
+from weir.lake.delta.spark_files import write_frame
 from weir.lake.lake import Lake
 from weir.lake.tables import Table, feed_retention
 from weir.lake.upkeep.consolidated import note_consolidation
@@ -64,7 +64,7 @@ def consolidate(
     The state at every epoch from `until` on and all later changes stay the same. `until` is
     recorded first, so that `consolidated_until` is never too early.
 
-    Others may append later epochs meanwhile: Spark reads and replaces the files of one version.
+    Others may append later epochs meanwhile: the files of one version are read and replaced.
 
     Args:
         spark: the session.
@@ -92,7 +92,8 @@ def consolidate(
     checkpoint(f"compact:before:{table.name}")
     with noting():
         note_consolidation(lake, table.name, until)
-    rows = read(spark, lake, table.name)
+    snapshot = Snapshot.newest(lake, table.name)
+    rows = read(spark, lake, table.name, snapshot.version)
     key = [name for name in table.column_names if name not in ("epoch", "weight")]
     newest = F.row_number().over(Window.partitionBy(*key).orderBy(F.desc("epoch")))
     state = (
@@ -103,28 +104,47 @@ def consolidate(
     )
     kept = state.unionByName(rows.filter(~old).select(*table.column_names))
     files = -(-after // rows_per_file) or 1
-    rearrange(kept, lake, table, files)
+    rearrange(kept, lake, table, files, snapshot)
     checkpoint(f"compact:after:{table.name}")
     return Consolidated(before, after)
 
 
-def rearrange(rows: DataFrame, lake: Lake, table: Table, files: int) -> None:
-    """Replace the files of a table by files with `rows`, the same ones; no change feed shows it.
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The version of a table whose rows are read and replaced."""
+
+    version: int
+    files: Sequence[tuple[str, int]]
+
+    @classmethod
+    def newest(cls, lake: Lake, table_name: str) -> Self:
+        """The newest version of a table."""
+        lake.follow(table_name)
+        table = lake.existing(table_name)
+        return cls(table.version(), files_of(table))
+
+
+def rearrange(rows: DataFrame, lake: Lake, table: Table, files: int, snapshot: Snapshot) -> None:
+    """Replace the files of a snapshot by files with `rows`; no change feed shows it.
+
+    Args:
+        rows: the rows of the snapshot, or others with the same meaning.
+        lake: has the table.
+        table: its definition.
+        files: how many there are then.
+        snapshot: its files are removed; others may have appended since.
 
     Raises:
-        Overtaken: files that were read were merged or rewritten meanwhile; nothing was done.
+        Overtaken: files of the snapshot were merged or rewritten meanwhile; nothing was done.
     """
-    arranged = rows.repartitionByRange(files, *table.cluster_by) if files > 1 else rows.coalesce(1)
-    writer = (
-        arranged.sortWithinPartitions(*table.cluster_by)
-        .write.format("delta")
-        .mode("overwrite")
-        .option("dataChange", "false")
-    )
-    try:
-        writer.save(lake.location(table.name))
-    except (ConcurrentDeleteReadException, ConcurrentDeleteDeleteException) as error:
-        raise Overtaken(f"{table.name}: its files were rewritten meanwhile") from error
+    written = write_frame(lake, table, arrow_schema(table), rows, files)
+
+    def replacement(newest: DeltaTable) -> Replacement | None:
+        if not {*snapshot.files} <= {*files_of(newest)}:
+            raise Overtaken(f"{table.name}: its files were rewritten meanwhile")
+        return Replacement(snapshot.files, written, changes_data=False)
+
+    replace(lake.existing(table.name), replacement)
     lake.committed(table.name)
 
 
@@ -138,12 +158,11 @@ def keeps_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> bool:
 def keep_feed(lake: Lake, table: Table, log_days: int, file_days: int) -> None:
     """Make a log keep its commits and removed files so many days; nobody may append meanwhile."""
     retention = dict(feed_retention(log_days, file_days))
-    lake.existing(table.name).alter.set_table_properties(retention)
-    lake.committed(table.name)
+    alter(lake, table.name, lambda stored: stored.alter.set_table_properties(retention))
 
 
 def vacuum(lake: Lake, table_name: str) -> int:
     """Delete files that no version within the table's retention needs; returns their number."""
     lake.forget(table_name)
     table = lake.open(table_name)
-    return 0 if table is None else len(table.vacuum(dry_run=False))
+    return 0 if table is None else lake.storage.vacuum(table_name, table)

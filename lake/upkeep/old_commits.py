@@ -1,25 +1,19 @@
 """Deleting commits that nobody reads any more, so that a commit costs the same after a year.
 
-For each commit a local file system lists the whole folder of the log, 10 µs per file; an object
-store lists only what follows the last checkpoint. So a local log is shortened after commits, a log
-in an object store only by `compact_lake`.
+For each commit delta-rs lists the whole folder of the log, 10 µs per file. So the log of a lake in
+a folder is shortened after commits. Of a log in an object store a process has the newest part only;
+`compact_lake` shortens it.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from pyarrow import fs
-
 from weir.lake.damage.log_checks import forget_commits
-from weir.lake.delta.commit_files import LOG, commit_file
-from weir.lake.lake import Lake, local_folder
+from weir.lake.delta.commit_files import commit_file, version_of
+from weir.lake.lake import Lake
 from weir.lake.tables import Table
 
 _AT_ONCE = 100
 """A log is shortened once it has so many commits more than it keeps."""
-_DIGITS = 20
-"""Digits of the version, with which names of commits and checkpoints start."""
 
 
 def delete_old_commits_as_they_arise(lake: Lake, table: Table) -> int:
@@ -28,10 +22,10 @@ def delete_old_commits_as_they_arise(lake: Lake, table: Table) -> int:
     Returns:
         How many files were deleted.
     """
-    folder, version = local_folder(lake.location(table.name)), lake.version(table.name)
-    if table.log_commits is None or folder is None or version is None:
+    version = lake.version(table.name)
+    if table.log_commits is None or version is None:
         return 0
-    if not (folder / commit_file(version - table.log_commits - _AT_ONCE)).exists():
+    if not (lake.folder(table.name) / commit_file(version - table.log_commits - _AT_ONCE)).exists():
         return 0
     return delete_old_commits(lake, table.name, version - table.log_commits)
 
@@ -47,20 +41,15 @@ def delete_old_commits(lake: Lake, table_name: str, before: int) -> int:
     """
     if not lake.exists(table_name):
         return 0
-    files = lake.files(table_name)
     versioned = [
-        (int(file.base_name[:_DIGITS]), file)
-        for file in files.get_file_info(fs.FileSelector(LOG))
-        if file.is_file and file.base_name[:_DIGITS].isdigit()
+        (version, name)
+        for name in lake.storage.log_files(table_name)
+        if (version := version_of(name)) is not None
     ]
-    checkpoints = [version for version, file in versioned if ".checkpoint" in file.base_name]
+    checkpoints = [version for version, name in versioned if ".checkpoint" in name]
     first = max((version for version in checkpoints if version <= before), default=0)
-    old = sorted((version, file.path) for version, file in versioned if version < first)
-    for _, path in old:
-        # Another process may delete it at the same time.
-        with suppress(FileNotFoundError):
-            files.delete_file(path)
-    folder = local_folder(lake.location(table_name))
-    if old and folder is not None:
-        forget_commits(folder, first)
+    old = sorted((version, name) for version, name in versioned if version < first)
+    lake.storage.delete_log_files(table_name, [name for _, name in old])
+    if old:
+        forget_commits(lake.folder(table_name), first)
     return len(old)

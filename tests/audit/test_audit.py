@@ -114,6 +114,7 @@ def test_a_lake_as_it_was_written_passes_every_check(project: Project) -> None:
     assert checks >= {check for _, (_, check), _ in DAMAGES.values()}
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("name", DAMAGES)
 def test_each_kind_of_damage_fails_the_check_that_looks_for_it(project: Project, name: str) -> None:
     damage, expected, full = DAMAGES[name]

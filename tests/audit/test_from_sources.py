@@ -32,9 +32,9 @@ from weir.lake.ledger.runs import ABANDONED, LedgerRow, record
 from weir.lake.names import Name
 from weir.lake.tables import QUADS, TRANSACTIONS, Table
 from weir.lake.upkeep.consolidated import note_consolidation
-from weir.lake.upkeep.removal import remove_table
 from weir.project import open_lake
 from weir.remotes.checks import rounds as checked
+from weir.remotes.replica_inbox import replica_inbox
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -59,7 +59,7 @@ def garbled(project: Project) -> None:
 
 def gone(project: Project) -> None:
     """All of `quads`."""
-    remove_table(open_lake(project.settings).location("quads"))
+    open_lake(project.settings).remove("quads")
 
 
 def wrong_quad(project: Project) -> None:
@@ -245,7 +245,7 @@ def dies_at_transactions(lake: Lake, table: Table, *rest: Any, **options: Any) -
 
 @pytest.mark.parametrize("table", ["quads", "triples", "graphs"])
 def test_a_table_of_the_graph_that_is_gone_is_no_empty_one(project: Project, table: str) -> None:
-    remove_table(open_lake(project.settings).location(table))
+    open_lake(project.settings).remove(table)
     project.change_set(_DELETED)
     for stage in (project.ingest, project.maintain):
         with pytest.raises(
@@ -257,7 +257,7 @@ def test_a_table_of_the_graph_that_is_gone_is_no_empty_one(project: Project, tab
 
 
 def test_without_the_owners_of_graphs_nothing_is_rebuilt(project: Project) -> None:
-    remove_table(open_lake(project.settings).location("graphs"))
+    open_lake(project.settings).remove("graphs")
     flipped(project)
     files = sorted((project.folder / "lake/quads").iterdir())
     with pytest.raises(WeirError, match="without the table graphs"):
@@ -621,7 +621,7 @@ def test_the_rounds_of_a_remote_are_read_again(
         open_lake(project.settings).existing("replicas/wd").create_checkpoint()
         project.run()
     if is_shortened:
-        checked.delete_old_rounds(open_lake(project.settings), "wd", 3)
+        checked.delete_old_rounds(open_lake(project.settings), replica_inbox("wd"), 3)
     before, answer = project.state(99), project.answer("cities")
     epochs = len(project.table("transactions"))
     flipped(project)

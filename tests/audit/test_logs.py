@@ -107,6 +107,7 @@ def test_an_audit_names_the_table_of_a_damaged_log(
     assert any(table_of(result) == table for result in failed)
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("damage", [copied, swapped])
 @pytest.mark.parametrize("table", ["answers/rooms", "embeddings/rooms"])
 @pytest.mark.parametrize("are_noted", [True, False], ids=["noted", "of an earlier version"])
@@ -181,6 +182,7 @@ def test_a_commit_that_cannot_be_read_is_forgotten_when_it_is_removed(
     project.run()
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("missing", [1, 2])
 @pytest.mark.parametrize("table", TABLES)
 def test_a_log_without_the_commits_of_its_checkpoint_is_named(

@@ -84,6 +84,7 @@ def ahead(maintained: Project, tmp_path: Path) -> Project:
     return maintained.copy(tmp_path / "project")
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_each_epoch_that_was_not_published_is_published_by_itself(
     ahead: Project, tmp_path: Path, damage: Callable[[Project, str], None]

@@ -13,11 +13,11 @@ from bench.operators import Operators, measured_seconds
 from bench.oracle import Oracle
 from bench.places import Project
 from bench.prepared import form_of, is_ready, ready
+from bench.processes import RunFailed
 from bench.results import Rows, Scenario
 from bench.schedules import EPOCH, FROM_SCRATCH, SINGLE, history_steps, single_steps
-from bench.session import RunFailed
 from bench.steps import Ingest, Maintain, Publish, Run, Step
-from weir.definitions.catalog import Catalog
+from tests.support.catalogs import catalog_of
 
 CHANGES = [Path(str(number)) for number in range(8)]
 QUERY = "SELECT ?a ?b WHERE { ?a <urn:p> ?b }"
@@ -69,7 +69,7 @@ def test_a_run_over_a_change_of_one_triple_has_one_epoch_and_the_first_round_is_
 
 
 @pytest.mark.parametrize(
-    ("measured_as", "mode"), [(EPOCH, "edited"), (SINGLE, "full"), (FROM_SCRATCH, "incremental")]
+    ("measured_as", "mode"), [(EPOCH, "edited"), (SINGLE, "rebased"), (FROM_SCRATCH, "incremental")]
 )
 def test_a_run_of_another_mode_than_is_measured_is_an_error(measured_as: str, mode: str) -> None:
     with pytest.raises(RunFailed, match=mode):
@@ -125,7 +125,7 @@ def test_a_prepared_lake_is_stale_once_the_meaning_of_a_query_changes(tmp_path: 
 
 @pytest.mark.parametrize("name", ["nomisma", "brick"])
 def test_every_query_of_the_scenario_is_accepted(name: str) -> None:
-    catalog = Catalog.of_folder(operators.QUERIES / name)
+    catalog = catalog_of(operators.QUERIES / name)
     assert not catalog.errors
     assert len(catalog.members) == len([*(operators.QUERIES / name).glob("*.rq")])
 

@@ -10,7 +10,7 @@ from bench import streams
 from bench.late_rows import ROWS, STEP, LateRows, Second, counts
 from bench.readings import EVERY, SENSORS, minutes, readings
 from bench.stream_oracle import Event, answer_by_definition
-from weir.definitions.catalog import Catalog
+from tests.support.catalogs import catalog_of
 from weir.timeline.axis import EPOCHS
 
 
@@ -74,7 +74,7 @@ def test_the_queries_over_streams_are_ten_and_read_the_graph_alone_without_their
     for file in files:
         (tmp_path / file.name).write_text(streams.without_windows(file.read_text()))
     assert len(files) == 10
-    assert all(query.axis.windows for query in Catalog.of_folder(streams.QUERIES).members)
-    plain = Catalog.of_folder(tmp_path)
+    assert all(query.axis.windows for query in catalog_of(streams.QUERIES).members)
+    plain = catalog_of(tmp_path)
     assert not plain.errors
     assert [query.axis for query in plain.members] == [EPOCHS] * 10

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
+from tests.support.projects.project import Project
 from weir.definitions.catalog import Catalog
 from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
 from weir.ingest.sources.declared import load_sources
@@ -26,8 +27,19 @@ A, B, C = "<http://a/a>", r'"b\"\u0001"@en', "_:c"
 
 
 @pytest.fixture
-def published(lake: HandMadeLake) -> HandMadeLake:
+def published(
+    written: HandMadeLake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> HandMadeLake:
     """q: (a, b) and (a, c) at epoch 1, (a, b) gone and (c, unbound) twice at epoch 2."""
+    lake = written.copy(tmp_path / "project")
+    monkeypatch.chdir(lake.project.folder)
+    return lake
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> HandMadeLake:
+    """What `published` copies."""
+    lake = HandMadeLake(Project(tmp_path_factory.mktemp("written")))
     lake.query("q", SELECT)
     lake.ingest(2)
     changes = [(1, 1, A, B), (1, 1, A, C), (2, -1, A, B), (2, 2, C, None)]

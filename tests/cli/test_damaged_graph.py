@@ -13,6 +13,8 @@ import typer
 from tests.support.damage import damage_the_pages
 from tests.support.projects.command_line import Weir
 from weir.errors import EXIT_FAILED, EXIT_QUALITY
+from weir.pending import Pending
+from weir.project import Project
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -34,11 +36,9 @@ def remove_the_table(table: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def project(weir: Weir, monkeypatch: pytest.MonkeyPatch, initialised: None) -> None:
+def project(has_run: None) -> None:
     """A project that has run, with a third version that has not, and no Spark."""
-    del initialised
-    monkeypatch.setattr("weir.expectations.run.import_ahead", lambda: None)
-    assert weir("run").code == 0
+    del has_run
     first = Path("data/versions/001.ttl").read_text()
     Path("data/versions/003.ttl").write_text(first.replace('"1"', '"3"'))
 
@@ -70,6 +70,15 @@ def test_no_query_over_a_damaged_graph_is_current(
     assert weir("status", "--fail-on", "stopped").code == EXIT_QUALITY
 
 
+def test_a_damaged_graph_gives_a_run_nothing_to_do() -> None:
+    Path("data/versions/003.ttl").unlink()
+    lose_a_file("quads")
+    with Project.load() as project:
+        pending = Pending(project)
+        assert [state.state for state in pending.definitions.values()] == ["broken"]
+        assert not pending.answers
+
+
 def test_the_last_failed_run_is_shown_until_the_next_one_succeeds(weir: Weir) -> None:
     assert weir("status", "--output", "json").json["failed_run"] is None
     file = newest("lake/quads/*.parquet")
@@ -86,7 +95,7 @@ def test_the_last_failed_run_is_shown_until_the_next_one_succeeds(weir: Weir) ->
     assert now == "broken"
     assert_says_what_to_do(why)
     weir("report")
-    assert "<h2>Failed runs</h2><div" in Path("weir.html").read_text()
+    assert "<h2>Failed runs</h2>\n<div" in Path("weir.html").read_text()
     assert weir("repair", "--from-sources", "--yes").code == 0
     assert state(weir)[0] == "current"
     assert weir("run").code == 0

@@ -1,10 +1,10 @@
-"""Durations on the command line."""
+"""The duration of `weir run --every`."""
 
 from __future__ import annotations
 
 import pytest
 
-from weir.cli.durations import seconds_of
+from weir.cli.stages import period
 from weir.errors import ConfigurationError
 
 
@@ -12,11 +12,11 @@ from weir.errors import ConfigurationError
     ("text", "seconds"), [("500ms", 0.5), ("5s", 5), ("2m", 120), ("1.5h", 5400), (" 5s ", 5)]
 )
 def test_a_duration_is_a_number_and_a_unit(text: str, seconds: float) -> None:
-    assert seconds_of(text) == seconds
+    assert period(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "5", "s", "0s", "-5s", "5 s", "5x", "1m30s", "5S", "inf s"])
 def test_text_that_is_no_duration_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ConfigurationError, match="500ms, 5s, 2m, 1h") as refused:
-        seconds_of(text)
+        period(text)
     assert repr(text) in str(refused.value)

@@ -106,17 +106,10 @@ DAMAGES: dict[str, Callable[[str], Path]] = {
 
 
 @pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def published(museum_that_ran: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that has run, with a version that has not."""
-    from weir.cli import main
-
     folder = tmp_path_factory.mktemp("published")
-    config = ("--config", str(folder / "weir.toml"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("weir.expectations.run.import_ahead", lambda: None)
-        patch.chdir(folder)
-        assert main(["init"]) == 0
-        assert main([*config, "run"]) == 0
+    shutil.copytree(museum_that_ran, folder, dirs_exist_ok=True)
     first = folder / "data/versions/001.ttl"
     (folder / "data/versions/003.ttl").write_text(first.read_text().replace('"1"', '"3"'))
     return folder
@@ -227,7 +220,6 @@ def test_each_command_names_what_is_damaged_or_does_what_it_does_without(
     damage: str,
     table: str,
 ) -> None:
-    monkeypatch.setattr("weir.expectations.run.import_ahead", lambda: None)
     copies = Copies(published, tmp_path, weir, monkeypatch, whole)
     wrong = [
         f"{command}: {reason}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from tests.support.catalogs import catalog_of
 from weir.cli.explanation import explain_query
-from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
 
 QUERY = """#+ description: names of the friends of a
@@ -34,11 +36,25 @@ parts:
 def written(folder: Path, text: str) -> Definition:
     """The only query of a folder."""
     (folder / "friends.rq").write_text(text)
-    return Catalog.of_folder(folder).member("friends")
+    return catalog_of(folder).member("friends")
 
 
 def test_the_explanation_lists_the_plan_the_stored_nodes_and_the_classes(tmp_path: Path) -> None:
     assert explain_query(written(tmp_path, QUERY)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("pattern", "scope"),
+    [
+        ("GRAPH ?g { ?s ?p ?o }", "each named graph"),
+        ("GRAPH :g { ?s ?p ?o }", "the merge of <http://example.org/g>"),
+    ],
+)
+def test_the_explanation_names_the_graphs_that_a_part_reads(
+    tmp_path: Path, pattern: str, scope: str
+) -> None:
+    query = written(tmp_path, f"PREFIX : <http://example.org/> SELECT ?s {{ {pattern} }}")
+    assert f": connected-variable, over {scope}\n" in explain_query(query)
 
 
 def test_the_sql_has_the_lookups_and_every_stored_node(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from weir.definitions.catalog import Catalog
 from weir.errors import EXIT_FAILED, EXIT_QUALITY
 from weir.remotes.declarations import load_remotes
 from weir.remotes.schedule import following
-from weir.remotes.states import age_text
+from weir.text.durations import age_text
 
 
 @pytest.fixture
@@ -163,7 +163,8 @@ def test_freshness_without_remotes_says_that_none_is_declared(
     called = weir("freshness")
     assert (called.code, called.out) == (
         0,
-        f"No remote is declared in {tables.folder / 'remotes.yml'}.\n",
+        f"No remote is declared in {tables.folder / 'remotes.yml'}, and no traversal in"
+        f" {tables.folder / 'traversals.yml'}.\n",
     )
     assert weir("freshness", "--output", "json").json["results"] == []
 
@@ -172,7 +173,7 @@ def test_the_report_writes_the_page_of_remotes_too(weir: Weir, tables: RemoteTab
     page = tables.folder / "lake/reports/freshness.html"
     called = weir("report")
     assert called.out.splitlines() == ["Wrote weir.html.", f"Wrote {page}."]
-    assert "wd: <span class=warn>warn</span>" in page.read_text()
+    assert 'wd: <span class="warn">warn</span>' in page.read_text()
     (tables.folder / "remotes.yml").unlink()
     assert weir("report").out == "Wrote weir.html.\n"
 

@@ -39,14 +39,12 @@ def project(
 ) -> Iterator[Path]:
     """A project with two queries that has not run, where starting Spark fails."""
     del without_spark
-    # It would go on after the run has ended.
-    monkeypatch.setattr("weir.expectations.run.import_ahead", lambda: None)
     monkeypatch.chdir(tmp_path)
     weir("init", "museum")
     monkeypatch.chdir(tmp_path / "museum")
     Path("queries/titles.rq").write_text(TITLES)
     yield tmp_path / "museum"
-    interrupts.withdraw()
+    interrupts._requested.clear()
 
 
 def answer(weir: Weir) -> set[tuple[str, int]]:
@@ -87,7 +85,7 @@ def test_an_interrupt_at_a_commit_ends_there_and_the_next_run_goes_on(
         called = weir("run")
     assert (called.code, called.err) == (INTERRUPTED, SENTENCE)
     (end,) = [name for name in seen[seen.index(at) :] if name.endswith("before:runs")]
-    interrupts.withdraw()
+    interrupts._requested.clear()
     stage = at.partition(":")[0]
     assert end == f"{stage}:before:runs"
     assert reasons(stage) == ["interrupted"]
@@ -113,7 +111,7 @@ def test_an_interrupt_that_became_an_error_of_a_query_ends_the_run_instead(
         patched.setattr("weir.publish.publication._publish_one", interrupted)
         called = weir("run")
     assert (called.code, called.err) == (INTERRUPTED, SENTENCE)
-    interrupts.withdraw()
+    interrupts._requested.clear()
     assert reasons("publish") == ["interrupted"]
     assert weir("run").code == 0
     assert answer(weir) == ANSWER

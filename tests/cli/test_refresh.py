@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,27 @@ def test_what_was_maintained_before_an_evaluation_without_changes_is_not_maintai
         *("ingest", "maintain", "refresh", "ingest", "validate", "publish")
     ]
     assert (called.code, project.answer("cities")) == (0, {})
+
+
+def test_a_remote_that_is_given_a_filter_sends_only_what_passes(
+    project: ReplicaProject, endpoint: OxigraphEndpoint, weir: Weir
+) -> None:
+    cities = range(60)
+    rows = " ".join(f"<http://x/c{n}> <http://x/population> {n} ." for n in cities)
+    endpoint.update(f"INSERT DATA {{ {rows} }}")
+    project.declare_remote(**project.declared | {"budget": {"keys": 1000}})
+    project.change_set(*(f"A <http://x/u{n}> <http://x/city> <http://x/c{n}> ." for n in cities))
+    sent, query = [], QUERY.replace("}\n}", "} FILTER (?n >= 55) }")
+    for name, head in (("without", ""), ("given", "#+ push_filters: true\n")):
+        # Each evaluates the remote for the first time.
+        shutil.rmtree(project.folder / "lake", ignore_errors=True)
+        before = endpoint.server.sent
+        project.query("cities", head + query)
+        assert weir("run", "--refresh").code == 0
+        assert len(project.answer("cities")) == 5, name
+        sent.append(endpoint.server.sent - before)
+    without, given = sent
+    assert given < without / 4
 
 
 def test_a_remote_that_fails_does_not_keep_a_run_from_publishing_the_others(

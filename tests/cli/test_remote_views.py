@@ -21,7 +21,7 @@ from weir.lake.lake import Lake
 from weir.lake.tables import FRESHNESS, replica, replica_summary
 from weir.project import open_lake
 from weir.remotes.declarations import load_remotes
-from weir.remotes.inbox import SUMMARY_FORMAT
+from weir.remotes.replica_inbox import SUMMARY_FORMAT
 
 
 @pytest.fixture
@@ -104,6 +104,7 @@ def test_views_of_remotes_are_listed_and_others_do_not_exist(tables: RemoteTable
     assert "replica_fb" in found.value.what
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("name", ["replica", "replica_wd", "replica_", "freshness", "requests"])
 @pytest.mark.parametrize("kind", ["query", "program"])
 def test_no_query_has_the_name_of_a_view_of_a_remote(

@@ -148,7 +148,7 @@ def test_a_process_killed_within_a_round_is_continued_by_the_next(
 def test_a_wrong_duration_is_refused(weir: Weir) -> None:
     called = weir("run", "--every", "often")
     assert called.code == EXIT_USAGE
-    assert "'often' is no duration" in called.err
+    assert "'often': it is not a duration" in called.err
 
 
 def test_a_wrong_configuration_is_refused_at_the_start(weir: Weir) -> None:

@@ -16,7 +16,6 @@ from tests.support.opened import has_pending_work
 from tests.support.projects.command_line import Called, Weir
 from tests.support.projects.project import Project
 from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
-from weir.cli.instants import duration_text
 from weir.cli.window_explanation import first_close
 from weir.definitions.catalog import Catalog
 from weir.engine.windows import SteppedWindow, window_content
@@ -24,6 +23,7 @@ from weir.errors import EXIT_FAILED, EXIT_USAGE, ConfigurationError, WeirError
 from weir.ingest.sources.declared import load_sources
 from weir.ingest.stream_readers import undeclared_stream
 from weir.project import open_lake
+from weir.text.durations import duration_text
 
 PLACES = "PREFIX ex: <http://example.org/> SELECT ?sensor ?room WHERE { ?sensor ex:in ?room }"
 LAST = "2026-01-01T00:00:55Z"

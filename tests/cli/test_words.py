@@ -11,11 +11,10 @@ from weir.errors import EXIT_FAILED, EXIT_USAGE
 from weir.publish import publication
 from weir.text.near import meant, near, near_iris
 
-pytestmark = pytest.mark.usefixtures("initialised")
-
 EX = "http://example.org/"
 
 
+@pytest.mark.usefixtures("initialised")
 def test_a_new_query_with_a_predicate_that_no_triple_has_is_said(weir: Weir) -> None:
     titles = f"PREFIX : <{EX}> SELECT ?t {{ ?e :titel ?t OPTIONAL {{ ?e :room ?r }} }}"
     Path("queries/titles.rq").write_text(titles)
@@ -28,6 +27,7 @@ def test_a_new_query_with_a_predicate_that_no_triple_has_is_said(weir: Weir) -> 
     assert weir("run", "--output", "json").json["warnings"] == []
 
 
+@pytest.mark.usefixtures("initialised")
 def test_a_query_with_a_type_that_nothing_has_is_said(weir: Weir) -> None:
     file = Path("data/versions/001.ttl")
     file.write_text(file.read_text() + ":vase a :Exhibit .\n")
@@ -37,11 +37,13 @@ def test_a_query_with_a_type_that_nothing_has_is_said(weir: Weir) -> None:
     ]
 
 
+@pytest.mark.usefixtures("initialised")
 def test_a_graph_without_triples_makes_no_query_suspicious(weir: Weir) -> None:
     Path("sources.yml").write_text("sources: []\n")
     assert weir("run", "--output", "json").json["warnings"] == []
 
 
+@pytest.mark.usefixtures("has_run")
 @pytest.mark.parametrize(
     "command",
     [
@@ -56,25 +58,26 @@ def test_a_graph_without_triples_makes_no_query_suspicious(weir: Weir) -> None:
 def test_a_misspelt_query_is_an_error_that_says_what_is_near(
     weir: Weir, command: tuple[str, ...]
 ) -> None:
-    weir("run")
     called = weir(*command)
     assert (called.code, "Did you mean exhibits?" in called.err) == (EXIT_USAGE, True)
 
 
+@pytest.mark.usefixtures("initialised")
 def test_a_misspelt_source_is_an_error_that_says_what_is_near(weir: Weir) -> None:
     called = weir("ingest", "--accept", "musem")
     assert (called.code, "Did you mean museum?" in called.err) == (EXIT_USAGE, True)
 
 
+@pytest.mark.usefixtures("has_run")
 @pytest.mark.parametrize("statement", ["SHOW TABLES", "show all tables;", "/* all */ SHOW VIEWS"])
 def test_sql_shows_the_views_that_there_are(weir: Weir, statement: str) -> None:
-    weir("run")
     names = [row["name"] for row in weir("sql", statement, "--output", "json").json]
     assert {"exhibits_current", "exhibits_changes", "quads_current", "runs"} <= {*names}
     assert names == sorted(names)
     assert weir("sql", f"SELECT count(*) FROM {names[0]}").code == 0
 
 
+@pytest.mark.usefixtures("initialised")
 @pytest.mark.parametrize(
     ("query", "error", "next_"),
     [
@@ -91,6 +94,7 @@ def test_what_is_no_query_is_named_for_what_it_is(
     assert (called.code, error in called.err, next_ in called.err) == (EXIT_USAGE, True, True)
 
 
+@pytest.mark.usefixtures("initialised")
 def test_debug_shows_why_a_query_failed_and_not_only_that_one_did(
     weir: Weir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +108,7 @@ def test_debug_shows_why_a_query_failed_and_not_only_that_one_did(
     assert "in fail" in called.err
 
 
+@pytest.mark.usefixtures("initialised")
 def test_no_line_of_doctor_is_padded_to_the_width_of_another(weir: Weir) -> None:
     Path("queries/wrong.rq").write_text("SELECT")
     lines = weir("doctor").out.splitlines()

@@ -30,6 +30,7 @@ def text(query: exp.Query, dialect: str) -> str:
         return query.sql(dialect=dialect)
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("seed", range(20))
 def test_writing_a_statement_leaves_its_meaning_in_both_dialects(seed: int) -> None:
     made = statements(seed)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.broken_children import BROKEN, write_instead
 from weir.compute.matching import LinearMatching, MatchingProcess
 from weir.sparql.functions.evaluation_limits import (
     EvaluationLimits,
@@ -51,7 +52,7 @@ def _by_re2(pattern: Pattern, texts: list[str]) -> list[bool]:
     return found
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(pattern=_patterns, flags=st.sampled_from(["", "s", "x", "q", "m", "i"]), texts=_texts)
 def test_re2_finds_what_python_finds(pattern: str, flags: str, texts: list[str]) -> None:
     with suppress(PatternError):
@@ -60,6 +61,7 @@ def test_re2_finds_what_python_finds(pattern: str, flags: str, texts: list[str])
             assert _by_re2(compiled, texts) == [compiled.search_unlimited(text) for text in texts]
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("pattern", [r"\p{L}", r"\P{L}", r"\w", r"\s", r"\i", r"\C", ".", "[^a]"])
 def test_re2_has_the_same_members_of_a_character_class_as_python(pattern: str) -> None:
     characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
@@ -149,6 +151,18 @@ def test_a_process_that_was_ended_from_outside_is_started_again(process: Matchin
         assert process._child is not None
         process._child._process.kill()
         process._child._process.wait()
+        assert process.search(BOMB, "aa!")
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_process_that_breaks_the_protocol_is_an_error_and_started_again(
+    process: MatchingProcess, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    with evaluated_within(_within(process)):
+        with monkeypatch.context() as patch:
+            write_instead(patch, "weir.sparql.functions.matching_worker", BROKEN[broken])
+            with pytest.raises(RuntimeError, match="regular expressions sent no proper answer: "):
+                process.search(BOMB, "aa!")
         assert process.search(BOMB, "aa!")
 
 

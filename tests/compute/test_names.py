@@ -65,6 +65,7 @@ WAYS: dict[str, Callable[[Engine, str], None]] = {
 }
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("first", WAYS)
 @pytest.mark.parametrize("second", WAYS)
 def test_a_second_relation_of_a_name_is_refused(tmp_path: Path, first: str, second: str) -> None:
@@ -77,6 +78,7 @@ def test_a_second_relation_of_a_name_is_refused(tmp_path: Path, first: str, seco
     assert engine.rows(query("SELECT n FROM named")) == before
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("first", WAYS)
 @pytest.mark.parametrize("second", WAYS)
 def test_a_name_is_free_after_its_scope(tmp_path: Path, first: str, second: str) -> None:

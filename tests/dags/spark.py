@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 QUICK_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-LIMITS = {"driver_rows": 0, "driver_parse_bytes": 0, "bulk_changes": 0}
+LIMITS = {"driver_rows": 0, "driver_parse_bytes": 0}
 """Spark computes everything, however small, and reads the whole graph."""
 SMALL_DATA = {
     "spark.sql.codegen.wholeStage": "false",

@@ -1,4 +1,7 @@
-"""The DAGs run by Airflow, their stages by a local Spark: a failure does not affect the rest."""
+"""The DAGs run by Airflow, ingest and maintain by a local Spark: a failure affects nothing else.
+
+All stages run by Spark in `test_standalone.py`.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,8 @@ def runs(airflow: Airflow) -> Runs:
     with (airflow.project / "sources.yml").open("a") as sources:
         sources.write("\n  - {name: absent, kind: patches, location: nowhere}\n")
     (airflow.project / "patches" / "4.rdfp").write_text(FOURTH)
-    variables = variables_of(airflow.project.parent / "events")
+    # Starting Spark takes longer than all else; what the last two stages read is a row at most.
+    variables = variables_of(airflow.project.parent / "events") | {"WEIR_LIMITS__DRIVER_ROWS": "1"}
     return airflow.run_dags("ingest_changes", "maintain_queries", variables=variables)
 
 
@@ -129,9 +133,12 @@ def test_a_query_that_fails_does_not_affect_the_others(airflow: Airflow, runs: R
     }
 
 
-def test_spark_computes_the_answers(airflow: Airflow, runs: Runs) -> None:
+def test_spark_ingests_the_change_set_and_computes_the_answers(
+    airflow: Airflow, runs: Runs
+) -> None:
     assert runs.codes
     tasks = succeeded_tasks(airflow.project.parent / "events")
     assert {name for name, counts in tasks.items() if sum(counts.values())} == {
-        f"weir {stage}" for stage in ("ingest", "maintain", "validate", "publish")
+        "weir ingest",
+        "weir maintain",
     }

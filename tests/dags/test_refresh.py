@@ -1,7 +1,8 @@
 """Remotes through Airflow: 30 evaluations of a real Fuseki whose data change, one of them killed.
 
 The first evaluation and the last two are runs of the DAG; those between them are calls of its
-entry point in this process, which take a tenth of the time.
+entry point in this process, which take a tenth of the time. Runs of the DAG follow the links of a
+small web, too.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ from deltalake import DeltaTable
 
 from demo.fuseki import Credentials, Fuseki, running_fuseki
 from tests.dags.installation import HERE, Airflow, Runs
+from tests.support.counting_server import answer_of
 from tests.support.endpoints import port_of
+from tests.support.keeping_server import KeepingServer, Request, Sent
 from tests.support.opened import call
 from weir.errors import EXIT_NOTHING_TO_DO
 from weir.ingest.stage import ingest_changes
@@ -41,10 +44,11 @@ from weir.validate.stage import validate_answers
 
 CANARY = Credentials("reader", "canary-4f1c-not-a-real-password")
 IRI = "http://remote.example/sparql"
-KEYS, EVALUATIONS, LAST_BY_DAG, LAST_WITHOUT_CHANGES = 200, 30, 2, 6
+KEYS, EVALUATIONS, LAST_BY_DAG, LAST_WITHOUT_CHANGES = 200, 30, 2, 9
 LAST_DAGS = ("refresh_remotes", "ingest_changes", "refresh_remotes", "maintain_queries")
 LOGGED = {"AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO"}
-BUDGET = {"keys": 40, "requests": 4, "bytes": 60_000, "seconds": 8}
+DOCUMENTS = 5
+BUDGET = {"keys": 40, "requests": 4, "bytes": 60_000, "seconds": 60}
 QUERY = f"""SELECT ?user ?value WHERE {{
   ?user <http://x/item> ?item
   SERVICE <{IRI}> {{ ?item <http://x/value> ?value }}
@@ -139,8 +143,17 @@ def set_value(fuseki: Fuseki, item: int, value: int) -> None:
     )
 
 
-def declare(project: Path, fuseki: Fuseki) -> None:
-    """Users with an item each, the query for their values, and the remote."""
+def served(request: Request) -> Sent:
+    """Documents that each link to the next one."""
+    if not request.path.strip("/").isdigit():
+        return Sent(answer_of(b"", status="404 Not Found"))
+    number = int(request.path.strip("/"))
+    link = f"<{number}> <http://x/next> <{number + 1}> ." if number < DOCUMENTS else ""
+    return Sent(answer_of(link.encode(), "Content-Type: text/turtle"))
+
+
+def declare(project: Path, fuseki: Fuseki, web: KeepingServer) -> None:
+    """Users with an item each, the query for their values, the remote, and the traversal."""
     quads = "".join(f"A <http://x/u{n}> <http://x/item> <http://x/i{n}> .\n" for n in range(KEYS))
     for file in (*project.glob("patches/*"), *project.glob("queries/*")):
         file.unlink()
@@ -163,6 +176,17 @@ def declare(project: Path, fuseki: Fuseki) -> None:
         "error_after": "PT2H",
     }
     (project / "remotes.yml").write_text(yaml.safe_dump({"remotes": [remote]}))
+    traversal = {
+        "name": "web",
+        "seeds": [f"{web.origin}/1"],
+        "follow": ["<http://x/next>"],
+        "allow": ["127.0.0.1/32"],
+        "ports": [web.port],
+        "contact": "tests@example.org",
+        "pause": "PT0S",
+        "every": "PT1S",
+    }
+    (project / "traversals.yml").write_text(yaml.safe_dump({"traversals": [traversal]}))
 
 
 def run_stages(project: Path, *stages: Any) -> None:
@@ -198,8 +222,9 @@ def scenario(
     with (
         pytest.MonkeyPatch.context() as monkeypatch,
         running_fuseki(tmp_path_factory.mktemp("fuseki"), CANARY) as fuseki,
+        KeepingServer(served) as web,
     ):
-        declare(project, fuseki)
+        declare(project, fuseki, web)
         inserted = " . ".join(f"<http://x/i{n}> <http://x/value> {n}" for n in range(KEYS))
         fuseki.update(f"INSERT DATA {{ {inserted} }}")
         run_stages(project, ingest_changes, maintain_queries, validate_answers, publish_answers)
@@ -233,6 +258,7 @@ def test_the_runs_after_a_killed_refresh_succeed(scenario: Scenario) -> None:
     assert scenario.last.codes == [0] * len(LAST_DAGS), scenario.last.output[-8000:]
     assert scenario.airflow.newest_states("refresh_remotes") == {
         "refresh_fuseki": "success",
+        "refresh_web": "success",
         "check_freshness": "success",
         "all_succeeded": "success",
     }
@@ -263,7 +289,8 @@ def test_the_answer_is_that_of_the_query_over_the_replica_and_over_fuseki(
 
 def test_every_evaluation_kept_its_budget_in_all_units(scenario: Scenario) -> None:
     spent: dict[Any, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in sorted(scenario.rows("requests"), key=lambda row: row["phase"]):
+    rows = [row for row in scenario.rows("requests") if row["owner"] == "fuseki"]
+    for row in sorted(rows, key=lambda row: row["phase"]):
         # `reserved` comes before `settled`, which takes its place.
         spent[row["evaluation"]][row["request_id"]] = row
     assert len(spent) == EVALUATIONS
@@ -283,17 +310,40 @@ def test_every_check_of_what_the_runs_wrote_succeeds(scenario: Scenario) -> None
     quality = scenario.rows("quality")
     assert [row for row in quality if not row["success"]] == []
     checked = {row["table"].partition("/")[0] for row in quality}
-    assert {"quads", "answers", "requests", "replicas", "freshness"} <= checked
+    assert {"quads", "answers", "requests", "replicas", "documents", "freshness"} <= checked
+
+
+def test_the_graph_has_the_documents_that_the_task_of_a_traversal_found(scenario: Scenario) -> None:
+    merge = [row for row in scenario.rows("quads") if row["graph"] == "<urn:weir:web:web>"]
+    links = [row["subject"] for row in merge if row["predicate"] == "<http://x/next>"]
+    assert sorted(int(link.rstrip(">").rpartition("/")[2]) for link in links) == [
+        *range(1, DOCUMENTS)
+    ]
+
+
+def test_the_page_shows_remotes_and_traversals(scenario: Scenario) -> None:
+    lake = Path(Settings.load(scenario.airflow.project / CONFIG_FILE).lake)
+    page = (lake / "reports" / "freshness.html").read_text()
+    assert "<h2>fuseki: " in page
+    assert "<h2>web: " in page
+    assert "documents of 127.0.0.1" in page
+    assert "The stalest documents" in page
 
 
 def test_ingest_is_triggered_if_there_is_anything_to_take(scenario: Scenario) -> None:
-    """Five evaluations see all keys, so the last one of six without changes finds none."""
+    """Five evaluations see all keys, so the last one of nine without changes finds none.
+
+    Nine, since a request may come too late on a busy machine.
+    """
     with closing(sqlite3.connect(scenario.airflow.database)) as database:
         events = database.execute(
             "SELECT e.source_task_id, a.name FROM asset_event e JOIN asset a ON a.id = e.asset_id"
             " WHERE e.source_dag_id = 'refresh_remotes'"
         ).fetchall()
-    assert events == [("refresh_fuseki", "replicas/fuseki")]
+    assert sorted(events) == [
+        ("refresh_fuseki", "replicas/fuseki"),
+        ("refresh_web", "documents/web"),
+    ]
 
 
 def test_the_secret_is_nowhere_but_encrypted_in_the_connection(scenario: Scenario) -> None:

@@ -13,6 +13,7 @@ import pytest
 from tests.dags.installation import CODE, HERE, environment
 
 CANARY = "canary-5e21-not-a-real-key"
+OF_ANOTHER = "canary-6f32-not-a-real-password"
 STORE = {
     "conn_type": "aws",
     "login": "id",
@@ -74,6 +75,54 @@ def test_no_argument_of_spark_submit_is_a_secret(submission: Submission) -> None
 
 def test_the_log_of_the_task_has_no_secret(submission: Submission) -> None:
     assert CANARY not in submission.printed
+
+
+@pytest.fixture(scope="module")
+def environments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
+    """The variables of the commands that read the lake, by the name of their task."""
+    folder = tmp_path_factory.mktemp("commands")
+    variables = environment(folder / "home", HERE / "project")
+    variables |= {
+        "PYTHONPATH": str(CODE),
+        "AIRFLOW_CONN_STORE": json.dumps(STORE),
+        "AIRFLOW_CONN_OTHER": json.dumps({"conn_type": "http", "password": OF_ANOTHER}),
+        "WEIR_STORAGE_CONNECTION": "store",
+    }
+    done = subprocess.run(
+        [sys.executable, HERE / "environment_of_commands.py"],
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found: dict[str, dict[str, str]] = json.loads(
+        (folder / "home" / "environments.json").read_text()
+    )
+    return found
+
+
+@pytest.mark.parametrize("task", ["announce_changes", "check_freshness"])
+def test_a_command_that_reads_the_lake_has_the_options_of_the_store(
+    environments: dict[str, dict[str, str]], task: str
+) -> None:
+    options = json.loads(environments[task]["WEIR_STORAGE_OPTIONS"])
+    assert options["AWS_SECRET_ACCESS_KEY"] == CANARY
+
+
+@pytest.mark.parametrize("task", ["announce_changes", "check_freshness"])
+def test_a_command_that_reads_the_lake_has_nothing_that_belongs_to_airflow(
+    environments: dict[str, dict[str, str]], task: str
+) -> None:
+    variables = environments[task]
+    assert not [name for name in variables if name.startswith("AIRFLOW")]
+    assert OF_ANOTHER not in json.dumps(variables)
+
+
+def test_the_name_of_the_run_is_a_variable_of_its_own(
+    environments: dict[str, dict[str, str]],
+) -> None:
+    assert environments["check_freshness"]["RUN_ID"] == "{{ run_id }}"
 
 
 def test_the_settings_of_a_project_are_no_way_to_the_command_line(tmp_path: Path) -> None:

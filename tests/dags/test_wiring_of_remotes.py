@@ -23,13 +23,20 @@ REMOTES = """remotes:
     every: PT1H
     contact: tests@example.org
 """
-REFRESHES = ("refresh_wd", "refresh_geo")
+TRAVERSALS = """traversals:
+  - name: pods
+    seeds: ["https://pods.example/"]
+    connection: pods_login
+    contact: tests@example.org
+"""
+REFRESHES = ("refresh_wd", "refresh_geo", "refresh_pods")
 
 
-def project(folder: Path, remotes: str) -> Path:
-    """The project beside this file, with remotes."""
+def project(folder: Path, remotes: str, traversals: str = TRAVERSALS) -> Path:
+    """The project beside this file, with remotes and traversals."""
     shutil.copytree(HERE / "project", folder)
     (folder / "remotes.yml").write_text(remotes)
+    (folder / "traversals.yml").write_text(traversals)
     return folder
 
 
@@ -66,7 +73,7 @@ def test_ingest_runs_by_the_clock_and_when_a_refresh_found_changes(
     with_remotes: dict[str, Any],
 ) -> None:
     assert with_remotes["dags"]["ingest_changes"]["schedule"] == [
-        *("*/15 * * * *", "replicas/wd", "replicas/geo")
+        *("*/15 * * * *", "replicas/wd", "replicas/geo", "documents/pods")
     ]
 
 
@@ -77,7 +84,7 @@ def test_no_dag_runs_twice_at_once_or_for_the_past(with_remotes: dict[str, Any])
 
 def test_each_remote_has_a_task_in_its_own_pool(tasks: dict[str, Any]) -> None:
     pools = {name: tasks[name]["pool"] for name in REFRESHES}
-    assert pools == {"refresh_wd": "weir_wd", "refresh_geo": "weir_geo"}
+    assert pools == {name: f"weir_{name.removeprefix('refresh_')}" for name in REFRESHES}
 
 
 def test_freshness_is_checked_whether_a_refresh_failed_or_not(tasks: dict[str, Any]) -> None:
@@ -104,9 +111,11 @@ def test_a_success_alone_is_no_event_of_the_replica(tasks: dict[str, Any]) -> No
     assert {name: each for name, each in found.items() if any(each)} == {
         "refresh_wd": (["changes of replicas/wd"], ["replicas/wd"]),
         "refresh_geo": (["changes of replicas/geo"], ["replicas/geo"]),
+        "refresh_pods": (["changes of documents/pods"], ["documents/pods"]),
     }
 
 
+@pytest.mark.usefixtures("processes")
 def test_one_pool_can_take_the_place_of_all(tmp_path: Path) -> None:
     found = describe(
         tmp_path / "home",
@@ -119,13 +128,24 @@ def test_one_pool_can_take_the_place_of_all(tmp_path: Path) -> None:
     assert dag["schedule"] == "7 * * * *"
 
 
-def test_a_wrong_declaration_is_an_error_of_one_dag_with_its_place(tmp_path: Path) -> None:
-    folder = project(tmp_path / "project", REMOTES.replace("PT1H", "soon"))
+@pytest.mark.usefixtures("processes")
+@pytest.mark.parametrize(
+    ("remotes", "traversals", "what", "place"),
+    [
+        (REMOTES.replace("PT1H", "soon"), TRAVERSALS, "remotes.1.every", "remotes.yml:8:5"),
+        (REMOTES, f"{TRAVERSALS}    every: soon\n", "traversals.0.every", "traversals.yml:6:5"),
+    ],
+    ids=["remotes", "traversals"],
+)
+def test_a_wrong_declaration_is_an_error_of_one_dag_with_its_place(
+    tmp_path: Path, remotes: str, traversals: str, what: str, place: str
+) -> None:
+    folder = project(tmp_path / "project", remotes, traversals)
     shown = describe(tmp_path / "home", folder)
     assert shown["import_errors"] == {}
     assert shown["dags"]["ingest_changes"]["schedule"] == "*/15 * * * *"
     wrong = shown["dags"]["refresh_remotes"]
-    assert "remotes.yml:8:5: remotes.1.every: it is not a duration" in wrong["doc"]
+    assert f"{place}: {what}: it is not a duration" in wrong["doc"]
     assert {name: task["downstream"] for name, task in wrong["tasks"].items()} == {
         "check_freshness": ["all_succeeded"],
         "all_succeeded": [],
@@ -140,4 +160,4 @@ def test_a_wrong_declaration_is_an_error_of_one_dag_with_its_place(tmp_path: Pat
         check=False,
     )
     assert done.returncode == EXIT_USAGE
-    assert "remotes.yml:8:5" in done.stderr
+    assert place in done.stderr

@@ -38,7 +38,7 @@ def _read_query(file: Path) -> object:
 def _read_program(file: Path) -> object:
     head = read_head(file.read_text(), "p.lars", ProgramFrontMatter, "%")
     said = head.values
-    return (said.unit_us, said.first_point, said.corrects_back_us, declarations(head))
+    return (said.unit_us, said.origin_us, said.corrects_back_us, declarations(head))
 
 
 def _texts() -> Iterator[tuple[Callable[[Path], object], str]]:

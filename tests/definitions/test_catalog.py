@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.catalogs import catalog_of
 from tests.support.projects.project import Project
 from weir.definitions import catalog
 from weir.definitions import query as queries
@@ -43,7 +44,7 @@ def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:
     # As Emacs locks a file that it has open.
     (tmp_path / ".#b.rq").symlink_to("nobody@nowhere")
     (tmp_path / "notes.txt").write_text("no query")
-    found = Catalog.of_folder(tmp_path)
+    found = catalog_of(tmp_path)
     assert [member.name for member in found.members] == ["b", "d"]
     assert list(found.errors) == ["F", "a", "c", "e"]
     assert [found.is_usable(name) for name in "abcdeF"] == [False, True, False, True, False, False]
@@ -77,14 +78,14 @@ def test_names_come_from_file_names_and_nothing_is_read(
         (tmp_path / name).write_text(_QUERY)
     (tmp_path / "unreadable.rq").mkdir()
     assert declared_names({QUERY: tmp_path}) == ("a", "b", "unreadable")
-    assert Catalog.of_folder(tmp_path).names == ("a", "b", "unreadable")
+    assert catalog_of(tmp_path).names == ("a", "b", "unreadable")
     assert compiled == []
 
 
 def test_only_what_is_needed_is_compiled_and_only_once(tmp_path: Path, compiled: list[str]) -> None:
     for name in "abc":
         (tmp_path / f"{name}.rq").write_text(f"{_QUERY}# {name}")
-    first, second = Catalog.of_folder(tmp_path), Catalog.of_folder(tmp_path)
+    first, second = catalog_of(tmp_path), catalog_of(tmp_path)
     assert first.member("b") == second.member("b")
     assert compiled == [f"{_QUERY}# b"]
     assert first.members == second.members
@@ -93,25 +94,25 @@ def test_only_what_is_needed_is_compiled_and_only_once(tmp_path: Path, compiled:
 
 def test_a_text_with_an_error_is_also_compiled_once(tmp_path: Path, compiled: list[str]) -> None:
     (tmp_path / "a.rq").write_text("SELECT")
-    assert [*Catalog.of_folder(tmp_path).errors] == [*Catalog.of_folder(tmp_path).errors] == ["a"]
+    assert [*catalog_of(tmp_path).errors] == [*catalog_of(tmp_path).errors] == ["a"]
     assert compiled == ["SELECT"]
 
 
 def test_an_edited_file_is_seen_by_the_next_catalog_and_not_by_this_one(tmp_path: Path) -> None:
     file = tmp_path / "a.rq"
     file.write_text(_QUERY)
-    before = Catalog.of_folder(tmp_path)
+    before = catalog_of(tmp_path)
     assert before.member("a").text == _QUERY
     file.write_text("SELECT ?s { ?s <u:p> ?o }")
     assert before.member("a").text == _QUERY
-    assert Catalog.of_folder(tmp_path).member("a").output.columns == ("s",)
+    assert catalog_of(tmp_path).member("a").output.columns == ("s",)
 
 
 def test_an_empty_folder_declares_nothing(tmp_path: Path) -> None:
-    found = Catalog.of_folder(tmp_path)
+    found = catalog_of(tmp_path)
     assert (found.names, found.members, found.errors) == ((), (), {})
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="the folder of queries does not exist"):
-        Catalog.of_folder(tmp_path / "nowhere")
+        catalog_of(tmp_path / "nowhere")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.catalogs import catalog_of
 from weir.definitions import catalog, compilation_cache
-from weir.definitions.catalog import Catalog
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.definition import Definition
 from weir.definitions.query import QueryBody
@@ -157,10 +157,10 @@ def plan_of(query: Definition) -> Plan:
 def test_a_query_is_the_same_with_and_without_the_folder(tmp_path: Path) -> None:
     (tmp_path / "q.rq").write_text(f"#+ description: pairs\n#+ tags: [a]\n{_QUERY}")
     cache = tmp_path / "cache"
-    compiled = Catalog.of_folder(tmp_path).member("q")
+    compiled = catalog_of(tmp_path).member("q")
     for _ in ("stored", "found"):
         catalog._compiled.cache_clear()
-        found = Catalog.of_folder(tmp_path, cache).member("q")
+        found = catalog_of(tmp_path, cache).member("q")
         assert found == compiled
         assert plan_of(found) == plan_of(compiled)
 
@@ -171,19 +171,19 @@ def test_an_entry_that_is_no_compiled_query_is_compiled_again(tmp_path: Path, te
     cache = CompilationCache(tmp_path / "cache")
     cache.store("q", _SOURCE, text)
     catalog._compiled.cache_clear()
-    found = Catalog.of_folder(tmp_path, cache.folder).member("q")
-    assert found == Catalog.of_folder(tmp_path).member("q")
+    found = catalog_of(tmp_path, cache.folder).member("q")
+    assert found == catalog_of(tmp_path).member("q")
 
 
 def test_an_entry_whose_plan_is_no_plan_is_compiled_again(tmp_path: Path) -> None:
     (tmp_path / "q.rq").write_bytes(_SOURCE)
-    query = Catalog.of_folder(tmp_path).member("q")
+    query = catalog_of(tmp_path).member("q")
     assert isinstance(query.body, QueryBody)
     wrong = query.body.compiled.model_copy(update={"plan": "[]"})
     cache = CompilationCache(tmp_path / "cache")
     cache.store("q", _SOURCE, wrong.model_dump_json())
     catalog._compiled.cache_clear()
-    assert plan_of(Catalog.of_folder(tmp_path, cache.folder).member("q")) == plan_of(query)
+    assert plan_of(catalog_of(tmp_path, cache.folder).member("q")) == plan_of(query)
 
 
 def test_a_process_that_finds_everything_compiled_does_not_import_the_parser(
@@ -191,8 +191,8 @@ def test_a_process_that_finds_everything_compiled_does_not_import_the_parser(
 ) -> None:
     (tmp_path / "q.rq").write_bytes(_SOURCE)
     program = (
-        "import sys; from pathlib import Path; from weir.definitions.catalog import Catalog; "
-        f"catalog = Catalog.of_folder(Path({str(tmp_path)!r}), Path({str(tmp_path / 'cache')!r})); "
+        "import sys; from pathlib import Path; from tests.support.catalogs import catalog_of; "
+        f"catalog = catalog_of(Path({str(tmp_path)!r}), Path({str(tmp_path / 'cache')!r})); "
         "print(catalog.member('q').body.plan.width, 'rdflib' in sys.modules)"
     )
     runs = [

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.catalogs import catalog_of
 from weir.definitions.catalog import Catalog
 from weir.definitions.output_streams import all_upstreams_of, in_order_of_streams
 from weir.errors import ConfigurationError
@@ -23,7 +24,7 @@ def query(out: str, reads: str, form: str = "CONSTRUCT ISTREAM { ?s ?p ?o }") ->
 def catalog(folder: Path, **texts: str) -> Catalog:
     for name, text in texts.items():
         (folder / f"{name}.rq").write_text(text)
-    return Catalog.of_folder(folder)
+    return catalog_of(folder)
 
 
 def test_the_upstreams_of_a_query_are_those_that_give_its_streams(tmp_path: Path) -> None:

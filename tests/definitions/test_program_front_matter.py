@@ -83,7 +83,6 @@ def test_points_are_counted_from_the_origin_in_units() -> None:
     said = head_of(COOLING).values
     assert said.unit_us == 10_000_000
     assert said.origin_us == 1_767_225_600_000_000
-    assert said.first_point == 360
     assert said.corrects_back_us == 3_600_000_000
 
 
@@ -95,7 +94,7 @@ def test_lines_of_rules_are_those_of_the_file() -> None:
 def test_a_front_matter_with_only_a_stream_has_the_defaults() -> None:
     said = head_of("%+ stream: s\na <- b.").values
     assert said == ProgramFrontMatter(stream=("s",))
-    assert (said.unit, said.first_point, said.output) == ("PT1S", None, None)
+    assert (said.unit, said.starts, said.output) == ("PT1S", None, None)
 
 
 def test_a_front_matter_is_read_back_from_json_unchanged() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.definitions.catalog import Catalog
+from tests.support.catalogs import catalog_of
 from weir.definitions.definition import Definition, Form
 from weir.definitions.query import QueryBody
 from weir.definitions.query_keys import QueryFrontMatter
@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 def _query(folder: Path, text: str, name: str = "q") -> Definition:
     """The query of a file of this text."""
     (folder / f"{name}.rq").write_bytes(text.encode())
-    return Catalog.of_folder(folder).member(name)
+    return catalog_of(folder).member(name)
 
 
 def _body(query: Definition) -> QueryBody:
@@ -40,7 +40,7 @@ def _error(folder: Path, text: str, name: str = "q.rq") -> ConfigurationError:
     """The error for a query file of this text; its place without the folder."""
     (folder / name).write_bytes(text.encode())
     with pytest.raises(ConfigurationError) as caught:
-        Catalog.of_folder(folder).member(name.removesuffix(".rq"))
+        catalog_of(folder).member(name.removesuffix(".rq"))
     caught.value.where = caught.value.where.removeprefix(f"{folder}/")
     return caught.value
 
@@ -149,7 +149,7 @@ def test_an_error_in_the_query_has_the_line_of_the_file(folder: Path) -> None:
 
 def test_a_file_whose_ending_is_in_capitals_is_said(folder: Path) -> None:
     (folder / "upper.RQ").write_text(_QUERY)
-    (error,) = Catalog.of_folder(folder).errors.values()
+    (error,) = catalog_of(folder).errors.values()
     assert error.what == "the name of the file of a query ends in .rq, not .RQ"
     assert error.hint == "Rename it to upper.rq."
 
@@ -200,6 +200,6 @@ def test_line_ends_inside_the_text_stay_as_they_are(folder: Path) -> None:
 
 
 def test_the_ten_queries_of_nomisma_are_accepted(shared: Path) -> None:
-    catalog = Catalog.of_folder(shared / "data" / "nomisma" / "queries")
+    catalog = catalog_of(shared / "data" / "nomisma" / "queries")
     assert len(catalog.members) == 10
     assert not catalog.errors

@@ -96,6 +96,40 @@ def test_explain_shows_key_partner_and_pattern(tmp_path: Path) -> None:
     assert f"*{asked.node}: distinct" in text
 
 
+def test_explain_shows_which_filters_the_remote_is_given_and_why_not_the_others(
+    tmp_path: Path,
+) -> None:
+    filters = "FILTER (?n > 5 && ?n != 9) FILTER (?city = :a)"
+    query = registered(tmp_path, f"#+ push_filters: true\n{WHERE % filters}")
+    lines = explain_query(query).splitlines()
+    for line in (
+        "      block: { { ?city <http://x/population> ?n } FILTER(?n > 5) }",
+        "      given to the remote: FILTER(?n > 5)",
+        "      not given to it: FILTER(?n != 9): servers differ in how they compare 9 by !=",
+        "      not given to it: FILTER(?city = <http://x/a>): the keys that are asked for meet it",
+    ):
+        assert line in lines
+    without = explain_query(registered(tmp_path, WHERE % filters))
+    assert "given to" not in without
+
+
+def test_filters_that_are_given_to_the_remote_make_another_pattern(tmp_path: Path) -> None:
+    text = WHERE % "FILTER (?n > 5)"
+    without, given = (
+        registered(tmp_path, f"{head}{text}") for head in ("", "#+ push_filters: true\n")
+    )
+    assert without.services.blocks[0].pattern != given.services.blocks[0].pattern
+    assert without.fingerprint != given.fingerprint
+    off = registered(tmp_path, f"#+ push_filters: false\n{text}")
+    assert off.fingerprint == without.fingerprint
+
+
+def test_push_filters_is_yes_or_no(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="push_filters") as error:
+        registered(tmp_path, f"#+ owner: me\n#+ push_filters: some\n{WHERE % ''}")
+    assert error.value.where.endswith("q.rq:2")
+
+
 def test_an_undeclared_remote_is_an_error_at_its_place(tmp_path: Path) -> None:
     query = registered(tmp_path, (WHERE % "").replace("SERVICE", "\n  SERVICE"))
     settings = Project(tmp_path).settings
@@ -106,9 +140,13 @@ def test_an_undeclared_remote_is_an_error_at_its_place(tmp_path: Path) -> None:
     assert not undeclared([query], settings)
 
 
-def test_max_staleness_is_for_queries_with_service(tmp_path: Path) -> None:
+def test_max_staleness_is_a_duration(tmp_path: Path) -> None:
     query = registered(tmp_path, f"#+ max_staleness: PT10M\n{WHERE % ''}")
     assert query.services.max_staleness == timedelta(minutes=10)
+
+
+@pytest.mark.parametrize("line", ["max_staleness: PT10M", "push_filters: true"])
+def test_keys_about_remotes_are_for_queries_with_service(tmp_path: Path, line: str) -> None:
     with pytest.raises(ConfigurationError, match="this one has none") as error:
-        registered(tmp_path, "#+ owner: me\n#+ max_staleness: PT10M\nASK { ?s ?p ?o }")
+        registered(tmp_path, f"#+ owner: me\n#+ {line}\nASK {{ ?s ?p ?o }}")
     assert error.value.where.endswith("q.rq:2")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.catalogs import catalog_of
 from weir.definitions import query as queries
-from weir.definitions.catalog import Catalog
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.plan_json import decoded, encoded
 from weir.definitions.query import QueryBody, compile_query
@@ -43,7 +43,7 @@ def test_a_query_from_the_cache_has_the_windows_of_the_compiled_one(tmp_path: Pa
     (tmp_path / "queries").mkdir()
     text = f"{_HEAD}#+ corrects_back: 10m\n# cached {tmp_path}\n{_TEXT}"
     (tmp_path / "queries" / "q.rq").write_text(text, encoding="utf-8")
-    declaration = Catalog.of_folder(tmp_path / "queries").declarations[0]
+    declaration = catalog_of(tmp_path / "queries").declarations[0]
     cache = CompilationCache(tmp_path / "cache")
     source = declaration.read()
     compiled = queries.read(declaration, source, cache)
@@ -65,7 +65,7 @@ def test_a_query_from_the_cache_has_the_windows_of_the_compiled_one(tmp_path: Pa
 
 def test_windows_without_keys_in_the_front_matter_have_the_defaults(tmp_path: Path) -> None:
     (tmp_path / "q.rq").write_text(_TEXT, encoding="utf-8")
-    query = Catalog.of_folder(tmp_path).member("q")
+    query = catalog_of(tmp_path).member("q")
     assert query.axis == Instants(_WINDOWS, 0, "full", "[)", "close", 0)
 
 
@@ -77,7 +77,7 @@ def test_a_query_without_windows_has_the_epochs_as_its_axis_and_no_registration(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "q.rq").write_text("ASK { ?s ?p ?o }", encoding="utf-8")
-    query = Catalog.of_folder(tmp_path).member("q")
+    query = catalog_of(tmp_path).member("q")
     assert (query.axis, query.registration) == (EPOCHS, None)
 
 

@@ -31,6 +31,7 @@ from weir.lake.tables import (
 )
 from weir.remotes.declarations import Budget, Remote
 from weir.settings import Settings
+from weir.traversals.declarations import Traversal, TraversalBudget, TraversalLimits
 
 Row = Sequence[str]
 
@@ -192,6 +193,21 @@ def budgets() -> str:
     return _keys(Budget)
 
 
+def traversals() -> str:
+    """Every key of a traversal."""
+    return _keys(Traversal)
+
+
+def traversal_limits() -> str:
+    """Every key below `limits` of a traversal."""
+    return _keys(TraversalLimits)
+
+
+def traversal_budgets() -> str:
+    """Every key below `budget` of a traversal."""
+    return _keys(TraversalBudget)
+
+
 def tables() -> str:
     """Every table of the lake with its columns."""
     return _columns(_all_tables())
@@ -248,6 +264,9 @@ SECTIONS: Mapping[str, tuple[str, Callable[[], str]]] = {
     "streams": (_LONG.format("declarations"), streams),
     "remotes": (_LONG.format("declarations"), remotes),
     "budgets": (_LONG.format("declarations"), budgets),
+    "traversals": (_LONG.format("declarations"), traversals),
+    "traversal limits": (_LONG.format("declarations"), traversal_limits),
+    "traversal budgets": (_LONG.format("declarations"), traversal_budgets),
     "front matter": (_LONG.format("declarations"), front_matter),
     "front matter of programs": (_LONG.format("declarations"), program_front_matter),
     "commands": (_LONG.format("commands"), commands),

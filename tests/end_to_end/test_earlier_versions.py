@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.projects.command_line import Weir
+from tests.support.projects.project import LOOKED_UP
 
 LAKES = Path(__file__).parent / "lakes"
 KILLED_AT = 5
@@ -23,6 +24,8 @@ def unpack(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with zipfile.ZipFile(LAKES / f"{name}.zip") as archive:
         archive.extractall(folder)
     monkeypatch.chdir(folder)
+    for limit, value in LOOKED_UP.items():
+        monkeypatch.setenv(f"WEIR_LIMITS__{limit.upper()}", str(value))
 
 
 def modes(weir: Weir) -> dict[str, str]:

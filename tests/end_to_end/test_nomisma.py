@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 CHANGE_SETS = 203
 HEAD_QUADS = 757_171
 QUERIES = 10
-# The last change set of each run. The one run has more changes than `limits.bulk_changes`; of the
-# nine, six have one change set, from the smallest to the largest (119, 112,839 quads).
+# The last change set of each run. The one run has a larger share of the quads than
+# `limits.bulk_share`; of the nine, six have one change set, from the smallest to the largest (119,
+# 112,839 quads).
 CUTS = {
     "1 run": (0, 203),
     "9 runs": (0, 1, 34, 35, 118, 119, 120, 201, 202, 203),

@@ -83,6 +83,7 @@ HISTORY: History = [
 ]
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("text", [*QUERIES.values()], ids=[*QUERIES])
 def test_a_query_with_bnode_has_the_answer_of_each_snapshot(text: str) -> None:
     query = translate(f"PREFIX : <http://a/> {text}")

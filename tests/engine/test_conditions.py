@@ -154,6 +154,7 @@ def _with_others(kind: str) -> list[tuple[str, Sequence[str]]]:
     ]
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("kind", _LISTS)
 def test_a_long_list_is_compared_as_the_evaluator_does(kind: str) -> None:
     """Alone, with each other kind of option, and within other expressions."""

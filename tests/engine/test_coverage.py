@@ -29,7 +29,7 @@ _STEPS = st.lists(
 )
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(intervals=_INTERVALS)
 def test_coalesced_intervals_cover_the_same_and_do_not_meet(intervals: list[Interval]) -> None:
     found = _rows(coalesced(_all("a"), ("k",)), {"a": intervals})
@@ -39,7 +39,7 @@ def test_coalesced_intervals_cover_the_same_and_do_not_meet(intervals: list[Inte
     assert len(found) == len({*found})
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(left=_INTERVALS, right=_INTERVALS)
 def test_a_difference_covers_what_only_the_left_covers(
     left: list[Interval], right: list[Interval]
@@ -49,7 +49,7 @@ def test_a_difference_covers_what_only_the_left_covers(
     assert sum(until - since for _, since, until in found) == len(_points(found))
 
 
-@settings(deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(steps=_STEPS)
 def test_a_fixpoint_of_intervals_is_the_closure_at_every_point(
     steps: list[tuple[str, str, int, int]],

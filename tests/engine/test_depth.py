@@ -49,6 +49,7 @@ def _many(text: str, number: int) -> str:
 _COPY = "?x :p ?y " + _many("FILTER NOT EXISTS { VALUES ?a# {1} MINUS { VALUES ?x {1} } }", 15)
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     "query",
     [
@@ -98,6 +99,7 @@ _LONG = {
 }
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("name", _LONG)
 def test_a_query_of_many_parts_is_maintained(name: str) -> None:
     answer = _answer(_LONG[name])

@@ -231,6 +231,7 @@ def test_minus_in_exists_shares_what_its_patterns_bind(name: str, default_graph:
     assert broken_laws(case_of(query, default_graph, 0, _DEPARTURE)) == []
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("default_graph", _DEFAULT_GRAPHS)
 def test_a_nested_exists_is_correlated_by_what_the_one_around_binds(default_graph: str) -> None:
     sides = "{ ?c :p ?d FILTER(?y = :zz) } UNION { ?c :q ?d FILTER(?y = :zz) }"

@@ -75,6 +75,7 @@ def test_a_fixpoint_of_an_empty_seed_is_empty(engine: DuckEngine) -> None:
     assert engine.rows(select("*", from_=rows_of("q"))) == []
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("joined", [_FEW, _MANY])
 def test_a_fixpoint_over_cycles_and_short_cuts_has_what_can_be_reached(joined: int) -> None:
     random = Random(5)

@@ -47,7 +47,7 @@ def matches(triple: tuple[str, str, str], shape: Shape) -> bool:
 
 
 @given(triples=_TRIPLES, shapes=_SHAPES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_touched_are_the_seeds_that_a_change_matches(
     triples: list[tuple[str, str, str]], shapes: list[Shape]
 ) -> None:

@@ -50,12 +50,14 @@ def test_every_update_gives_the_deltas_of_the_paper(shared: Path, name: str) -> 
     assert maintained(golden, golden.query, one_by_one=True) == golden.deltas
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("name", NUMBERED)
 def test_one_run_over_all_updates_gives_the_same_deltas(shared: Path, name: str) -> None:
     golden = fixture(shared, name)
     assert maintained(golden, golden.query, one_by_one=False) == golden.deltas
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("one_by_one", [True, False])
 @pytest.mark.parametrize("number", BAGS)
 def test_without_distinct_the_deltas_are_those_of_the_bag(

@@ -34,6 +34,7 @@ def test_the_ids_of_a_group_are_those_of_each_member() -> None:
             assert stored[0] == stored[1]
 
 
+@pytest.mark.usefixtures("sampled")
 def test_the_given_groups_have_every_operator_and_members_with_different_rows() -> None:
     operators: set[type] = set()
     different = 0

@@ -68,7 +68,7 @@ def netted(log: Log) -> list[tuple[object, ...]]:
     return sorted(((*key, weight) for key, weight in total.items() if weight), key=repr)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(log=_LOGS)
 def test_the_intervals_of_an_epoch_are_the_sums_of_the_weights_up_to_it(
     logs: Logs, log: Log
@@ -79,7 +79,7 @@ def test_the_intervals_of_an_epoch_are_the_sums_of_the_weights_up_to_it(
         assert held == state(log, epoch)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(log=_LOGS)
 def test_differentiate_undoes_integrate(logs: Logs, log: Log) -> None:
     whole = EpochRange(0, LAST)
@@ -87,7 +87,7 @@ def test_differentiate_undoes_integrate(logs: Logs, log: Log) -> None:
     assert found == netted(log)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(log=_LOGS, after=st.integers(0, LAST - 2))
 def test_a_range_has_the_changes_after_its_beginning_up_to_its_end(
     logs: Logs, log: Log, after: int
@@ -98,7 +98,7 @@ def test_a_range_has_the_changes_after_its_beginning_up_to_its_end(
     assert found == netted([row for row in log if after < row[1] <= last])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(log=_LOGS)
 def test_a_row_is_present_once_while_its_sum_is_positive(logs: Logs, log: Log) -> None:
     found = logs.rows(presence(logs.filled(log), _KEY))
@@ -109,7 +109,7 @@ def test_a_row_is_present_once_while_its_sum_is_positive(logs: Logs, log: Log) -
     assert {weight for *_, weight in found} <= {1}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(log=_LOGS)
 def test_the_log_of_a_set_has_the_epochs_at_which_a_sum_becomes_positive_or_stops_being_so(
     logs: Logs, log: Log

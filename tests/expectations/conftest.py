@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+
+from tests.support.checks import checks_by_the_library
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,3 +23,10 @@ def held(request: pytest.FixtureRequest) -> Held:
         return lambda rows: rows
     spark: Any = request.getfixturevalue("spark")
     return lambda rows: spark.createDataFrame(rows).coalesce(1).cache()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _checks_are_by_the_library() -> Iterator[None]:
+    """Great Expectations checks."""
+    with checks_by_the_library():
+        yield

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.support.generators.suite_rows import BOOLEANS, FLOATS, NAMES, table
 from weir.expectations.answers import ANSWERS_SUITE
+from weir.expectations.documents import DOCUMENTS_SUITE
 from weir.expectations.embeddings import EMBEDDINGS_SUITE
 from weir.expectations.freshness import CURRENT_FRESHNESS_SUITE, FRESHNESS_SUITE
 from weir.expectations.quads import QUADS_SUITE
@@ -49,6 +50,7 @@ _OTHER_COLUMNS: dict[str, st.SearchStrategy[Any]] = {
     "terms": st.none() | st.lists(_TERMS, max_size=4),
     "form": st.sampled_from((None, "select", "ask", "construct")),
     "status": st.sampled_from((None, "changed", "unchanged", "gone", "failed", "other")),
+    **dict.fromkeys(("outcome", "fault"), st.sampled_from((None, "known", "changed", "failed"))),
     "url": st.none() | st.text("/?#@ a\n", max_size=4).map("http://a{}".format),
 }
 
@@ -72,6 +74,7 @@ def rows(*suites: Suite) -> st.SearchStrategy[list[dict[str, Any]]]:
         (REQUESTS_SUITE,),
         (REPLICAS_SUITE,),
         (ROUNDS_SUITE,),
+        (DOCUMENTS_SUITE,),
         (FRESHNESS_SUITE,),
         (CURRENT_FRESHNESS_SUITE,),
     ],

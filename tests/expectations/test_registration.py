@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from tests.expectations.conftest import Held
+from tests.support.checks import quick_checks
 from tests.support.generators.suite_rows import table
 from weir.expectations.answers import ANSWERS_SUITE
 from weir.expectations.embeddings import EMBEDDINGS_SUITE
-from weir.expectations.run import Check, library, validations
+from weir.expectations.run import Check, library, run_checks, validations
 from weir.expectations.statement import unexpected_rows
 from weir.expectations.suite import Expectation, Suite
 
@@ -96,6 +99,25 @@ def test_all_expectations_of_a_frame_are_one_statement(
     monkeypatch.setattr("weir.expectations.registration.unexpected_rows", counted)
     assert len(results(held, [change(), change(weight=0)])) > 1
     assert len(statements) == 1
+
+
+def test_a_check_by_its_statement_alone_gives_the_results_of_the_library() -> None:
+    wrong = [change(weight=0, epoch=5), change(weight=0, epoch=6), change(weight=0, scope="r")]
+    rows = table(SUITES, [*wrong, change(epoch=9, scope="r"), change()])
+    check = Check(SUITES, rows, ("q", "r"))
+    expected = run_checks([check])
+    with quick_checks():
+        assert run_checks([check]) == expected
+    assert {result.success for result in expected} == {True, False}
+
+
+def test_a_check_that_fails_by_its_statement_alone_has_the_message_of_the_library() -> None:
+    never = Suite("never", ("a",), ("a",), (Expectation("fails", "B.", "b = 1"),))
+    check = Check((never,), pa.table({"scope": [""], "a": [1]}))
+    with pytest.raises(RuntimeError) as expected:
+        run_checks([check])
+    with quick_checks(), pytest.raises(RuntimeError, match=re.escape(str(expected.value))):
+        run_checks([check])
 
 
 def test_two_suites_of_the_same_name_are_refused() -> None:

@@ -13,7 +13,6 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.ledger.claims import claim
 from weir.lake.ledger.runs import SUCCEEDED, LedgerRow, record
 from weir.lake.tables import embeddings
-from weir.lake.upkeep.removal import remove_table
 from weir.project import open_lake
 
 QUERY = "#+ history: {history}\nSELECT ?o WHERE {{ ?s <urn:p> ?o }}\n"
@@ -85,7 +84,7 @@ def test_the_changes_that_a_removed_query_has_not_read_are_kept(history: Project
     assert needed_after(history.settings, open_lake(history.settings)) == 3
     history.write("queries/gone.rq", "SELECT nonsense")
     assert needed_after(history.settings, open_lake(history.settings)) == 3
-    remove_table(open_lake(history.settings).location(table.name))
+    open_lake(history.settings).remove(table.name)
     assert needed_after(history.settings, open_lake(history.settings)) == 7
 
 

@@ -155,6 +155,7 @@ def test_an_operation_of_delta_rs_gives_the_rows_of_its_version(
     assert house.epochs == house.versions
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("text", [*TEXTS, "nested"])
 def test_operations_that_follow_one_another_are_read_in_one_run(
     project: Project, text: str

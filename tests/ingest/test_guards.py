@@ -117,6 +117,7 @@ def test_a_rejected_line_of_a_version_stops_its_source_and_is_recorded(project: 
     assert held(project) == 4
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     ("tolerance", "is_taken"), [(1, True), ("33%", False), ("34%", True), ("0%", False)]
 )

@@ -23,6 +23,7 @@ def declare(project: Project, content: str, **limits: int) -> None:
     (project.folder / "large/1.rdfp.gz").write_bytes(gzip.compress(content.encode()))
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     ("content", "limits", "reason"),
     [

@@ -14,7 +14,8 @@ def sql() -> duckdb.DuckDBPyConnection:
     connection.execute(
         """
         CREATE TABLE sources AS SELECT * FROM (VALUES (0, 'a', ''), (1, 'a', ''), (2, 'b', ''),
-            (3, 'b', ''), (4, 'r', '<urn:weir:replica:r>')) t(ordinal, source, replica);
+            (3, 'b', ''), (4, 'r', '<urn:weir:replica:r>'), (5, 'w', '<urn:weir:web:w:'),
+            (6, 'ww', '<urn:weir:web:ww:')) t(ordinal, source, reserved);
         CREATE TABLE owners AS SELECT * FROM (VALUES ('<old>', 'a')) t(graph, source);
         CREATE TABLE epochs AS SELECT * FROM (VALUES (0, 7), (2, 8)) t(ordinal, epoch);
         CREATE TABLE changes(ordinal INT, graph TEXT);
@@ -58,7 +59,24 @@ def test_the_graph_of_a_replica_is_its_own(sql: duckdb.DuckDBPyConnection) -> No
     assert refused == [("a", 0, "<urn:weir:replica:r>", ""), ("b", 2, "<urn:weir:replica:x>", "")]
 
 
+def test_the_documents_of_a_traversal_are_its_own(sql: duckdb.DuckDBPyConnection) -> None:
+    write(
+        sql,
+        (0, "<urn:weir:web:w:http://a/>"),
+        (2, "<urn:weir:web:w>"),
+        (5, "<urn:weir:web:w:http://a/>"),
+        (5, "<urn:weir:web:w:about:http://a/>"),
+        (6, "<urn:weir:web:w:http://a/>"),
+    )
+    refused = rows(sql, ownership.refusals("written").sql("duckdb"))
+    assert refused == [
+        ("a", 0, "<urn:weir:web:w:http://a/>", ""),
+        ("b", 2, "<urn:weir:web:w>", ""),
+        ("ww", 6, "<urn:weir:web:w:http://a/>", ""),
+    ]
+
+
 def test_only_accepted_change_sets_own_graphs(sql: duckdb.DuckDBPyConnection) -> None:
-    write(sql, (0, "<x>"), (1, "<x>"), (1, "<y>"), (2, "<z>"), (0, "<old>"))
+    write(sql, (0, "<x>"), (1, "<x>"), (1, "<y>"), (2, "<z>"), (0, "<old>"), (0, "<http://x>"))
     new = rows(sql, ownership.new_graphs("written", "epochs").sql("duckdb"))
-    assert new == [("<x>", "a"), ("<z>", "b")]
+    assert new == [("<http://x>", "a"), ("<x>", "a"), ("<z>", "b")]

@@ -152,7 +152,7 @@ def test_a_source_that_writes_anothers_graph_is_stopped_before_that_change_set(
 
 def test_stopped_sources_make_the_command_fail(project: Project) -> None:
     project.declare(PATCHES | {"location": "nowhere"})
-    with pytest.raises(SourceError, match="nothing is there"):
+    with pytest.raises(SourceError, match="its location does not exist"):
         call(ingest_or_fail, project.settings, "run")
 
 
@@ -202,6 +202,7 @@ BROKEN_FILES = {
 }
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("in_one_run", [True, False])
 @pytest.mark.parametrize("name", [*BROKEN_FILES])
 def test_a_patch_that_is_broken_as_a_whole_stops_its_source_until_it_is_repaired(

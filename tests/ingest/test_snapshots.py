@@ -222,6 +222,7 @@ def test_a_source_that_counts_where_it_merged_gets_new_labels_once(project: Proj
     ]
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("in_one_run", [True, False])
 def test_the_last_good_version_of_a_broken_document_stays_once_it_is_accepted(
     project: Project, in_one_run: bool
@@ -243,6 +244,7 @@ def test_the_last_good_version_of_a_broken_document_stays_once_it_is_accepted(
     assert rejected == [("2", "a.ttl", 1), ("3", "a.ttl", 1), ("4", "b.ttl", 1)]
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("in_one_run", [True, False])
 def test_a_version_without_usable_documents_removes_none(
     project: Project, in_one_run: bool

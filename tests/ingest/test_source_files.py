@@ -95,6 +95,7 @@ def test_a_copy_reports_no_change_of_the_project_that_it_was_copied_from(
     assert copied.ingest().warnings == ()
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("is_moved", [False, True])
 @pytest.mark.parametrize("file", [FILE, "versions/2/a.nt"])
 def test_the_rows_of_earlier_versions_with_absolute_paths_are_understood(

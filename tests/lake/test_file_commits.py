@@ -60,6 +60,7 @@ ALL = [*range(1, EPOCHS + 1)]
 REST = [*range(3, EPOCHS + 1)]
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     ("first", "second", "left"),
     [

@@ -7,11 +7,12 @@ import pytest
 from weir.lake.delta.hadoop_options import hadoop_options
 
 HOST = "box.dfs.core.windows.net"
+S3 = {"fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem"}
 
 
 def test_keys_of_s3_are_those_of_s3a() -> None:
     given = {"AWS_ACCESS_KEY_ID": "id", "aws_secret_access_key": "key", "AWS_SESSION_TOKEN": "t"}
-    assert hadoop_options(given, {}) == {
+    assert hadoop_options(given, {}) == S3 | {
         "fs.s3a.access.key": "id",
         "fs.s3a.secret.key": "key",
         "fs.s3a.session.token": "t",
@@ -20,7 +21,7 @@ def test_keys_of_s3_are_those_of_s3a() -> None:
 
 def test_an_endpoint_without_tls_has_its_buckets_in_paths() -> None:
     given = {"AWS_ENDPOINT_URL": "http://store:9000", "AWS_ALLOW_HTTP": "true"}
-    assert hadoop_options(given, {}) == {
+    assert hadoop_options(given, {}) == S3 | {
         "fs.s3a.endpoint": "http://store:9000",
         "fs.s3a.path.style.access": "true",
         "fs.s3a.connection.ssl.enabled": "false",
@@ -70,7 +71,7 @@ def test_a_service_account_of_google_is_the_file_of_its_key() -> None:
 
 def test_options_precede_the_environment() -> None:
     environment = {"AWS_ACCESS_KEY_ID": "other", "AWS_SECRET_ACCESS_KEY": "key", "PATH": "/bin"}
-    assert hadoop_options({"access_key_id": "id"}, environment) == {
+    assert hadoop_options({"access_key_id": "id"}, environment) == S3 | {
         "fs.s3a.access.key": "id",
         "fs.s3a.secret.key": "key",
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
-from pyarrow import fs
 
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.commit import write
@@ -21,34 +22,36 @@ from weir.lake.lake import Lake, history
 from weir.lake.tables import GRAPHS
 
 
-def tables(folder: Path, commits: int) -> tuple[DeltaTable, fs.FileSystem]:
-    """A table whose commits say which they are, and its files."""
+def tables(folder: Path, commits: int) -> tuple[DeltaTable, Callable[[int], bytes]]:
+    """A table whose commits say which they are, and what reads a commit."""
     for number in range(commits):
         said = CommitProperties(custom_metadata={"userMetadata": str(number)})
         write_deltalake(folder, pa.table({"a": [1]}), mode="append", commit_properties=said)
-    return DeltaTable(folder), fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
+    return DeltaTable(folder), partial(Lake(str(folder.parent)).commit, folder.name)
 
 
 def test_commits_have_their_numbers_though_others_are_made_meanwhile(tmp_path: Path) -> None:
-    table, files = tables(tmp_path, 4)
-    newest_first = history(table, files)
+    folder = tmp_path / "table"
+    table, commit = tables(folder, 4)
+    newest_first = history(table, commit)
     assert next(newest_first)["userMetadata"] == "3"
-    write_deltalake(tmp_path, pa.table({"a": [1]}), mode="append")
-    for commits in ([*newest_first], [*history(table, files)][1:]):
+    write_deltalake(folder, pa.table({"a": [1]}), mode="append")
+    for commits in ([*newest_first], [*history(table, commit)][1:]):
         assert [(each["version"], each["userMetadata"]) for each in commits] == [
             (number, str(number)) for number in (2, 1, 0)
         ]
 
 
 def test_no_commit_is_read_that_is_not_wanted(tmp_path: Path) -> None:
-    table, files = tables(tmp_path, 4)
-    (tmp_path / commit_file(0)).write_text("{")
-    (tmp_path / commit_file(1)).unlink()
-    assert len([*history(table, files)]) == 2
-    (tmp_path / commit_file(2)).write_text("{")
-    assert [each["version"] for each in islice(history(table, files), 1)] == [3]
+    folder = tmp_path / "table"
+    table, commit = tables(folder, 4)
+    (folder / commit_file(0)).write_text("{")
+    (folder / commit_file(1)).unlink()
+    assert len([*history(table, commit)]) == 2
+    (folder / commit_file(2)).write_text("{")
+    assert [each["version"] for each in islice(history(table, commit), 1)] == [3]
     with pytest.raises(DamagedTable, match="is not JSON"):
-        [*history(table, files)]
+        [*history(table, commit)]
 
 
 def test_the_metadata_of_a_job_is_found_behind_many_commits_of_others(tmp_path: Any) -> None:

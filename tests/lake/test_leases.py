@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.lake import lake as lake_module
+from bench.object_store import Store
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
@@ -23,15 +23,12 @@ LEASE = 300
 
 
 @pytest.fixture(params=["folder", "object store"])
-def lake(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
-    """An empty lake; one in an object store is reached by delta-rs only."""
+def lake(request: pytest.FixtureRequest, tmp_path: Path) -> Lake:
+    """An empty lake."""
     if request.param == "folder":
         return Lake(str(tmp_path))
-    for module in (leases, lake_module):
-        monkeypatch.setattr(module, "local_folder", lambda _: None)
-    # An object store has no folders; this one stands for it.
-    (tmp_path / FOLDER).mkdir()
-    return Lake(f"file://{tmp_path}")
+    store: Store = request.getfixturevalue("object_store")
+    return Lake(store.empty(), store.options)
 
 
 def lost(folder: Path, *, age: int) -> Lake:

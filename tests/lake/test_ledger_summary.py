@@ -137,6 +137,7 @@ def test_a_lake_without_a_ledger_has_no_rows(lake: Lake) -> None:
     assert (found.rows.num_rows, found.version, found.commits) == (0, -1, 0)
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("seed", range(5))
 def test_the_summary_and_the_commits_after_it_are_the_ledger(lake: Lake, seed: int) -> None:
     ledger = random_ledger(seed, runs=16)
@@ -372,6 +373,7 @@ claim(Lake(sys.argv[1]), "maintain", "killed", lease_seconds=3600)
 """
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize("table", ["claim", "ledger_summary"])
@@ -412,16 +414,3 @@ def test_two_processes_that_sum_up_at_once_do_not_change_the_readings(lake: Lake
     numbers = Lake(lake.root).rows(RUNS.name, ["job", "number", "status"]).to_pylist()
     ends = sorted((row["job"], row["number"]) for row in numbers if row["status"] == SUCCEEDED)
     assert sorted({*ends}) == [(job, number) for job in sorted(jobs) for number in range(1, 10)]
-
-
-def test_an_object_store_is_read_the_same_way(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = random_ledger(13, runs=12)
-    fill(lake, ledger, 0, 10)
-    sum_up(lake)
-    fill(lake, ledger, 10)
-    # delta-rs then reads the folder as it reads any other store.
-    monkeypatch.setattr("weir.lake.lake.local_folder", lambda _: None)
-    assert commits_read(lake) == len(ledger.commits) - 10
-    Lake(lake.root).existing(RUNS.name).create_checkpoint()
-    _log(lake, 11).unlink()
-    assert read(lake).rows_read == ledger.rows().num_rows

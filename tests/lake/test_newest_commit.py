@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from weir.lake.damage.storage_errors import DamagedTable
-from weir.lake.delta import newest_commit
 from weir.lake.delta.commit import write
 from weir.lake.delta.commit_files import LOG, commit_file
 from weir.lake.delta.metadata import Metadata
@@ -93,9 +92,3 @@ def test_a_log_whose_first_commits_are_gone_is_read_from_its_checkpoint(lake: La
     assert result[1].watermark == 6
     (table / LOG / "_last_checkpoint").unlink()
     assert newest_metadata(Lake(lake.root), "graphs", "ingest") is None
-
-
-def test_an_object_store_is_left_to_opening(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    commit(lake, 1)
-    monkeypatch.setattr(newest_commit, "local_folder", lambda _: None)
-    assert newest(lake) is None

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from deltalake import DeltaTable
-from pyarrow import fs
 
 from weir.lake.damage.log_checks import LOG_NOTES
 from weir.lake.damage.storage_errors import DamagedTable
@@ -101,20 +99,6 @@ def test_a_process_whose_next_commit_is_gone_appends_to_the_newest_state(lake: L
     assert numbers(Lake(lake.root)) == [*range(101)]
 
 
-def test_the_log_of_an_object_store_is_shortened_the_same_way(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    unlimited = replace(TABLE, log_commits=None)
-    for number in range(60):
-        row = {"graph": f"<urn:g{number}>", "source": "s", "run_id": str(number)}
-        write(lake, unlimited, [row], Metadata(str(number), "ingest", number))
-    # delta-rs then reads the folder as it reads any other store.
-    monkeypatch.setattr("weir.lake.lake.local_folder", lambda _: None)
-    delete_old_commits(Lake(lake.root), TABLE.name, 42)
-    assert 42 - CHECKPOINTS < logged(lake)[0] <= 42
-    assert numbers(Lake(lake.root)) == [*range(60)]
-
-
 def test_deleting_that_is_interrupted_leaves_no_gap(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,24 +128,17 @@ def test_the_log_of_the_ledger_is_shortened(lake: Lake, monkeypatch: pytest.Monk
 
 @contextmanager
 def dying_after(deletions: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Every file system of a lake stops the process after so many deletions."""
-    whole, left = Lake.files, [deletions]
+    """The process stops after so many deletions."""
+    whole, left = Path.unlink, [deletions]
 
-    class Dying:
-        def __init__(self, files: fs.FileSystem) -> None:
-            self.files = files
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.files, name)
-
-        def delete_file(self, path: str) -> None:
-            if not left[0]:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            self.files.delete_file(path)
+    def dying(file: Path, missing_ok: bool = False) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        whole(file, missing_ok)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Lake, "files", lambda lake, name: Dying(whole(lake, name)))
+        patched.setattr(Path, "unlink", dying)
         yield
 
 

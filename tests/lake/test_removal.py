@@ -11,7 +11,6 @@ from weir.lake.delta.commit import create_if_missing, write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import answers
-from weir.lake.upkeep.removal import remove_table
 
 TABLE = answers("q", ("s",))
 
@@ -48,12 +47,12 @@ def test_a_removal_that_dies_leaves_the_table_or_none_and_can_be_repeated(
     with monkeypatch.context() as patched:
         patched.setattr(os, "unlink", dying)
         try:
-            remove_table(Lake(root).location(TABLE.name))
+            Lake(root).remove(TABLE.name)
         except Died:
             assert rows(root) in (None, 3)
     if rows(root) is not None:
-        remove_table(Lake(root).location(TABLE.name))
+        Lake(root).remove(TABLE.name)
     create_if_missing(Lake(root), TABLE)
     assert rows(root) == 0
-    remove_table(Lake(root).location(TABLE.name))
+    Lake(root).remove(TABLE.name)
     assert rows(root) is None

@@ -64,6 +64,7 @@ def test_every_commit_returns_its_own_version(lake: Lake) -> None:
     ]
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("seed", range(3))
 def test_the_change_feed_has_each_row_once(lake: Lake, seed: int) -> None:
     versions = [append(lake, epoch) for epoch in range(1, COMMITS + 1)]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from weir.lake.lake import Lake
 from weir.lake.tables import (
     ANSWERS,
     FAMILIES,
@@ -29,7 +30,8 @@ FOLDERS = tuple(f"{family.folder}/" for family in FAMILIES)
 TAKE_A_TABLE = {
     *("commits", "derive", "derived", "existing", "exists", "glob", "last_metadata", "location"),
     *("newest_commit", "newest_metadata", "open", "open_feed", "register_table", "rows", "using"),
-    *("version", "StoredTable", "remove_table", "compact_files", "vacuum", "result"),
+    *("version", "StoredTable", "compact_files", "vacuum", "result", "remove", "missing_files"),
+    *("folder", "commit", "follow"),
 }
 """Functions and methods that are given the name of a table."""
 
@@ -99,4 +101,4 @@ def test_whose_tables_there_are_is_read_from_the_folders(tmp_path: Path) -> None
     for table in (ANSWERS.name("rooms"), ANSWERS.name("exhibits"), STREAMS.name("visits")):
         (tmp_path / table / "_delta_log").mkdir(parents=True)
     (tmp_path / ANSWERS.name("gone")).mkdir()
-    assert ANSWERS.owners(tmp_path) == ["exhibits", "rooms"]
+    assert Lake(str(tmp_path)).owners(ANSWERS) == ["exhibits", "rooms"]

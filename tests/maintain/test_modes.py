@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,14 +82,15 @@ def test_a_query_with_full_history_has_every_epoch(project: Project) -> None:
 # All methods of reading the graph give the same rows; these limits force each on a small graph.
 WAYS = {
     "driver": ({}, "incremental"),
-    "bulk": ({"bulk_changes": 0}, "full"),
+    "bulk": ({"bulk_share": 0}, "full"),
+    "small_graph": ({"bulk_quads": 1_000}, "incremental"),
     "large_neighbourhood": ({"neighbourhood_rows": 1}, "full"),
 }
 WAYS_OF_SPARK = {
     "spark": ({"driver_rows": 0, "broadcast_rows": 1}, "incremental"),
     "large_answers": ({"driver_rows": 1}, "incremental"),
     "large_tables": ({"driver_scan_rows": 0}, "incremental"),
-    "large_tables_in_bulk": ({"driver_scan_rows": 0, "bulk_changes": 0}, "full"),
+    "large_tables_in_bulk": ({"driver_scan_rows": 0, "bulk_share": 0}, "full"),
 }
 
 
@@ -104,7 +106,7 @@ def test_changes_give_the_delta_of_every_epoch_on_spark(
     _check_deltas(going, spark, *WAYS_OF_SPARK[way])
 
 
-def _check_deltas(going: Project, session: Spark, limits: dict[str, int], mode: str) -> None:
+def _check_deltas(going: Project, session: Spark, limits: Mapping[str, float], mode: str) -> None:
     ingest_change_sets(going, LATER)
     # Afterwards: the limits hold for ingest too.
     going.configure(**limits)
@@ -114,6 +116,28 @@ def _check_deltas(going: Project, session: Spark, limits: dict[str, int], mode: 
     for query in QUERIES:
         assert going.watermark(query) == 6
         check_answers(going, query, 2, 6)
+
+
+def test_the_ledger_says_what_was_read_of_the_graph_for_the_queries_at_one_epoch(
+    going: Project,
+) -> None:
+    ingest_change_sets(going, LATER)
+    going.run()
+    read = going.ledger("reading")
+    assert {row["mode"] for row in read.values()} == {"incremental"}
+    union = read["the union of all graphs"]
+    assert (union["from_epoch"], union["to_epoch"]) == (2, 6)
+    predicates = {"<urn:knows>", "<urn:name>"}
+    changes = [row for row in going.table("triples") if row["epoch"] > 2]
+    assert union["rows_in"] == sum(row["predicate"] in predicates for row in changes)
+    assert union["rows_out"] > 0
+    assert union["seconds"] > 0
+    going.configure(bulk_share=0)
+    going.change("D " + name("c", "C"))
+    going.run()
+    whole = going.ledger("reading")["the union of all graphs"]
+    assert (whole["mode"], whole["rows_in"], whole["rows_out"]) == ("full", 1, 0)
+    assert whole["reason"].startswith("1 changes are over bulk_share = 0 of the 4 quads")
 
 
 def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(project: Project) -> None:

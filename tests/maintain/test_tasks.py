@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 from weir.definitions.catalog import Catalog
 from weir.expectations.answers import ANSWERS_SUITE
 from weir.lake.ledger.runs import FAILED, LedgerRow, record
@@ -126,6 +126,23 @@ def test_a_state_is_recomputed_once_if_the_check_of_its_newest_commit_failed(
         assert task.mode == "rebased"
     else:
         assert task is None
+
+
+def test_a_state_that_is_recomputed_starts_at_the_last_published_epoch(
+    maintained: HandMadeLake,
+) -> None:
+    publish_by_hand(
+        maintained, "q", ["s"], [(2, 1, "<http://a/s>")], watermark=2, base=2, is_maintained=True
+    )
+    maintained.maintain("q", [(3, 1, "<http://a/t>")], base=2)
+    tables = open_lake(maintained.settings)
+    version = tables.version("embeddings/q")
+    reason = "ask_has_one_row (1 rows)"
+    verdict = LedgerRow("v", "validate", 1, FAILED, "q", reason=reason, from_epoch=1, to_epoch=3)
+    record(tables, [replace(verdict, table_version=version, checked_run="m")])
+    task = task_of(maintained)
+    assert task is not None
+    assert (task.mode, task.base) == ("rebased", 2)
 
 
 def test_the_check_of_the_limit_has_the_name_that_the_ledger_is_searched_for() -> None:

@@ -40,6 +40,7 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("is_before", [True, False], ids=["before its events", "after its events"])
 @pytest.mark.parametrize(
     ("file", "said"),

@@ -14,16 +14,21 @@ from tests.mutants.remotes import REMOTE_MUTANTS
 from tests.mutants.replicas import REPLICA_MUTANTS
 from tests.mutants.rules import RULE_MUTANTS
 from tests.mutants.streams import STREAM_MUTANTS
+from tests.mutants.traversals import TRAVERSAL_MUTANTS
 
 _ENGINE = (
     "tests/engine/test_grammar_laws.py",
     "tests/engine/test_shared_shapes.py",
     "tests/engine/test_w3c_histories.py",
 )
+_TRAVERSALS = (
+    "tests/traversals/test_frontier.py",
+    "tests/traversals/test_frontier_laws.py",
+)
 _EXISTS = ("tests/engine/test_exists.py", "tests/engine/test_grammar_laws.py")
 _BLOCKS = (
     "tests/sparql/frontend/test_service_keys.py",
-    "tests/rdf/test_replica_graphs.py",
+    "tests/rdf/test_reserved_graphs.py",
     "tests/engine/test_services.py",
 )
 """By which keys blocks are asked for, and which graphs have their rows."""
@@ -48,6 +53,8 @@ def _by(mutants: tuple[Mutant, ...], *tests: str) -> tuple[Mutant, ...]:
 
 
 def _of_remotes(mutant: Mutant) -> Mutant:
+    if mutant.tests:
+        return mutant
     is_in_queries = mutant.module.startswith(("sparql/", "rdf/"))
     return replace(mutant, tests=_BLOCKS if is_in_queries else _REFRESHES)
 
@@ -61,4 +68,5 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "remotes": tuple(map(_of_remotes, REMOTE_MUTANTS)),
     "protocol": PROTOCOL_MUTANTS,
     "documents": DOCUMENT_MUTANTS,
+    "traversals": _by(TRAVERSAL_MUTANTS, *_TRAVERSALS),
 }

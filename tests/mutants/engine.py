@@ -416,8 +416,10 @@ ENGINE_MUTANTS = (
     Mutant(
         "a slice ranks the rows of all members",
         "plan/operators",
-        'ordered by themselves."""\n        return self._with(partition=(MEMBER, *self.partition))',
-        'ordered by themselves."""\n        return self',
+        'The same operation for each member by itself: the member is part of `partition`."""\n'
+        "        return self._with(partition=(MEMBER, *self.partition))",
+        'The same operation for each member by itself: the member is part of `partition`."""\n'
+        "        return self",
     ),
     Mutant(
         "a parameter is a constant unless all members differ in it",

@@ -10,6 +10,7 @@ from tests.mutants.mutant import Mutant
 
 _LOG_TESTS = ("tests/audit/test_logs.py",)
 _PROGRESS = ("tests/progress/test_completion.py", "tests/lake/test_newest_commit.py")
+_HELD = ("tests/progress/test_held.py",)
 _PUBLISH = ("tests/publish/test_protocol.py", "tests/publish/test_appended_rows.py")
 _MAINTAIN = ("tests/maintain/test_crash.py",)
 _TASKS = ("tests/maintain/test_tasks.py",)
@@ -194,17 +195,15 @@ _VERDICTS = (
             "if metadata.fingerprint != maintained.fingerprint:",
             "if False:",
         ),
+    ),
+    *_of(
+        "progress/held",
+        (*_HELD, *_PUBLISH),
         (
             "rows that were replaced are not checked again",
-            "(verdict and verdict.success and verdict.is_about(item))",
-            "(verdict and verdict.success)",
+            "return verdict if verdict is not None and verdict.is_about(work) else None",
+            "return verdict",
         ),
-    ),
-)
-_PUBLICATION = (
-    *_of(
-        "publish/stage",
-        _PUBLISH,
         (
             "rows of epochs that were not checked are published",
             "if graph_to < work.to_epoch:",
@@ -212,11 +211,22 @@ _PUBLICATION = (
         ),
         (
             "rows are published before they are checked",
-            "if verdict is None or not verdict.is_about(work):",
-            "if verdict is None:",
+            "if needs_checks(completion, work):",
+            "if False:",
         ),
-        ("rows that failed their check are published", "if not verdict.success:", "if False:"),
+        (
+            "rows that failed a check are held as if they were not checked",
+            "if verdict is not None and not verdict.success:",
+            "if False:",
+        ),
+        (
+            "rows that failed a check are not checked again",
+            "not (verdict is not None and verdict.success)",
+            "verdict is None",
+        ),
     ),
+)
+_PUBLICATION = (
     *_of(
         "progress/backlog",
         _PUBLISH,
@@ -295,7 +305,7 @@ _MAINTENANCE = (
         (*_TASKS, *_MAINTAIN),
         (
             "an edited query goes on from its stored state",
-            "if stored.metadata.fingerprint != definition.fingerprint:\n        return replace",
+            "if is_edited(definition, completion):\n        return replace",
             "if False:\n        return replace",
         ),
         (
@@ -315,13 +325,13 @@ _MAINTENANCE = (
         ),
         (
             "a verdict about an earlier commit has a state recomputed",
-            "is_about_this = verdict.version == stored.version and not verdict.success",
-            "is_about_this = not verdict.success",
+            "verdict.success or verdict.version != stored.version",
+            "verdict.success",
         ),
         (
             "a state that fails again is recomputed forever",
-            'and stored.metadata.mode != "rebased" and',
-            "and",
+            'stored.metadata.mode == "rebased" or is_of_limits',
+            "is_of_limits",
         ),
         (
             "the base of a log is lost with the next commit",
@@ -455,8 +465,8 @@ _LEDGER = (
         ),
         (
             "a row about a query ends a claim",
-            'of_job = (pc.field("job") == job) & pc.field("query").is_null()',
-            'of_job = pc.field("job") == job',
+            'of_runs if job is None else of_runs & (pc.field("job") == job)',
+            'of_runs if job is None else pc.field("job") == job',
         ),
         (
             "a run that takes over does not see what the dead one committed",
@@ -592,7 +602,7 @@ _CONSOLIDATION = (
         package="lake",
     ),
     *_of(
-        "upkeep/removal",
+        "storage/folder",
         ("tests/lake/test_removal.py",),
         ("a table is removed file by file", "log.rename(removed)", "pass"),
         package="lake",
@@ -686,6 +696,85 @@ _FENCES = (
         package="lake",
     ),
 )
+_STORE_TESTS = ("tests/lake/storage/test_mirror.py",)
+_STORES = (
+    *_of(
+        "storage/mirror",
+        _STORE_TESTS,
+        ("a commit that the store refused counts", "if created is None:", "if False:"),
+        (
+            "commits before a checkpoint of others are not brought",
+            "{*log.needed(log.newest), *later}",
+            "log.needed(log.newest)",
+        ),
+        (
+            "a table that took the place of another is not noticed",
+            "or last.etag != log.versions[newest]",
+            "",
+        ),
+        ("commits of others to the ledger mean nothing", "if table == RUNS.name:", "if False:"),
+        (
+            "what an earlier process knew is not compared with the ledger",
+            "if RUNS.name in recalled and self._followed(RUNS.name, recalled[RUNS.name]):",
+            "if RUNS.name in recalled:",
+        ),
+        (
+            "a table that is being removed is read",
+            "if not listed.is_removed:",
+            "if True:",
+        ),
+        (
+            "a log that others shortened is another table",
+            "if log.newest >= 0 and listed.versions.get(newest) != log.versions[newest]:",
+            "if not log.brought <= listed.versions.keys():",
+        ),
+        (
+            "a writer does not look after a pause",
+            "time.monotonic() - log.listed_at > _OLD_SECONDS:",
+            "False:",
+        ),
+        (
+            "the record of a checkpoint that was undone stays",
+            "write_whole(record, recorded)",
+            "pass",
+        ),
+        (
+            "after an error the list of the log counts",
+            "self._log(table).generation = -1",
+            "pass",
+        ),
+        (
+            "a damaged copy of the cache is used",
+            "if expected is not None and file_checksum(draft) != expected.file:",
+            "if False:",
+        ),
+        ("a checkpoint that fails undoes the commit", "with suppress(StorageError):", "if True:"),
+        package="lake",
+    ),
+    *_of(
+        "storage/storage",
+        _STORE_TESTS,
+        ("a vacuum deletes no file without a commit", "dry_run=True, full=True", "dry_run=True"),
+        package="lake",
+    ),
+    *_of(
+        "storage/objects",
+        _STORE_TESTS,
+        ("the digest of an object is not compared", "if expected in (None, digest):", "if True:"),
+        (
+            "a commit whose answer was lost is one of others",
+            "is_ours = self.read(path) == content",
+            "is_ours = False",
+        ),
+        package="lake",
+    ),
+    *_of(
+        "ledger/claims",
+        _STORE_TESTS,
+        ("others at work mean nothing", "    if others:\n", "    if False:\n"),
+        package="lake",
+    ),
+)
 _AUDITS = (
     *_of(
         "damage/damaged_files",
@@ -772,7 +861,7 @@ _AUDITS = (
         ),
         (
             "embeddings are kept that are to be recomputed",
-            "remove_table(lake.location(table))",
+            "lake.remove(table)",
             "pass",
         ),
     ),
@@ -830,6 +919,7 @@ _LOG_CHECKS = (
 )
 PROTOCOL_MUTANTS = (
     *_LOG_CHECKS,
+    *_STORES,
     *_AUDITS,
     *_GUARDS,
     *_WATERMARKS,

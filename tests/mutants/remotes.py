@@ -14,14 +14,28 @@ REMOTE_MUTANTS = (
     Mutant(
         "filters keep their conditions on the right of OPTIONAL",
         "sparql/algebra/services",
-        "return replace(self.joined_with(left), conditions=kept)",
-        "return self.joined_with(left)",
+        "conditions=kept(self.conditions),",
+        "conditions=self.conditions,",
+    ),
+    Mutant(
+        "remotes are given conditions on what a block may leave unbound",
+        "sparql/algebra/pushed_filters",
+        "if name not in service.certain:",
+        "if False:",
+        tests=("tests/sparql/frontend/test_pushed_filters.py",),
+    ),
+    Mutant(
+        "remotes are given `!=` with a literal",
+        "sparql/algebra/pushed_filters",
+        'dict.fromkeys(("!=", "NOT IN"), _is_iri)',
+        'dict.fromkeys(("!=", "NOT IN"), _has_equality)',
+        tests=("tests/sparql/frontend/test_pushed_filters.py",),
     ),
     Mutant(
         "graphs of replicas of http remotes are not reserved",
-        "rdf/replica_graphs",
-        'f"<{_PREFIX[:-1]};"',
-        'f"<{_PREFIX}h"',
+        "rdf/reserved_graphs",
+        'f"<{prefix[:-1]};"',
+        'f"<{prefix}h"',
     ),
     Mutant(
         "a round says what was before by what is after",
@@ -157,7 +171,7 @@ REMOTE_MUTANTS = (
     ),
     Mutant(
         "the rows of freshness that a killed run did not write stay missing",
-        "refresh/stage",
+        "remotes/freshness_log",
         "if metadata.watermark < mark.round:",
         "if metadata.watermark > mark.round:",
     ),

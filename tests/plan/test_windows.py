@@ -104,7 +104,7 @@ def test_a_window_among_the_named_graphs_of_the_dataset_is_still_one() -> None:
 
 
 def test_a_scope_is_a_window_or_graphs() -> None:
-    assert _W.name == "window <u:w>"
+    assert _W.name == "the window <u:w>"
     assert not _W.is_merge
     assert len({_W, _V, Scope()}) == 3
     for graphs, each in ((("<u:g>",), False), (None, True)):

@@ -10,6 +10,7 @@ import pytest
 from deltalake import write_deltalake
 
 from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.project import Project
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.ledger import summary as ledger_summary
@@ -17,7 +18,6 @@ from weir.lake.ledger.claims import claim
 from weir.lake.ledger.runs import FAILED, SUCCEEDED, LedgerRow, record
 from weir.lake.tables import QUALITY, TRANSACTIONS, answers
 from weir.lake.upkeep.maintenance import compact_files
-from weir.lake.upkeep.removal import remove_table
 from weir.progress import completion
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
@@ -130,7 +130,7 @@ def test_a_query_that_was_dropped_and_comes_back_starts_at_its_own_commit(
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     lake.ingest(2)
     lake.leave_untouched("q", 2)
-    remove_table(open_lake(lake.settings).location("embeddings/q"))
+    open_lake(lake.settings).remove("embeddings/q")
     assert read(lake).maintained("q") is None
     lake.ingest(1)
     lake.maintain("q", [(5, 1, A, B)], base=5, mode="initial")
@@ -167,7 +167,7 @@ def test_a_table_that_was_created_again_is_not_the_one_that_the_ledger_knows(
     lake.ingest(1)
     lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
     known_to_the_ledger(lake, 1)
-    remove_table(open_lake(lake.settings).location("embeddings/q"))
+    open_lake(lake.settings).remove("embeddings/q")
     lake.ingest(1)
     lake.maintain("q", [(2, 1, A, B)], base=2, mode="initial")
     found = read(lake).maintained("q")
@@ -333,3 +333,12 @@ def test_a_foreign_commit_on_top_does_not_hide_a_watermark(lake: HandMadeLake) -
     found = read(lake).maintained("q")
     assert found is not None
     assert (found.epoch, found.snapshot) == (1, found.version + 1)
+
+
+def test_the_quads_of_the_graph_are_those_inserted_without_those_deleted(
+    project: Project,
+) -> None:
+    assert Completion.read(open_lake(project.settings)).quads == 0
+    project.change("A <urn:a> <urn:p> <urn:b>", "A <urn:a> <urn:p> <urn:c>")
+    project.change("D <urn:a> <urn:p> <urn:b>", "D <urn:a> <urn:p> <urn:no>")
+    assert Completion.read(open_lake(project.settings)).quads == 1 == len(project.state(2))

@@ -22,10 +22,9 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.ledger import claims
 from weir.lake.ledger import runs as ledger
 from weir.lake.tables import SOURCE_FILES, TRANSACTIONS
-from weir.lake.upkeep.removal import remove_table
 from weir.progress.completion import Completion
 from weir.project import open_lake
-from weir.publish.stage import publish_answers
+from weir.publish.stage import PublishResult, publish_answers
 from weir.validate.quality_results import PAGE
 from weir.validate.stage import validate_answers
 
@@ -272,6 +271,24 @@ def test_a_wrong_quad_holds_back_every_query(lake: HandMadeLake) -> None:
     assert "the graph: weight_is_a_sign" in (found[0].reason or "")
 
 
+@pytest.mark.parametrize("weight", [1, 2])
+def test_status_and_publish_give_the_same_reason_for_an_answer_that_is_held(
+    lake: HandMadeLake, weight: int
+) -> None:
+    """Whether the rows alone fail, or the graph, too."""
+    publish_first(lake, "q")
+    lake.ingest(1, weight=weight)
+    lake.maintain("q", [(2, -1, A, C)], base=1)
+    with pytest.raises(QualityError):
+        call(validate_answers, lake.settings, "r2")
+    with pytest.raises(QualityError) as error:
+        call(publish_answers, lake.settings, "r2")
+    assert isinstance(error.value.done, PublishResult)
+    (publication,) = error.value.done.publications
+    (status,) = call(query_statuses, lake.settings)
+    assert (publication.mode, publication.reason) == (status.state, status.reason)
+
+
 def test_a_query_is_not_held_by_a_failure_of_another(lake: HandMadeLake) -> None:
     publish_first(lake, "good", "bad")
     lake.ingest(1)
@@ -305,7 +322,7 @@ def test_the_rows_of_recreated_tables_are_checked_again(lake: HandMadeLake) -> N
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     run(lake)
     for table in ("answers/q", "embeddings/q"):
-        remove_table(open_lake(lake.settings).location(table))
+        open_lake(lake.settings).remove(table)
     lake.maintain("q", [(1, 1, A, B), (1, 1, A, C)], mode="initial")
     with pytest.raises(QualityError, match="row_count_is_within_max_rows"):
         run(lake)

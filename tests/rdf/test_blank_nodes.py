@@ -60,7 +60,7 @@ def points_into_a_cycle(quads: list[Quad]) -> bool:
     return any((o, o) in reach and (o, s) not in reach for s, o in edges)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(quads=QUADS, seed=st.integers(0, 99))
 def test_labels_do_not_depend_on_names_or_order(quads: list[Quad], seed: int) -> None:
     # Which of two equivalent nodes of a cycle a node outside points to depends on their order.
@@ -69,7 +69,7 @@ def test_labels_do_not_depend_on_names_or_order(quads: list[Quad], seed: int) ->
     assert relabel(quads, content_labels(quads, "s")) == relabel(other, content_labels(other, "s"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(quads=QUADS)
 def test_a_document_without_equal_content_stays_the_same_graph(quads: list[Quad]) -> None:
     labels = content_labels(quads, "s")
@@ -77,7 +77,7 @@ def test_a_document_without_equal_content_stays_the_same_graph(quads: list[Quad]
         assert dataset(relabel(quads, labels)) == dataset(quads)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(quads=QUADS)
 def test_relabelling_twice_merges_nothing_more(quads: list[Quad]) -> None:
     """The first time merges all nodes with equal content, and no others."""

@@ -41,7 +41,7 @@ def by_pyoxigraph(line: str) -> list[tuple[str, ...]] | None:
     return [(str(q.graph_name), str(q.subject), str(q.predicate), str(q.object)) for q in quads]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(lines=st.lists(LINES, min_size=1, max_size=12))
 def test_a_canonical_line_is_one_quad_whose_terms_have_this_text(lines: list[str]) -> None:
     read = Lines.of("".join(f"{line}\n" for line in lines).encode())

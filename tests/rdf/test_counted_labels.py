@@ -49,13 +49,13 @@ def renamed(quads: Iterable[Quad], seed: int) -> list[Quad]:
     return quads
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(quads=QUADS, seed=st.integers(0, 99))
 def test_labels_do_not_depend_on_names_or_order(quads: list[Quad], seed: int) -> None:
     assert relabelled(quads) == relabelled(renamed(quads, seed))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(quads=QUADS)
 def test_what_is_stored_is_the_graph_that_was_read(quads: list[Quad]) -> None:
     """One label for each node: that is an isomorphism."""
@@ -65,7 +65,7 @@ def test_what_is_stored_is_the_graph_that_was_read(quads: list[Quad]) -> None:
     assert len(set(labels.values())) == len(nodes)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(quads=QUADS, more=QUADS)
 def test_what_has_nothing_in_common_with_a_change_keeps_its_labels(
     quads: list[Quad], more: list[Quad]
@@ -274,6 +274,7 @@ def shape_of(name: str, size: int) -> list[Quad]:
             return [("", f"_:{i}", "<p>", f"_:{(i + 1) % size}") for i in range(size)]
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     ("name", "size"),
     [

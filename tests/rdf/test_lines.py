@@ -45,7 +45,7 @@ def usable(line: str) -> list[tuple[str, ...]] | None:
     return [(g.replace("DEFAULT", ""), s, p, o) for g, s, p, o in quads]
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     given_lines=st.lists(st.one_of(LINES, st.sampled_from([GOOD, "", "# c", " "])), max_size=12),
     feed=st.sampled_from(["\n", "\r\n"]),

@@ -41,7 +41,7 @@ def test_the_lines_of_a_transaction_are_changes_in_their_order(parse_text: Parse
     assert parsed.usable
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     operations=st.lists(
         st.tuples(st.sampled_from(["A ", "D ", "A\t ", "X ", "AA "]), LINES), max_size=8

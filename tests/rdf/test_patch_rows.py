@@ -320,7 +320,7 @@ def by_ourselves(term: str) -> str:
     return f'"{term}"^^<{XSD}{"boolean" if term in ("true", "false") else kind}>'
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from("AD"), SUBJECTS, OBJECTS, st.sampled_from(["", " <http://e/g>"])),
@@ -371,7 +371,7 @@ ROWS = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     rows=st.lists(ROWS, max_size=12),
     separators=st.lists(st.sampled_from(["\n", "\n", "\r\n", " ", "\n\n"]), min_size=12),

@@ -113,13 +113,13 @@ def test_a_language_tagged_literal_is_written_as_pyoxigraph_writes_it(
         assert literal(lexical, language=language) == expected
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(language=LANGUAGE)
 def test_the_language_tags_accepted_are_those_of_pyoxigraph(language: str) -> None:
     assert ours(f'"x"@{language}') == oracle_str(f'"x"@{language}')
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(text=IRI_TEXT)
 def test_the_iris_accepted_are_those_of_pyoxigraph(text: str) -> None:
     assert ours(f"<{text}>") == oracle_str(f"<{text}>")
@@ -153,7 +153,7 @@ def test_every_character_of_a_blank_node_label_is_accepted_where_pyoxigraph_acce
     assert not wrong
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(
     text=st.one_of(
         st.text(st.sampled_from('<>"\\uU0041_:a.-@^\n\r\t #\x00é\ud800')),

@@ -18,10 +18,11 @@ import pyarrow as pa
 import pytest
 
 from tests.rdf.conftest import LIMITS, Parsed
+from tests.support.broken_children import BROKEN, HUGE, frame, write_instead
 from weir.rdf.files import format_of
 from weir.rdf.limits import ParseLimits
 from weir.rdf.parser_process import ParserError, ParserProcess
-from weir.rdf.pipe_protocol import Started, decode_message
+from weir.rdf.pipe_protocol import Message, Started
 from weir.rdf.records import CHANGES, REJECTIONS, ParsedFile, ParseRequest
 from weir.sandbox.child import Child, ChildDied
 
@@ -140,12 +141,14 @@ def test_a_file_is_not_rejected_when_the_parser_is_killed_from_outside(
     receive = Child.receive
     begun = False
 
-    def received(child: Child, deadline: float | None = None) -> bytes:
+    def received(
+        child: Child, decode: Callable[[bytes], Message], deadline: float | None = None
+    ) -> Message:
         nonlocal begun
         if not begun:
             begun = True
-            message = receive(child, deadline)
-            assert isinstance(decode_message(message), Started)
+            message = receive(child, decode, deadline)
+            assert isinstance(message, Started)
             return message
         child._process.send_signal(signal.Signals[name])
         raise ChildDied(child._death(deadline))
@@ -155,6 +158,25 @@ def test_a_file_is_not_rejected_when_the_parser_is_killed_from_outside(
     assert result.unreadable == f"the parser died of {name}"
     assert result.refusal is None
     assert not result.rejections.num_rows
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_file_whose_parser_breaks_the_protocol_is_rejected_whole(
+    write: Write, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    with monkeypatch.context() as patch:
+        write_instead(patch, "weir.rdf.worker", frame(b"S") + BROKEN[broken])
+        (result,) = parse_files([write("x.nq", GOOD)], LIMITS)
+    assert not result.usable
+    assert "the parser sent no proper answer: " in reasons(result)
+
+
+def test_a_parser_that_never_speaks_the_protocol_is_an_error_and_no_rejection(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_instead(monkeypatch, "weir.rdf.worker", HUGE)
+    with pytest.raises(ParserError, match="the parser sent no proper answer: a frame is too large"):
+        list(parse_files([write("x.nq", GOOD)], LIMITS))
 
 
 def test_a_hundred_megabyte_line_is_rejected_and_the_lines_beside_it_are_read(

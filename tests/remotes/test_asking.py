@@ -13,7 +13,7 @@ import pyoxigraph as ox
 import pytest
 
 from tests.support.laws import Seeds
-from weir.remotes.asking import NOT_AGAIN, Asked, Asking, Elected, Fetched, Limits, Sent
+from weir.remotes.asking import NOT_AGAIN, Asked, Asking, AskingLimits, Elected, Fetched, Sent
 from weir.remotes.budget import Amount, Entry, spent
 from weir.remotes.http.outcomes import Failure, FailureKind
 from weir.remotes.questions import Block, Solution
@@ -106,7 +106,7 @@ def asking(
 ) -> Asking:
     numbers = count(len(store.rows))
     return Asking(
-        Limits(budget, batch_keys, max_rows),
+        AskingLimits(budget, batch_keys, max_rows),
         store,
         remote.fetch,
         (waits if waits is not None else []).append,

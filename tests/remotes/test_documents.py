@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.broken_children import BROKEN, write_instead
 from tests.support.counting_server import CountingServer, answer_of
 from weir.remotes.asking import Fetched
 from weir.remotes.budget import Amount
@@ -102,3 +103,15 @@ def test_a_query_that_takes_too_long_is_ended() -> None:
         fetched = fetch(many, Amount(1, 1, 1_000_000, 3.0), 10)
     assert isinstance(fetched.result, Failure)
     assert fetched.result.kind == "deadline_passed"
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_process_that_breaks_the_protocol_is_a_failure_in_the_words_of_every_child(
+    monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    write_instead(monkeypatch, "weir.remotes.document_worker", BROKEN[broken])
+    with served(TURTLE.encode()) as fetch:
+        fetched = fetch(QUERY, MOST, 10)
+    assert isinstance(fetched.result, Failure)
+    assert fetched.result.kind == "worker_failed"
+    assert "the document sent no proper answer: " in fetched.result.reason

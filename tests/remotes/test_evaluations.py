@@ -16,8 +16,8 @@ from weir.compact.stage import compact_lake
 from weir.errors import QualityError
 from weir.project import open_lake
 from weir.refresh.check import check_freshness
+from weir.refresh.current import current_states
 from weir.refresh.stage import refresh_remotes
-from weir.remotes.current import current_states
 from weir.remotes.http.outcomes import Failure
 from weir.remotes.schedule import schedule
 
@@ -228,6 +228,14 @@ def test_an_evaluation_that_failed_says_why(tmp_path: Path) -> None:
     assert line == f"wd: 0 of 2 keys answered, 0 changed; {reason}"
     row = project.freshness()[-1]
     assert (row["state"], row["reason"], row["failure"]) == ("warn", reason, BROKEN.reason)
+
+
+def test_an_answer_is_as_old_as_the_time_since_it_came(tmp_path: Path) -> None:
+    project = project_of(tmp_path)
+    project.now += EVERY + timedelta(minutes=4)
+    project.refresh()
+    (state,) = current_states(project.settings, project.now + timedelta(minutes=2))
+    assert state.largest("oldest") == 120.0
 
 
 def test_the_state_now_says_why_the_last_evaluation_failed(tmp_path: Path) -> None:

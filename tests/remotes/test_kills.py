@@ -31,7 +31,7 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import microseconds
 from weir.project import open_lake
 from weir.remotes.budget import Amount, Entry, spent
-from weir.remotes.inbox import RoundMark
+from weir.remotes.replica_inbox import RoundMark
 
 CHECKPOINTS = 26
 """Of most runs."""

@@ -9,7 +9,7 @@ import pytest
 from weir.errors import ConfigurationError
 from weir.remotes.declarations import load_remotes
 from weir.remotes.names import DeclaredRemote, cron_of, declared_remotes
-from weir.sparql.frontend.rspql.durations import parse_duration
+from weir.text.durations import parse_duration
 
 REMOTES = """remotes:
   - name: wd
@@ -33,7 +33,8 @@ def test_names_and_times_are_those_of_the_whole_declaration(tmp_path: Path) -> N
     declared = file(tmp_path, REMOTES)
     whole = load_remotes(declared).values()
     assert declared_remotes(declared) == tuple(
-        DeclaredRemote(each.name, each.every_us, each.connection) for each in whole
+        DeclaredRemote(remote.name, remote.inbox, remote.every_us, remote.connection)
+        for remote in whole
     )
     assert [each.pool for each in declared_remotes(declared)] == ["weir_wd", "weir_geo"]
 
@@ -52,7 +53,7 @@ def test_what_scheduling_does_not_need_is_not_looked_at(tmp_path: Path) -> None:
     [
         ("90s", None),
         ("soon", "8:5: remotes.1.every: it is not a duration such as PT10M or 10m"),
-        ("PT0S", "8:5: remotes.1.every: `every` is no time at all"),
+        ("PT0S", "8:5: remotes.1.every: `every` must be longer than 0"),
     ],
 )
 def test_a_wrong_time_is_an_error_with_its_place(

@@ -18,7 +18,7 @@ from weir.progress.backlog import answered_since
 from weir.progress.completion import Completion
 from weir.project import open_lake
 from weir.refresh.check import check_freshness
-from weir.remotes.current import current_states
+from weir.refresh.current import current_states
 from weir.remotes.http.outcomes import Failure
 
 pytestmark = pytest.mark.usefixtures("sampled")
@@ -281,7 +281,7 @@ def test_a_source_cannot_write_the_graph_of_a_replica(project: ReplicaProject) -
     project.change_set("A <http://x/s> <http://x/p> <http://x/o> <urn:weir:replica:other> .")
     result = project.ingest()
     (error,) = result.errors
-    assert "reserved for the answers of a remote" in str(error)
+    assert "reserved for what remotes answer" in str(error)
     # The replica itself is ingested.
     assert [each.epochs for each in result.sources] == [0, 1]
 

@@ -14,6 +14,8 @@ from weir.publish.stage import PublishResult, publish_answers
 from weir.refresh.stage import refresh_remotes
 from weir.remotes import known_keys
 
+pytestmark = pytest.mark.usefixtures("sampled")
+
 NEW, OLD = "http://remote.example/new", "http://remote.example/old"
 _KEY = "<http://e/k>"
 _SETTINGS = {"every": "PT1S", "contact": "tests@example.org", "pause": "PT0S"}
@@ -21,7 +23,12 @@ _SETTINGS = {"every": "PT1S", "contact": "tests@example.org", "pause": "PT0S"}
 
 @pytest.fixture
 def project(tmp_path: Path) -> ReplicaProject:
-    made = ReplicaProject(tmp_path)
+    return with_a_triple(tmp_path)
+
+
+def with_a_triple(folder: Path) -> ReplicaProject:
+    """A project with a triple, about whose subject the remote knows something."""
+    made = ReplicaProject(folder)
     made.declare_remote()
     made.change_set(f"A {_KEY} <http://e/p> {_KEY} .")
     made.remote.set("http://e/k", "http://e/l", 1)
@@ -61,15 +68,22 @@ def test_a_first_answer_waits_after_one_whose_table_has_no_rows(project: Replica
 
 
 @pytest.fixture
-def two(project: ReplicaProject, monkeypatch: pytest.MonkeyPatch) -> ReplicaProject:
+def two(summarized: ReplicaProject, tmp_path: Path) -> ReplicaProject:
     """Two remotes: what `old` said is summarized, and `new` was never asked."""
+    return summarized.copy(tmp_path / "two")
+
+
+@pytest.fixture(scope="module")
+def summarized(tmp_path_factory: pytest.TempPathFactory) -> ReplicaProject:
+    """What `two` copies."""
+    project = with_a_triple(tmp_path_factory.mktemp("summarized"))
     declared = [{"name": "old", "iri": OLD, **_SETTINGS}, {"name": "new", "iri": NEW, **_SETTINGS}]
     project.remotes(*declared)
     project.query(
         "q", f"SELECT * {{ ?k <http://e/p> ?k SERVICE <{OLD}> {{ ?k <http://e/l> ?v }} }}"
     )
     project.run()
-    with monkeypatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(known_keys, "_COMMITS", 1)
         for _ in range(3):
             refresh(project, "old")

@@ -72,7 +72,7 @@ def test_of_two_patterns_in_a_state_the_one_with_more_missed_keys_is_shown(misse
 
 def test_keys_that_failed_are_counted_beside_those_that_were_not_asked_for() -> None:
     missed = Missed(failed=3, refused=2, failure="port 3030 is not allowed")
-    assert [*missed.reasons(10)] == [
+    assert [*missed.reasons(remote().words)] == [
         "2 keys not asked for: port 3030 is not allowed",
         "3 keys failed",
     ]

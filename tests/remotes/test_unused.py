@@ -11,7 +11,7 @@ from tests.remotes.test_evaluations import EVERY, QUERY, project_of
 from tests.support.opened import call
 from tests.support.projects.replicas import ReplicaProject
 from weir.project import open_lake
-from weir.rdf.replica_graphs import is_reserved
+from weir.rdf.reserved_graphs import is_reserved
 from weir.refresh.check import check_freshness
 from weir.remotes import unused
 

@@ -10,9 +10,9 @@ import pytest
 from weir.lake.instants import microseconds
 from weir.remotes.declarations import Remote
 from weir.remotes.http.outcomes import FailureKind
-from weir.remotes.inbox import PastAttempt, RoundMark
+from weir.remotes.replica_inbox import PastAttempt, RoundMark
 from weir.remotes.schedule import allowed_from, following
-from weir.remotes.waits import Wait, address_of, not_before_of, wait_of
+from weir.remotes.waits import Wait, not_before_of, wait_of
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -66,7 +66,7 @@ def test_what_the_project_refused_is_no_reason_to_wait() -> None:
 
 @pytest.mark.parametrize("change", [{"url": "http://other.example/"}, {"connection": "login"}])
 def test_a_wait_ends_when_the_url_or_the_connection_is_edited(change: dict[str, Any]) -> None:
-    row = {"not_before": microseconds(NOW), "address": address_of(remote())}
+    row = {"not_before": microseconds(NOW), "address": remote().address}
     rows = RoundMark(1, 0, 0, 0, 0, freshness=(row,)).rows
     assert not_before_of(remote(warn_after="PT1H"), rows) == NOW
     assert not_before_of(remote(**change), rows) is None

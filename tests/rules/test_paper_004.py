@@ -32,6 +32,7 @@ REPLAYS = (
 )
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("at_once", [True, False], ids=["one-epoch", "an-epoch-per-point"])
 @pytest.mark.parametrize("name", REPLAYS)
 def test_the_log_has_the_deltas_of_the_paper(shared: Path, name: str, at_once: bool) -> None:

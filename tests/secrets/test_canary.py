@@ -226,8 +226,8 @@ def test_the_remote_was_asked_with_its_secret() -> None:
     assert f"Basic {PAIR}" in Echo.authorized
 
 
-def test_a_secret_that_the_store_repeats_is_printed_as_a_placeholder(scenario: Scenario) -> None:
-    assert "[secret]" in scenario.printed["s3, weir"]
+def test_a_store_that_repeats_the_secret_is_not_quoted(scenario: Scenario) -> None:
+    assert "Correct the credentials" in scenario.printed["s3, weir"]
 
 
 def test_the_file_that_others_can_read_is_warned_about(scenario: Scenario) -> None:

@@ -23,7 +23,7 @@ from weir.rdf.records import ParseRequest
 from weir.remotes.asking import Fetched
 from weir.remotes.http.isolated import fetch_body
 from weir.remotes.http.outcomes import Failure, Response
-from weir.remotes.http.request import FetchRequest, Limits
+from weir.remotes.http.request import FetchLimits, FetchRequest
 from weir.sparql.functions.regexes import compile_pattern
 
 CANARY = "c4n4ry"
@@ -64,7 +64,7 @@ def _fetch(folder: Path) -> None:
             server.url,
             "text/plain",
             "a@a.example",
-            Limits(bytes=1 << 20, seconds=20.0),
+            FetchLimits(bytes=1 << 20, seconds=20.0),
             allow=("127.0.0.1/32",),
             ports=(server.port,),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from setup.steps import ROOT
-from weir.definitions.catalog import Catalog
+from tests.support.catalogs import catalog_of
 from weir.ingest.sources.declared import load_sources
 from weir.settings import CONFIG_FILE, Settings
 
@@ -14,14 +14,14 @@ PROJECTS = (".", "demo")
 
 @pytest.mark.parametrize("project", PROJECTS)
 def test_every_query_of_the_project_is_accepted(project: str) -> None:
-    catalog = Catalog.of_folder(Settings.load(ROOT / project / CONFIG_FILE).queries)
+    catalog = catalog_of(Settings.load(ROOT / project / CONFIG_FILE).queries)
     assert catalog.members
     assert catalog.errors == {}
 
 
 @pytest.mark.parametrize("project", PROJECTS)
 def test_every_query_of_the_project_has_a_description(project: str) -> None:
-    catalog = Catalog.of_folder(Settings.load(ROOT / project / CONFIG_FILE).queries)
+    catalog = catalog_of(Settings.load(ROOT / project / CONFIG_FILE).queries)
     assert [query.name for query in catalog.members if not query.description] == []
 
 

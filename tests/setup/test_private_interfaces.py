@@ -13,7 +13,7 @@ import pytest
 
 from setup.steps import ROOT
 
-CHECKED = {"pyspark": "4.2", "deltalake": "1.6"}
+CHECKED = {"pyspark": "4.2", "deltalake": "1.6", "httpcore": "1.0"}
 """Major and minor version of each library with which the uses below were checked."""
 OF_LIBRARY = {
     "_jvm": "pyspark",
@@ -21,15 +21,16 @@ OF_LIBRARY = {
     "_jdf": "pyspark",
     "_jsparkSession": "pyspark",
     "_handler": "deltalake",
+    "_h11_state": "httpcore",
 }
 USES = {
     "lake/delta/change_feed.py": {"_jvm", "_jsparkSession"},
     "lake/delta/session.py": {"_jsc"},
     "lake/delta/staging.py": {"_jvm", "_jsparkSession"},
-    "lake/ledger/leases.py": {"_handler"},
+    "weir/remotes/http/connection.py": {"_h11_state"},
     "weir/compute/spark.py": {"_jdf", "_jsparkSession"},
 }
-_USE = re.compile(r"(?<!self)\.(_jvm|_jsc|_jdf|_jsparkSession|_handler)\b")
+_USE = re.compile(r"(?<!self)\.(_jvm|_jsc|_jdf|_jsparkSession|_handler|_h11_state)\b")
 _MODULE = re.compile(
     r"(?:import_module\(\"|^ *from |^ *import )([a-z_]+(?:\.[a-z_]+)*\._[a-z][a-z_.]*)", re.M
 )

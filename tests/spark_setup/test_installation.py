@@ -12,9 +12,9 @@ from weir.spark_setup import installation
 from weir.spark_setup.commands import SetupError
 from weir.spark_setup.delta import delta_jars
 from weir.spark_setup.installation import (
+    delta_jars_of_spark,
     install,
     java_home,
-    missing_jars,
     spark_home,
     use_java,
     with_jars,
@@ -59,14 +59,14 @@ def fill(folder: Path, sizes: dict[str, int]) -> None:
 @pytest.mark.usefixtures("maven")
 def test_java_and_jars_are_found_after_they_were_installed(folder: Path) -> None:
     assert java_home() is None
-    assert len(missing_jars()) == 7
+    assert len(delta_jars_of_spark().missing) == 7
     assert with_jars({"spark.a": "b"}) == {"spark.a": "b"}
     java, *jars = install()
     assert java.place == folder / "java" / "bin" / "java"
     assert java.source.startswith("starts 17: ")
     assert [jar.source.partition(",")[0] for jar in jars] == ["downloaded from Maven"] * 7
     assert {jar.place.parent for jar in jars} == {folder / "ivy" / "jars"}
-    assert missing_jars() == ()
+    assert delta_jars_of_spark().what_is_wrong == ""
     assert java_home() == folder / "java"
     conf = with_jars({"spark.a": "b", "spark.jars": "mine.jar"})
     assert conf["spark.jars"].split(",") == ["mine.jar", *(str(jar.place) for jar in jars)]
@@ -87,7 +87,40 @@ def test_jars_among_those_of_spark_are_used(folder: Path) -> None:
     _, jars = install()
     assert (jars.part, jars.place) == ("7 Delta jars", home / "jars")
     assert with_jars({}) == {}
-    assert missing_jars() == ()
+    assert delta_jars_of_spark().what_is_wrong == ""
+
+
+@pytest.mark.usefixtures("maven")
+def test_another_version_of_delta_among_the_jars_of_spark_is_an_error(folder: Path) -> None:
+    """It is the one that Spark starts with, also if the right one is installed for the user."""
+    assert [*install()]
+    home = spark_home()
+    assert home is not None
+    fill(home / "jars", {"delta-spark_4.2_2.13-4.3.0.jar": 9})
+    wrong = f"remove {home / 'jars' / 'delta-spark_4.2_2.13-4.3.0.jar'}"
+    assert wrong in delta_jars_of_spark().what_is_wrong
+    assert with_jars({}) == {}
+    with pytest.raises(SetupError, match=r"another version of Delta than 4\.4\.0"):
+        list(install())
+    assert folder.exists()
+
+
+def test_two_versions_of_delta_among_the_jars_of_spark_are_an_error(folder: Path) -> None:
+    home = spark_home()
+    assert home is not None
+    fill(home / "jars", {jar.name: jar.size for jar in delta_jars(folder).jars()})
+    fill(home / "jars", {"delta-storage-4.3.0.jar": 9, "delta-sharing-spark_2.13-1.0.jar": 9})
+    wrong = delta_jars_of_spark().what_is_wrong
+    assert wrong.endswith(f"remove {home / 'jars' / 'delta-storage-4.3.0.jar'}.")
+
+
+@pytest.mark.usefixtures("maven")
+def test_a_java_that_is_gone_is_not_started(folder: Path) -> None:
+    assert [*install()]
+    assert java_home() == folder / "java"
+    (folder.parents[1] / "java" / "java").unlink()
+    use_java()
+    assert (java_home(), os.environ.get("JAVA_HOME")) == (None, None)
 
 
 @pytest.mark.usefixtures("maven")
@@ -117,5 +150,5 @@ def test_without_spark_nothing_is_installed(folder: Path, monkeypatch: pytest.Mo
 def test_this_checkout_needs_no_folder_of_the_user() -> None:
     """The commands of tasks do not depend on what a user has installed elsewhere."""
     assert spark_home() == Path(sys.prefix, "lib", "python3.11", "site-packages", "pyspark")
-    assert missing_jars() == ()
+    assert delta_jars_of_spark().what_is_wrong == ""
     assert with_jars({}) == {}

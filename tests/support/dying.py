@@ -8,8 +8,10 @@ real SIGKILL also takes memory, threads, locks and child processes; see `tests.s
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
 from typing import Any
 from unittest import mock
 
@@ -27,12 +29,34 @@ def dies_at(point: str) -> Iterator[None]:
     Raises:
         AssertionError: the checkpoint was not reached.
     """
-    original, dead = commit.checkpoint, False
+    with _dying(lambda name, _: name == point) as death:
+        yield
+    assert death.at, f"{point} was not reached"
+
+
+@contextmanager
+def dies_after(passed: int) -> Iterator[Death]:
+    """A context that ends at the next checkpoint after so many, if it comes to it."""
+    with _dying(lambda _, number: number > passed) as death:
+        yield death
+
+
+@dataclass(slots=True)
+class Death:
+    """at: the checkpoint at which a context ended; empty if it came to its own end."""
+
+    at: str = ""
+
+
+@contextmanager
+def _dying(is_last: Callable[[str, int], bool]) -> Iterator[Death]:
+    """A context that ends at the first checkpoint, by its name and number from 1, that is last."""
+    original, death, numbers = commit.checkpoint, Death(), count(1)
 
     def dying(name: str) -> None:
-        nonlocal dead
-        dead = dead or name == point
-        if dead:
+        # What is cleaned up on the way out commits nothing either.
+        if death.at or is_last(name, next(numbers)):
+            death.at = death.at or name
             raise Died(name)
 
     patches: list[Any] = [
@@ -45,10 +69,9 @@ def dies_at(point: str) -> Iterator[None]:
     try:
         for patch in patches:
             patch.start()
-        yield
+        yield death
     except Died:
         pass
     finally:
         for patch in patches:
             patch.stop()
-    assert dead, f"{point} was not reached"

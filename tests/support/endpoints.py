@@ -6,9 +6,9 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from demo.fuseki import Credentials
-from weir.remotes.http.request import FetchRequest, Limits, Secret, query_request
+from weir.remotes.http.request import FetchLimits, FetchRequest, Secret, query_request
 
-LIMITS = Limits(bytes=16 << 20, seconds=20.0)
+LIMITS = FetchLimits(bytes=16 << 20, seconds=20.0)
 
 
 class Endpoint(Protocol):

@@ -16,23 +16,23 @@ from weir.compute.relations import Keep
 from weir.engine.fixpoint import make
 from weir.engine.plan_delta import plan_delta
 from weir.engine.read_graph import (
-    Thresholds,
     changes_relation,
     read_neighbourhood,
     read_whole,
 )
 from weir.engine.relations import EpochRange, Inputs
+from weir.engine.thresholds import Thresholds
 from weir.plan.leaves import Component
 from weir.plan.plan import ANSWER, Plan
 from weir.plan.scope import Scope
-from weir.rdf.replica_graphs import is_reserved
+from weir.rdf.reserved_graphs import is_reserved
 
 History = Sequence[tuple[frozenset[Quad], frozenset[Quad]]]
 LogRow = tuple[int, int, tuple[str | None, ...]]
 """Epoch, weight, the published columns."""
 
-LOOKED_UP = Thresholds(bulk_changes=10**9, neighbourhood_rows=10**9, small_rows=10**9)
-WHOLE = Thresholds(bulk_changes=-1, neighbourhood_rows=-1, small_rows=0)
+LOOKED_UP = Thresholds(1, bulk_share=1e9, bulk_quads=0, neighbourhood_rows=10**9, small_rows=10**9)
+WHOLE = Thresholds(0, bulk_share=0, bulk_quads=1, neighbourhood_rows=-1, small_rows=0)
 
 
 class Memory:

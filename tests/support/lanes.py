@@ -38,25 +38,28 @@ class Lane:
     shares: frozenset[int]
 
 
-SHARES = 6
+SHARES = 12
 """Of the cases of a sampled test, `make test` runs a share that moves with the commit, `make
-test-all` two others, `make deep` all.
+test-all` four others, `make deep` all.
 """
 _ALL = frozenset(range(SHARES))
 LANES = {
-    "test": Lane(laws=(0.0, 0.05), dear=False, cheap=True, shares=frozenset({0})),
-    "rest": Lane(laws=(0.05, 0.15), dear=True, cheap=False, shares=frozenset({1, 2})),
+    "test": Lane(laws=(0.0, 0.02), dear=False, cheap=True, shares=frozenset({0})),
+    "rest": Lane(laws=(0.02, 0.13), dear=True, cheap=False, shares=frozenset({1, 2, 3, 4})),
     "deep": Lane(laws=(0.0, 1.0), dear=True, cheap=True, shares=_ALL),
 }
-UNNAMED = Lane(laws=(0.0, 0.05), dear=True, cheap=True, shares=_ALL)
+UNNAMED = Lane(laws=(0.0, 0.02), dear=True, cheap=True, shares=_ALL)
 
 ONCE = {
     "spark": "spark",
     "airflow_database": "airflow",
     "running_endpoint": "fuseki",
+    "object_store": "store",
     "own_jvm": "jvm",
 }
 """What is started once in a run, by fixture: its tests are in one process of pytest, and first."""
+MARKS = {"spark": "spark", "fuseki": "running_endpoint"}
+"""The fixtures that single cases of a test use, by their marks."""
 DEAR_FIXTURES = frozenset({*ONCE, "processes"})
 SAMPLED_FIXTURES = frozenset({"sampled"})
 DEAR_FOLDERS = ("tests/torture/", "tests/demo/", "tests/bench/", "tests/wheel/")
@@ -74,6 +77,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault(FIRST_SEED, str(first_seed()))
     config.addinivalue_line("markers", "law(name): the random cases of a law, by `seeds`")
     config.addinivalue_line("markers", "spark: uses the Spark session of the run")
+    config.addinivalue_line("markers", "fuseki: uses Fuseki")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -113,8 +117,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = []
     for item in items:
         fixtures = frozenset(getattr(item, "fixturenames", ()))
-        if item.get_closest_marker("spark"):
-            fixtures |= {"spark"}
+        fixtures |= {MARKS[mark] for mark in MARKS if item.get_closest_marker(mark)}
         file, is_law = item.location[0], item.get_closest_marker("law") is not None
         is_sampled = not is_law and bool(SAMPLED_FIXTURES & fixtures)
         if not _is_of(lane, item, is_law=is_law, is_sampled=is_sampled, fixtures=fixtures):

@@ -43,6 +43,7 @@ LAWS: Mapping[str, Law] = {
     "correlated": Law(60, 2, "a query whose EXISTS depends on the outside, and 2 histories"),
     "groups": Law(300, 5, "queries that differ in constants, together and one by one"),
     "services": Law(40, 2, "a query with SERVICE, and 20 histories of graph and replica"),
+    "pushed filters": Law(40, 2, "one of these whose remotes are given filters, and do without"),
     "oracles": Law(400, 100, "a query by pyoxigraph, rdflib and the reference evaluator"),
     "w3c histories": Law(24, 1, "an eighth of the W3C evaluation tests, as histories"),
     "rounds of steps": Law(120, 6, "a query and a history, by rounds of one step and of many"),
@@ -57,6 +58,15 @@ LAWS: Mapping[str, Law] = {
     "streams on Spark": Law(20, 1, "a query over streams with a correction, on both"),
     "programs on Spark": Law(3, 1, "a program of rules, on both"),
     "streams": Law(75, 3, "a query over streams, and 20 sections of a history"),
+    "webs": Law(4000, 400, "a web of documents, and 10 changes of it"),
+    "webs and deaths": Law(
+        100, 1, "a web, new or changed; evaluation and ingest die at each of their checkpoints"
+    ),
+    "webs as graphs": Law(140, 4, "26 queries over documents of two traversals, at 6 epochs"),
+    "webs as graphs on Spark": Law(20, 4, "one of these queries, by DuckDB and by Spark"),
+    "webs through ingest": Law(
+        100, 4, "a web of documents, and 5 changes of it, in a lake, by many runs and by one"
+    ),
     "programs": Law(1000, 25, "a program of rules, and a history"),
     "program files": Law(120, 10, "a file of a program with front matter, and a history"),
     "strata": Law(3000, 1000, "rules with any dependencies"),

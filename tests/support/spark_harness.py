@@ -13,7 +13,7 @@ from tests.support.shared_shapes import GroupMemory
 from weir.compute.budget import Budget
 from weir.compute.engine import Engine, SparkShape
 from weir.compute.placement import Placement
-from weir.engine.read_graph import Thresholds
+from weir.engine.thresholds import Thresholds
 from weir.lake.lake import Lake
 from weir.plan.plan import Plan
 from weir.settings import Limits

@@ -15,7 +15,6 @@ from tests.support.streams.sensors import HOT, ROOMS, SENSORS, arrive, sensors
 from weir.compact.stage import needed_after
 from weir.definitions.query import compile_query
 from weir.errors import ConfigurationError, WeirError
-from weir.lake.upkeep.removal import remove_table
 from weir.project import open_lake
 from weir.timeline.reading import graph_epochs
 
@@ -97,7 +96,7 @@ def test_the_graph_is_kept_for_a_query_over_streams_without_a_usable_file(
         project.remove_query("hot")
     if file == "gone, and dropped":
         for table in ("answers/hot", "embeddings/hot"):
-            remove_table(open_lake(project.settings).location(table))
+            open_lake(project.settings).remove(table)
     needed = needed_after(project.settings, open_lake(project.settings))
     assert bool(needed) == (file == "gone, and dropped")
 

@@ -14,7 +14,7 @@ from weir.compute.connection import connect
 from weir.lake.lake import Lake
 from weir.lake.tables import STREAM_EPOCHS
 
-MANY = 6
+MANY = 3
 
 
 def cost(folder: Path, queries: int, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:

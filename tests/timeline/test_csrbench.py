@@ -88,6 +88,7 @@ RECORDED = {
 """By query, how many reports there are, and how many are the answer of the window."""
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_recorded_answers_differ_from_the_definition_where_a_note_says_so(
     benchmark: Benchmark, engine: str
@@ -98,6 +99,7 @@ def test_recorded_answers_differ_from_the_definition_where_a_note_says_so(
         assert (engine, number) in NOTES or each.equal == each.reports
 
 
+@pytest.mark.usefixtures("sampled")
 def test_other_differences_than_a_second_at_a_bound_have_a_reason(
     benchmark: Benchmark,
 ) -> None:

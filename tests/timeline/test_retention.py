@@ -234,9 +234,8 @@ def test_epochs_that_are_not_validated_keep_their_events(project: Project) -> No
 
 
 def drop(project: Project, table: str) -> None:
-    from weir.lake.upkeep.removal import remove_table
 
-    remove_table(open_lake(project.settings).location(table))
+    open_lake(project.settings).remove(table)
 
 
 def test_a_later_query_begins_where_its_windows_lack_nothing_and_says_so(project: Project) -> None:

@@ -15,7 +15,7 @@ from tests.torture.life import AGED, STREAM_LOGS, Step, answer_with_remote, regi
 from weir.lake.ledger.runs import ABANDONED, CLAIMED
 from weir.progress.watermarks import head
 from weir.project import open_lake
-from weir.rdf.replica_graphs import is_reserved
+from weir.rdf.reserved_graphs import is_reserved
 
 _TABLES = (
     "quads",

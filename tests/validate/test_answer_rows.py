@@ -97,6 +97,7 @@ def test_a_change_of_an_answer_has_the_multiplicity_of_its_row(
     assert total["rows_at"] == net + (0 if item.rebuilt else 7)
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("rebuilt", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_queries_that_are_read_together_have_the_rows_that_each_has_alone(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.projects.project import Project
+from tests.support.projects.project import PATCHES, Project
 from weir.errors import EXIT_QUALITY, QualityError
 
 if TYPE_CHECKING:
@@ -29,8 +30,15 @@ def deleted(count: int = SIZE) -> list[str]:
 
 
 @pytest.fixture
-def published(project: Project) -> Project:
+def published(labelled: Project, tmp_path: Path) -> Project:
     """A project that has published the labels of 133 things."""
+    return labelled.copy(tmp_path / "published")
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """What `published` copies."""
+    project = Project(tmp_path_factory.mktemp("labelled")).declare(PATCHES)
     project.query("labels", LABELS)
     project.change(*added())
     project.run()

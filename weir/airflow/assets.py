@@ -11,7 +11,8 @@ from airflow.sdk import Asset
 from weir.definitions.described import Described, described
 from weir.definitions.names import folders_of
 from weir.errors import ConfigurationError
-from weir.lake.tables import ANSWERS, QUADS, REPLICAS, split_name
+from weir.lake.tables import ANSWERS, QUADS, split_name
+from weir.remotes.names import DeclaredRemote
 from weir.settings import Settings
 
 
@@ -41,9 +42,9 @@ class LakeAssets:
         """The asset whose event means: there may be new changes."""
         return self._table(QUADS.name)
 
-    def replica(self, remote: str) -> Asset:
+    def inbox(self, remote: DeclaredRemote) -> Asset:
         """The asset whose event means: ingest has something to take of this remote."""
-        return self._table(REPLICAS.name(remote))
+        return self._table(remote.inbox)
 
     def answer(self, query: str) -> Asset:
         """The asset of a published answer, with what the file of the query says about it."""

@@ -19,7 +19,7 @@ from weir.airflow.deployment import START, Deployment
 from weir.airflow.programs import all_succeeded, announce_changes
 from weir.airflow.stage_task import submit
 from weir.errors import ConfigurationError
-from weir.remotes.names import declared_remotes
+from weir.traversals.names import declared_to_refresh
 
 
 def dag(deployment: Deployment) -> DAG:
@@ -54,12 +54,12 @@ def _schedule(deployment: Deployment) -> str | AssetOrTimeSchedule:
     """By the clock, and at once where a refresh has found changes."""
     cron = deployment.schedule("ingest", "*/15 * * * *")
     try:
-        remotes = declared_remotes(deployment.settings.remotes)
+        remotes = declared_to_refresh(deployment.settings)
     except ConfigurationError:
         # The task itself says what is wrong.
         remotes = ()
     if not remotes:
         return cron
-    inboxes = (deployment.assets.replica(remote.name) for remote in remotes)
+    inboxes = (deployment.assets.inbox(remote) for remote in remotes)
     timetable = CronTriggerTimetable(cron, timezone="UTC")
     return AssetOrTimeSchedule(timetable=timetable, assets=AssetAny(*inboxes))

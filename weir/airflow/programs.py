@@ -50,6 +50,11 @@ class LakeCommand(BashOperator):
         with store_credentials(self._storage_connection):
             return super().execute(context)
 
+    def get_env(self, context: Context) -> dict[str, str]:
+        """The variables of the command: what every child of a task has, and those of the task."""
+        del context
+        return {**child_environment(), **(self.env or {})}
+
 
 def announce_changes(deployment: Deployment) -> LakeCommand:
     """The task that emits the event of `quads` if there is pending work; else it is skipped.
@@ -77,7 +82,6 @@ def check_freshness(deployment: Deployment) -> LakeCommand:
         # Not as a part of the command: the name of a run may have any character.
         bash_command=f'{shlex.join(command(deployment, "check_freshness"))} --run-id "$RUN_ID"',
         env={"RUN_ID": "{{ run_id }}"},
-        append_env=True,
         retries=0,
         trigger_rule="all_done",
     )

@@ -1,12 +1,13 @@
-"""Ask the declared remotes for the keys that answers depend on, then check how fresh they are.
+"""Ask the declared remotes for the keys that answers depend on, follow the links of the declared
+traversals, then check how fresh they are.
 
-A task per remote, in the pool `weir_<remote>` (`weir remotes pools` prints the pools to import). A
-remote is evaluated at whole multiples of its `every`, each at most once: a run in between does
-nothing, and a retry continues with what is left of the budget. A remote that fails makes the run
-fail, but not the other remotes. So does a replica that is too old; it holds no answer.
+A task per remote or traversal, in the pool `weir_<name>` (`weir remotes pools` prints the pools to
+import). Each is evaluated at whole multiples of its `every`, at most once: a run in between does
+nothing, and a retry continues with what is left of the budget. One that fails makes the run fail,
+but not the others. So does a replica that is too old; it holds no answer.
 
-`ingest_changes` takes what was found. This DAG exists if `remotes.yml` declares a remote; while the
-file is wrong, its runs fail and say where.
+`ingest_changes` takes what was found. This DAG exists if `remotes.yml` declares a remote or
+`traversals.yml` a traversal; while a file is wrong, its runs fail and say where.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ from weir.airflow.deployment import START, Deployment
 from weir.airflow.programs import all_succeeded, check_freshness
 from weir.airflow.refresh_task import RefreshRemote
 from weir.errors import ConfigurationError
-from weir.remotes.names import DeclaredRemote, cron_of, declared_remotes
+from weir.remotes.names import DeclaredRemote, cron_of
+from weir.traversals.names import declared_to_refresh
 
 
 def dag(deployment: Deployment) -> DAG | None:
-    """The DAG `refresh_remotes`; None if there are no remotes."""
+    """The DAG `refresh_remotes`; None if nothing is declared."""
     try:
-        remotes = declared_remotes(deployment.settings.remotes)
+        remotes = declared_to_refresh(deployment.settings)
     except ConfigurationError as error:
-        # The other DAGs are in the same file of Airflow's folder, and do not need the remotes.
+        # The other DAGs are in the same file of Airflow's folder, and do not need this.
         # Here the check alone is left, which fails with the same error.
         return _dag(deployment, (), cron="0 * * * *", doc=f"{error}\n\n{__doc__}")
     if not remotes:

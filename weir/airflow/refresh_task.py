@@ -1,4 +1,4 @@
-"""The task that refreshes one remote: a child process that is given its secret by a pipe."""
+"""The task that refreshes a remote or a traversal: a child that is given its secret by a pipe."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from weir.remotes.names import DeclaredRemote
 
 
 class RefreshRemote(ProducesOnRequest):
-    """Runs `weir.jobs.refresh_remotes` for one remote, without Spark.
+    """Runs `weir.jobs.refresh_remotes` for one remote or traversal, without Spark.
 
     The connection is looked up while the task runs, and its login and password go to the standard
     input of the child: they are in no argument, variable, template or log. The event of the asset
-    `replicas/<remote>` is emitted if there is something for ingest to take.
+    of its inbox is emitted if there is something for ingest to take.
 
     Args:
         remote: who is asked.
@@ -31,15 +31,16 @@ class RefreshRemote(ProducesOnRequest):
     """
 
     def __init__(self, *, remote: DeclaredRemote, deployment: Deployment, **wiring: Any) -> None:
-        replica = deployment.assets.replica(remote.name)
+        inbox = deployment.assets.inbox(remote)
         super().__init__(
             task_id=f"refresh_{remote.name}",
-            alias=f"changes of {replica.name}",
-            assets=[replica],
+            alias=f"changes of {inbox.name}",
+            assets=[inbox],
             pool=deployment.refresh_pool(remote.pool),
             **wiring,
         )
         self.remote = remote.name
+        self.inbox = inbox
         self.connection = remote.connection
         self._deployment = deployment
         self._child: subprocess.Popen[str] | None = None
@@ -55,8 +56,7 @@ class RefreshRemote(ProducesOnRequest):
         self.emit_on_request()
         code = self._run(str(context["run_id"]))
         if code == 0:
-            replica = self._deployment.assets.replica(self.remote)
-            context["outlet_events"][self.events].add(replica)
+            context["outlet_events"][self.events].add(self.inbox)
         elif code == EXIT_USAGE:
             raise AirflowFailException(f"{self.remote}: the configuration is wrong, see above.")
         elif code != EXIT_NOTHING_TO_DO:

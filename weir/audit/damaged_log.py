@@ -26,7 +26,6 @@ from weir.compute.sql import (
 from weir.ingest import netting
 from weir.ingest.journal import Journal, append
 from weir.ingest.netting import QUAD
-from weir.lake.damage.damaged_files import damaged_files
 from weir.lake.damage.storage_errors import StorageError
 from weir.lake.delta.commit import write
 from weir.lake.delta.file_commits import files_of
@@ -105,7 +104,7 @@ class DamagedLog:
         if self.temporary.exists(_COPY.name):
             return True
         folder, stored = folder_of(lake) / QUADS.name, lake.existing(QUADS.name)
-        bad = {file.name for file in damaged_files(folder, stored)}
+        bad = {file.name for file in lake.damaged_files(QUADS.name)}
         files = [path for path, _ in files_of(stored) if path.rpartition("/")[2] not in bad]
         if not files:
             return False

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weir.audit.checked import CheckOf
+from weir.expectations.damage import FILES_ARE_WHOLE, LOG_IS_WHOLE
 from weir.expectations.suite import QualityResult
 from weir.expected_errors import as_user_error
-from weir.lake.damage.damaged_files import damaged_files
 from weir.lake.damage.integrity import damaged_commits
 from weir.lake.damage.step_back import step_back_text
 from weir.lake.delta.commit_files import actions, commit_file
@@ -16,8 +16,8 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import LEDGER_SUMMARY, RUNS
 
-LOG = CheckOf("log_is_whole", "The commits that a reader needs are there and can be read.")
-FILES = CheckOf("files_are_whole", "Every data file is there, and its content is what was written.")
+LOG = CheckOf(LOG_IS_WHOLE, "The commits that a reader needs are there and can be read.")
+FILES = CheckOf(FILES_ARE_WHOLE, "Every data file is there, and its content is what was written.")
 COMMITS = CheckOf(
     "commits_are_ours", "Every commit that changes rows says which run of Weir made it."
 )
@@ -25,21 +25,20 @@ WATERMARKS = CheckOf("watermarks_grow", "No commit of a job goes back behind the
 _WITHOUT_METADATA = (RUNS.name, LEDGER_SUMMARY.name)
 
 
-def file_results(lake: Lake, folder: Path, table: str) -> Iterator[QualityResult]:
-    """Check the log, the files and the commits of a local table; if the log is damaged, only it.
+def file_results(lake: Lake, table: str) -> Iterator[QualityResult]:
+    """Check the log, the files and the commits of a table; if the log is damaged, only it.
 
-    Args:
-        lake: has the table.
-        folder: of the table.
-        table: its name.
+    Of a table in an object store, all files are brought again.
     """
+    folder = lake.folder(table)
+    with lake.using(table):
+        lake.storage.bring_log(table)
     damages = [f"{damage.file}: {damage.what}" for damage in damaged_commits(folder)]
     yield LOG.result(table, damages)
     if damages:
         return
     try:
-        damaged = damaged_files(folder, lake.existing(table))
-        yield FILES.result(table, [str(file) for file in damaged])
+        yield FILES.result(table, [str(file) for file in lake.damaged_files(table)])
         yield COMMITS.result(table, [*_foreign_commits(lake, folder, table)])
         yield WATERMARKS.result(table, [*_steps_back(lake, table)])
     except Exception as error:

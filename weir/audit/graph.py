@@ -27,7 +27,7 @@ from weir.compute.sql import (
     sum_of,
     union_all,
 )
-from weir.engine.graph import POSITIONS, is_no_replica
+from weir.engine.graph import POSITIONS, is_unreserved
 from weir.engine.relations import BEFORE_ALL, EpochRange
 from weir.engine.sweep import set_log
 from weir.expectations.suite import QualityResult
@@ -103,7 +103,7 @@ def union_log(head: int) -> exp.Query:
     bag = select(
         *columns((*POSITIONS, "epoch", "weight")),
         from_=rows_of(QUADS_ROWS),
-        where=[column("epoch") <= number(head), is_no_replica()],
+        where=[column("epoch") <= number(head), is_unreserved()],
     )
     return set_log(bag, POSITIONS, EpochRange(BEFORE_ALL, head))
 

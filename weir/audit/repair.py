@@ -29,9 +29,8 @@ from weir.audit.stage import examined
 from weir.definitions.catalog import Catalog
 from weir.errors import QualityError, listed
 from weir.lake.damage.storage_errors import DamagedTable, StorageError
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 from weir.lake.tables import EMBEDDINGS, QUADS, TRIPLES, split_name
-from weir.lake.upkeep.removal import remove_table
 from weir.maintain.tasks import Start, start_again
 from weir.progress.completion import Completion
 from weir.progress.watermarks import head
@@ -134,7 +133,7 @@ def repair_lake(
                         case "correct":
                             correct(engine, lake, completion, query, run_id)
                         case "remove":
-                            remove_table(lake.location(repair.table))
+                            lake.remove(repair.table)
                         case "none":
                             raise AssertionError("it is left")
                 done.append(repair)
@@ -152,15 +151,11 @@ def repair_lake(
 
 def _record_whole(lake: Lake, run_id: str, tables: Sequence[str]) -> None:
     """Record the checks of the files of rebuilt tables."""
-    folder = local_folder(lake.root)
     # If this fails, the next audit records it.
     with suppress(StorageError):
-        if folder is not None:
-            results = [
-                result for name in tables for result in file_results(lake, folder / name, name)
-            ]
-            of_tables = Validation("", 0, head(lake), tuple(results))
-            record_results(lake, run_id, [of_tables], "audit", page=None)
+        results = [result for name in tables for result in file_results(lake, name)]
+        of_tables = Validation("", 0, head(lake), tuple(results))
+        record_results(lake, run_id, [of_tables], "audit", page=None)
 
 
 def _start(completion: Completion, catalog: Catalog, query: str) -> Start | None:

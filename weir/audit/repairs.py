@@ -17,13 +17,12 @@ from weir.audit.sources import SOURCES
 from weir.compute.engine import Engine
 from weir.compute.sql import column, number, rows_of, select
 from weir.expectations.suite import QualityResult
-from weir.lake.damage.damaged_files import damaged_files
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.commit import write
 from weir.lake.delta.file_commits import Replacement, files_of
 from weir.lake.delta.file_commits import replace as replace_files
 from weir.lake.delta.metadata import Metadata
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 from weir.lake.ledger.runs import REMOVED, SUCCEEDED, LedgerRow, record
 from weir.lake.tables import (
     ANSWERS,
@@ -36,8 +35,7 @@ from weir.lake.tables import (
     split_name,
 )
 from weir.lake.upkeep.consolidated import consolidated_until, note_consolidation
-from weir.lake.upkeep.maintenance import rearrange
-from weir.lake.upkeep.removal import remove_table
+from weir.lake.upkeep.maintenance import Snapshot, rearrange
 from weir.maintain.tasks import Start
 from weir.progress.backlog import REPAIRED
 from weir.progress.completion import Completion
@@ -193,8 +191,9 @@ def rebuild_triples(engine: Engine, lake: Lake, head: int, rows_per_file: int) -
     """Replace all rows of `triples` by the union of `quads`; change feeds do not show it."""
     engine.query("rebuilt_triples", union_query(head), "cache")
     note_consolidation(lake, TRIPLES.name, consolidated_until(lake, QUADS.name))
-    rows = engine.count("rebuilt_triples")
-    rearrange(engine.frame("rebuilt_triples"), lake, TRIPLES, -(-rows // rows_per_file) or 1)
+    files = -(-engine.count("rebuilt_triples") // rows_per_file) or 1
+    snapshot = Snapshot.newest(lake, TRIPLES.name)
+    rearrange(engine.frame("rebuilt_triples"), lake, TRIPLES, files, snapshot)
 
 
 def recompute(engine: Engine, lake: Lake, completion: Completion, query: str, run: Claim) -> None:
@@ -214,8 +213,7 @@ def recompute(engine: Engine, lake: Lake, completion: Completion, query: str, ru
         if completion.published(query) is not None:
             correct(engine, lake, completion, query, run.run_id)
     # Last: if the repair is killed before, the next audit still finds the wrong embeddings.
-    remove_table(lake.location(table))
-    lake.forget(table)
+    lake.remove(table)
 
 
 def _note_embeddings(lake: Lake, completion: Completion, query: str, run: Claim) -> None:
@@ -245,23 +243,21 @@ def correct(engine: Engine, lake: Lake, completion: Completion, query: str, run_
     """Remove damaged files from an answer, and make the next run publish the difference."""
     table, published = ANSWERS.name(query), completion.published(query)
     assert published is not None, "it is published"
-    folder = local_folder(lake.root)
     stored = lake.existing(table)
-    if folder is not None:
-        damaged = {file.name for file in damaged_files(folder / table, stored)}
+    damaged = {file.name for file in lake.damaged_files(table)}
 
-        def without_damaged(newest: object) -> Replacement | None:
-            del newest
-            removed = [
-                stored_file
-                for stored_file in files_of(stored)
-                if stored_file[0].rpartition("/")[2] in damaged
-            ]
-            return Replacement(removed, (), changes_data=True) if removed else None
+    def without_damaged(newest: object) -> Replacement | None:
+        del newest
+        removed = [
+            stored_file
+            for stored_file in files_of(stored)
+            if stored_file[0].rpartition("/")[2] in damaged
+        ]
+        return Replacement(removed, (), changes_data=True) if removed else None
 
-        metadata = Metadata(run_id, "repair", published.metadata.watermark)
-        replace_files(stored, without_damaged, metadata=metadata.to_json())
-        lake.committed(table)
+    metadata = Metadata(run_id, "repair", published.metadata.watermark)
+    replace_files(stored, without_damaged, metadata=metadata.to_json())
+    lake.committed(table)
     name = f"left_{query}"
     engine.open(name, table)
     total = exp.func("COALESCE", exp.Sum(this=column("weight")), number(0))

@@ -44,17 +44,17 @@ class _Ingested:
 
 @dataclass(slots=True)
 class Replay:
-    """The change sets of a source that are read again, and how far that is.
+    """A source whose change sets are read again, and how far that is.
 
     Attributes:
         known: how far the source was ingested.
-        ingested: all its positions, in order.
+        ingested: all ingested change sets of the source, by position, in order.
         left: the positions that are not read yet, in order.
-        change_sets: the change sets that can be read, by position.
-        why: what could not be read again; empty if all could.
-        until: up to this epoch, the rows of the source are taken over from the damaged log as a
-            whole, which mixes the changes of these epochs; 0 if they need not be.
-        lost: the epochs taken over from the damaged log since the last state that was read.
+        change_sets: the change sets that can be read again, by position.
+        why: a sentence about what cannot be read again; empty if everything can.
+        until: the epoch up to which all rows of the source are copied from the damaged log, because
+            the log no longer separates the changes of these epochs; 0 if none are copied for that.
+        lost: the epochs copied from the damaged log since the last state that was read.
     """
 
     known: SourcePosition

@@ -22,8 +22,7 @@ from weir.errors import ConfigurationError, QualityError
 from weir.expectations.suite import QualityResult
 from weir.expected_errors import as_user_error
 from weir.lake.counted import counted
-from weir.lake.damage.integrity import tables_in
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 from weir.lake.tables import (
     ANSWERS,
     EMBEDDINGS,
@@ -133,13 +132,7 @@ def examined(
 
 
 def _require_tables(lake: Lake) -> None:
-    folder = local_folder(lake.root)
-    if folder is not None and folder.is_dir():
-        # Also damaged tables, which cannot be opened.
-        has_tables = bool(tables_in(folder))
-    else:
-        has_tables = lake.exists(RUNS.name)
-    if not has_tables:
+    if not lake.tables():
         raise ConfigurationError(
             f"there is no lake at {lake.root}",
             "",
@@ -184,19 +177,16 @@ class _Audit:
         return Completion.read(self.lake)
 
     def files(self) -> Iterator[QualityResult]:
-        """Check the files of a local lake."""
-        folder = local_folder(self.lake.root)
-        if folder is None:
-            self.progress("the lake is no folder: files are verified as far as rows are read")
-            return
-        names = tables_in(folder)
+        """Check the files of the lake."""
+        names = self.lake.tables()
         self.progress(f"reading the files of {counted(len(names), 'table')}")
         for name in names:
-            yield from file_results(self.lake, folder / name, name)
+            yield from file_results(self.lake, name)
         if TRANSACTIONS.name in names:
             for table in (QUADS, TRIPLES, GRAPHS):
                 if table.name not in names:
-                    yield LOG.result(table.name, [f"{folder / table.name}: the table is gone"])
+                    gone = f"{self.lake.location(table.name)}: the table is gone"
+                    yield LOG.result(table.name, [gone])
 
     def rows(self, damaged: set[str]) -> Iterator[QualityResult]:
         """Check the rows of the graph and of queries, and answers against embeddings."""

@@ -147,16 +147,17 @@ def _show_held(
 
 
 def _require_published(settings: Settings, query: str) -> None:
-    from weir.definitions.published import published_queries
+    from weir.lake.tables import ANSWERS
 
-    published = published_queries(settings, open_lake(settings))
+    published = open_lake(settings).owners(ANSWERS)
     if query in published:
         return
     from weir.definitions.catalog import Catalog
     from weir.definitions.names import declared_names, folders_of, is_declared
     from weir.errors import ConfigurationError, QualityError
-    from weir.pending import beyond_limits, held_reasons
+    from weir.pending import beyond_limits
     from weir.progress.completion import Completion
+    from weir.progress.held import held_reasons
     from weir.remotes.readiness import why_unpublished
     from weir.text.near import meant
 

@@ -10,6 +10,7 @@ import typer
 
 from weir.cli.answers import log, show, sql
 from weir.cli.audit import audit, repair
+from weir.cli.documents import documents
 from weir.cli.freshness import freshness
 from weir.cli.options import Options, Output
 from weir.cli.progress import still_at_work
@@ -34,7 +35,7 @@ app = typer.Typer(
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, doctor, setup_spark),
     "Run": (ingest, run, refresh),
-    "Inspect": (status, show, log, sql, explain, freshness, report),
+    "Inspect": (status, show, log, sql, explain, documents, freshness, report),
     "Check": (audit, repair),
     "Change": (drop, rename),
 }

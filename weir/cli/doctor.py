@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from weir.lake.tables import (
 )
 from weir.project import open_lake
 from weir.settings import Settings
-from weir.spark_setup.installation import java_home, missing_jars, spark_home
+from weir.spark_setup.installation import delta_jars_of_spark, java_home, spark_home
 from weir.spark_setup.java import SUPPORTED, major_version
 
 PYTHON = ((3, 11), (3, 13))
@@ -42,8 +43,8 @@ _INSTALL = "Install Weir again: `pip install weir`; in a checkout, `make setup`.
 _INSTALL_SPARK = "`pip install 'weir[spark]'`; in a checkout, `make setup`."
 _SET_UP = "Run `weir setup-spark`; in a checkout, `make setup`."
 _ASK_AGAIN = (
-    "Correct `url`, `ports`, `allow` or `connection` in remotes.yml if the reason names them; else"
-    ' see that the remote answers. `weir sql "SELECT * FROM requests WHERE reason IS NOT NULL"` has'
+    "Correct `url`, `ports`, `allow` or `connection` of its declaration if the reason names them;"
+    ' else see that it answers. `weir sql "SELECT * FROM requests WHERE reason IS NOT NULL"` has'
     " every failure."
 )
 _ENOUGH_BYTES = 100 * 2**20
@@ -133,9 +134,8 @@ def _java() -> Finding:
 
 
 def _jars() -> Finding:
-    missing = missing_jars()
-    jars = f"missing: {', '.join(missing)}" if missing else "all are there"
-    return Finding("Delta jars", not missing, jars, _SET_UP)
+    wrong = delta_jars_of_spark().what_is_wrong
+    return Finding("Delta jars", not wrong, wrong or "all are there", _SET_UP)
 
 
 def _queries(settings: Settings) -> Iterator[Finding]:
@@ -159,6 +159,16 @@ def _queries(settings: Settings) -> Iterator[Finding]:
         yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.hint)
 
 
+def _traversals(settings: Settings) -> tuple[str, ...]:
+    """The declared traversals; none if their file is wrong, which another finding says."""
+    from weir.traversals.names import traversal_names
+
+    try:
+        return traversal_names(settings.traversals)
+    except WeirError:
+        return ()
+
+
 def _sources(settings: Settings) -> Iterator[Finding]:
     from weir.ingest.sources.declared import load_sources
     from weir.lake.lake import local_folder
@@ -169,7 +179,9 @@ def _sources(settings: Settings) -> Iterator[Finding]:
         yield Finding("sources", False, str(error), "Correct it; `weir init` writes an example.")
         return
     names = ", ".join(source.name for source in sources)
-    yield Finding("sources", bool(sources), names or "none", f"Declare one in {settings.sources}.")
+    # A graph may be of the documents of traversals alone.
+    is_any = bool(sources) or bool(_traversals(settings))
+    yield Finding("sources", is_any, names or "none", f"Declare one in {settings.sources}.")
     for source in sources:
         place = local_folder(source.location)
         if place is not None and not place.exists():
@@ -205,12 +217,12 @@ def _undeclared(settings: Settings) -> Iterator[Finding]:
 
 def _remotes(settings: Settings) -> Iterator[Finding]:
     from weir.ingest.sources.all_sources import check_names
+    from weir.refresh.current import declared
     from weir.remotes.connections import credentials_of
-    from weir.remotes.declarations import load_remotes
 
     try:
         check_names(settings)
-        remotes = load_remotes(settings.remotes).values()
+        remotes = declared(settings)
     except (WeirError, OSError) as error:
         yield Finding("remotes", False, str(error), "Correct it.")
         return
@@ -229,9 +241,9 @@ def _remotes(settings: Settings) -> Iterator[Finding]:
 
 
 def _evaluations(settings: Settings) -> Iterator[Finding]:
-    """Findings about the last evaluation of each remote, or why it could not be evaluated."""
+    """Findings about the last evaluation of each remote and traversal, or why there was none."""
     from weir.expected_errors import as_user_error
-    from weir.remotes.current import current_states
+    from weir.refresh.current import current_states
 
     try:
         states = current_states(settings, datetime.now(UTC))
@@ -253,6 +265,8 @@ def _lake(settings: Settings) -> Iterator[Finding]:
 
     folder = local_folder(settings.lake)
     if folder is None:
+        yield from _object_store(settings)
+        yield from _tables(settings)
         yield _newest_epoch(settings)
         return
     yield _can_be_written(folder)
@@ -265,8 +279,31 @@ def _lake(settings: Settings) -> Iterator[Finding]:
         f"{free / 2**20:,.0f} MiB free",
         "Free some space: a full disk stops every run.",
     )
-    yield from _tables(settings, folder)
+    yield from _tables(settings)
     yield _newest_epoch(settings)
+
+
+def _object_store(settings: Settings) -> Iterator[Finding]:
+    """Whether objects can be written, read and deleted, and a second commit is refused."""
+    from weir.lake.damage.storage_errors import StorageError
+    from weir.lake.storage.objects import ObjectStore
+
+    check, path = "object store of the lake", f"_doctor/{uuid.uuid4().hex}"
+    try:
+        store = ObjectStore(settings.lake, settings.storage_options)
+        store.create(path, b"first")
+        is_replaced = store.create(path, b"second") is not None
+        is_read = store.read(path) == b"first"
+        store.delete([path])
+    except StorageError as error:
+        yield Finding(check, False, f"{error.where}: {error.what}", error.hint)
+        return
+    if is_replaced or not is_read:
+        what = "it does not refuse to create an object that exists (If-None-Match)"
+        fix = "Commits of two processes could overwrite each other: use another store."
+        yield Finding(check, False, what, fix)
+        return
+    yield Finding(check, True, "objects are written, read and deleted; a second commit is refused")
 
 
 def _can_be_written(lake: Path) -> Finding:
@@ -286,19 +323,21 @@ def _can_be_written(lake: Path) -> Finding:
     return Finding(check, True, str(lake))
 
 
-def _tables(settings: Settings, folder: Path) -> Iterator[Finding]:
+def _tables(settings: Settings) -> Iterator[Finding]:
     """Whether the commits of the tables can be read, and their data files exist."""
     from weir.expected_errors import as_user_error
-    from weir.lake.damage.integrity import Damage, damaged_commits, missing_files, tables_in
+    from weir.lake.damage.integrity import Damage, damaged_commits
 
-    lake, names = open_lake(settings), tables_in(folder)
+    lake = open_lake(settings)
+    names = lake.tables()
     all_present = True
     for name in names:
-        damages = [*damaged_commits(folder / name)]
+        lake.storage.follow(name)
+        damages = [*damaged_commits(lake.folder(name))]
         has_log = not damages
         if has_log:
             try:
-                damages = [*missing_files(folder / name, lake.existing(name))]
+                damages = [*lake.missing_files(name)]
             except Exception as error:
                 expected = as_user_error(error)
                 if expected is None:

@@ -177,7 +177,7 @@ def _described(plan: Plan, node: PlanNode) -> str:
 
 def _parts(plan: Plan) -> Iterator[str]:
     for component in plan.components:
-        yield f"  {plan.ids[component]}: {component.kind}, over the {component.scope.name}"
+        yield f"  {plan.ids[component]}: {component.kind}, over {component.scope.name}"
         for pattern in component.patterns:
             yield f"      {_pattern(plan, pattern)}"
         for condition in component.conditions:

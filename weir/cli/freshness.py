@@ -1,4 +1,4 @@
-"""`weir freshness`: how fresh the replicas of remotes are now."""
+"""`weir freshness`: how fresh the replicas of remotes and the documents of traversals are now."""
 
 from __future__ import annotations
 
@@ -31,12 +31,16 @@ _PATTERNS = (
 def freshness(
     context: typer.Context,
     patterns: Annotated[
-        bool, typer.Option("--patterns", help="Each pattern that a remote is asked for, too.")
+        bool,
+        typer.Option(
+            "--patterns",
+            help="Each pattern that a remote is asked for, and each host of a traversal, too.",
+        ),
     ] = False,
 ) -> None:
-    """Print how old the answers of remotes are now; exit code 3 past `warn_after`, or in error."""
+    """Print how old remote answers and documents are; exit code 3 past `warn_after` or in error."""
     from weir.lake.damage.storage_errors import StorageError
-    from weir.remotes.current import current_states
+    from weir.refresh.current import current_states
     from weir.remotes.source_freshness import source_freshness
 
     options = Options.of(context)
@@ -53,19 +57,22 @@ def freshness(
         results = [source_freshness(state, now, seconds / len(states)) for state in states]
         _print_json(results, now, seconds)
     elif not states:
-        print_line(f"No remote is declared in {settings.remotes}.")
+        print_line(
+            f"No remote is declared in {settings.remotes}, and no traversal in"
+            f" {settings.traversals}."
+        )
     else:
         _print_tables(options, states, with_patterns=patterns)
     _raise_for(settings, states)
 
 
 def _unreadable(settings: Settings, error: Exception) -> Iterator[dict[str, Any]]:
-    """The results of all declared remotes if a table cannot be read."""
-    from weir.remotes.declarations import load_remotes
+    """The results of all that is declared if a table cannot be read."""
+    from weir.refresh.current import declared
     from weir.remotes.source_freshness import runtime_error
 
-    for remote in load_remotes(settings.remotes).values():
-        yield runtime_error(remote.name, str(error))
+    for own in declared(settings):
+        yield runtime_error(own, str(error))
 
 
 def _print_json(results: list[dict[str, Any]], now: datetime, seconds: float) -> None:

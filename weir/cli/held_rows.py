@@ -20,9 +20,9 @@ from weir.definitions.names import folders_of, is_declared
 from weir.errors import ConfigurationError
 from weir.lake.delta.bindings import Bindings
 from weir.lake.tables import EMBEDDINGS
-from weir.pending import held_reasons
 from weir.plan.plan import ANSWER
 from weir.progress.completion import Completion
+from weir.progress.held import held_reasons
 from weir.project import open_lake
 from weir.remotes.readiness import why_unpublished
 from weir.settings import Settings

@@ -1,4 +1,4 @@
-"""Instants and durations as the command line reads and prints them: times in UTC, PT10S."""
+"""Instants as the command line reads them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from weir.errors import ConfigurationError
 from weir.lake.instants import microseconds
 
 _EXAMPLE = "2026-01-01T00:00:00Z"
-_UNITS = (("H", 3_600_000_000), ("M", 60_000_000))
-_DAY, _SECOND = 86_400_000_000, 1_000_000
 
 
 def instant_of(text: str, option: str) -> int:
@@ -31,16 +29,3 @@ def instant_of(text: str, option: str) -> int:
             f"Write {time.isoformat()}Z for UTC, or an offset such as +01:00.",
         )
     return microseconds(time)
-
-
-def duration_text(length: int) -> str:
-    """A duration in microseconds, as XML Schema writes it: `PT10S`."""
-    days, rest = divmod(length, _DAY)
-    parts = []
-    for unit, size in _UNITS:
-        count, rest = divmod(rest, size)
-        parts += [f"{count}{unit}"] if count else []
-    if rest or not (days or parts):
-        seconds, fraction = divmod(rest, _SECOND)
-        parts.append(f"{seconds}.{fraction:06}".rstrip("0").rstrip(".") + "S")
-    return f"P{f'{days}D' if days else ''}{'T' if parts else ''}{''.join(parts)}"

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from weir.cli.options import Output
+from weir.text.cells import cell_text
 from weir.text.printable import printable, printable_json, printable_lines
 
 Row = Mapping[str, Any]
@@ -65,23 +66,6 @@ def print_text(text: str) -> None:
     from rich.text import Text
 
     _console().print(Text(printable_lines(text)))
-
-
-def cell_text(value: Any) -> str:
-    """A value as the cell of a table."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case datetime():
-            return f"{value:%Y-%m-%d %H:%M:%S}"
-        case timedelta():
-            return str(timedelta(seconds=round(value.total_seconds())))
-        case float():
-            return f"{value:.1f}"
-        case _:
-            return str(value)
 
 
 def _plain(value: Any) -> Any:

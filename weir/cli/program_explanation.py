@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from weir.cli.instants import duration_text
 from weir.cli.window_explanation import explain_streams
 from weir.definitions.definition import Definition
 from weir.definitions.program import ProgramBody
@@ -12,6 +11,7 @@ from weir.lake.instants import instant_text
 from weir.lars.program import Program
 from weir.lars.reads import LookBack
 from weir.sparql.algebra.expressions import Constant, Variable
+from weir.text.durations import duration_text
 from weir.timeline.axis import Instants
 
 

@@ -12,7 +12,7 @@ from weir.cli.output import print_json, print_line
 from weir.cli.progress import progress
 from weir.lake.counted import counted
 from weir.lake.names import Name
-from weir.lake.tables import FAMILIES
+from weir.lake.tables import ANSWERS, FAMILIES
 from weir.lake.whole_files import write_whole
 from weir.project import open_lake
 
@@ -38,6 +38,16 @@ sources:
   - name: museum
     kind: snapshots
     location: data/versions
+""",
+    "traversals.yml": """\
+# Documents that are found by following links over the Web, as graphs that queries can read:
+# FROM <urn:weir:web:authorities>. `weir refresh` asks for them (docs/linked-data.md).
+#
+# traversals:
+#   - name: authorities
+#     seeds: ["https://www.wikidata.org/entity/Q1524"]   # or {query: NAME}: the IRIs in its answer
+#     follow: none                                       # or match, all, [ex:knows], a path
+#     contact: you@example.org                           # who answers for the requests
 """,
     "queries/exhibits.rq": """\
 #+ description: What is on show, and where.
@@ -187,10 +197,8 @@ def rename(
 
 def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from weir.definitions.names import folders_of, is_declared
-    from weir.definitions.published import published_queries
     from weir.errors import ConfigurationError
     from weir.lake.ledger.runs import DROPPED, SUCCEEDED, LedgerRow, record
-    from weir.lake.upkeep.removal import remove_table
     from weir.stage import claimed, new_run_id
     from weir.text.near import meant
 
@@ -198,7 +206,7 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     names = [family.name(query) for family in FAMILIES if family.one_per == "query"]
     tables = [name for name in names if lake.exists(name)]
     if not tables:
-        known = meant(query, published_queries(settings, lake))
+        known = meant(query, lake.owners(ANSWERS))
         raise ConfigurationError(
             f"{query} has no tables", settings.lake, f"{known}`weir status` lists the queries."
         )
@@ -208,8 +216,13 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
         typer.confirm(f"Delete {' and '.join(tables)}, with their history?", abort=True)
     run_id = new_run_id("drop")
     # A run in progress would create a table again, with the rows of its own range only.
-    with claimed(lake, "maintain", run_id, lease) as run, claimed(lake, "publish", run_id, lease):
+    # Compaction would go on with tables that are gone.
+    with (
+        claimed(lake, "maintain", run_id, lease) as run,
+        claimed(lake, "publish", run_id, lease),
+        claimed(lake, "compact", run_id, lease),
+    ):
         record(lake, [LedgerRow(run_id, run.job, run.number, SUCCEEDED, query, DROPPED)])
         for name in tables:
-            remove_table(lake.location(name))
+            lake.remove(name)
             print_line(f"Deleted {name}.")

@@ -42,6 +42,7 @@ def explain(
             f"{meant(query, catalog.names)}Registered: {known}.",
         ) from None
     _check_remotes(settings, member)
+    _check_traversals(settings, member)
     starts = _first_instants(settings, member)
     kept_from = _kept_from(settings, starts)
     explanation = _explanation(member, starts, kept_from, with_sql=with_sql)
@@ -120,6 +121,22 @@ def _check_remotes(settings: Settings, query: Definition) -> None:
         raise error
 
 
+def _check_traversals(settings: Settings, query: Definition) -> None:
+    """Check that the traversals of a query are declared.
+
+    Raises:
+        ConfigurationError: one is not.
+    """
+    if not query.traversals:
+        return
+    from weir.ingest.undeclared import undeclared_traversal
+    from weir.traversals.names import traversal_names
+
+    error = undeclared_traversal(query, traversal_names(settings.traversals))
+    if error is not None:
+        raise error
+
+
 def _kept_from(settings: Settings, streams: Iterable[str]) -> dict[str, int]:
     """By stream with deleted events, the first instant whose events are kept."""
     from weir.progress.streams import deleted_events
@@ -138,8 +155,8 @@ def report(
     If remotes are declared, their freshness is written to another page, in the lake.
     """
     from weir.cli.report_page import report_page
-    from weir.pages.written_page import write_page
-    from weir.remotes.current import current_states
+    from weir.refresh.current import current_states
+    from weir.refresh.page import write_page
 
     with Options.of(context).project() as project:
         settings = project.settings

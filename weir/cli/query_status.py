@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weir.cli.damage import graph_damage
 from weir.cli.stream_status import stream_answer
-from weir.definitions.definition import Definition
-from weir.definitions.published import published_queries
 from weir.lake.damage.storage_errors import DamagedTable
-from weir.lake.tables import TRANSACTIONS
+from weir.lake.tables import ANSWERS, TRANSACTIONS
 from weir.pending import DefinitionState, Pending
 from weir.progress.completion import Completion
 from weir.progress.streams import Frontiers
@@ -63,11 +60,7 @@ def query_statuses(project: Project) -> list[QueryStatus]:
     pending = Pending(project)
     completion, members = pending.completion, {q.name: q for q in pending.catalog.members}
     states = {**pending.definitions}
-    over_damaged = _over_a_damaged_graph(completion, members.values())
-    for name, damage in over_damaged.items():
-        if states[name].state != "broken":
-            states[name] = replace(states[name], state="broken", reason=damage)
-    states |= _removed(completion, {*published_queries(project.settings, project.lake)} - {*states})
+    states |= _removed(completion, {*project.lake.owners(ANSWERS)} - {*states})
     frontiers = Frontiers.read(completion.lake)
     arrivals = _arrivals(completion, states.values())
     statuses = []
@@ -108,15 +101,6 @@ def _removed(completion: Completion, names: Collection[str]) -> dict[str, Defini
         watermarks = completion.maintained(name), completion.published(name)
         states[name] = DefinitionState(name, "removed", reason, False, *watermarks, mode)
     return states
-
-
-def _over_a_damaged_graph(completion: Completion, queries: Iterable[Definition]) -> dict[str, str]:
-    """By query that reads the graph: how the graph is damaged; empty if it is not."""
-    readers = [query.name for query in queries if query.reads]
-    damage = graph_damage(completion) if readers else None
-    if damage is None:
-        return {}
-    return dict.fromkeys(readers, f"the graph that it reads is damaged: {damage}")
 
 
 def _arrivals(completion: Completion, states: Iterable[DefinitionState]) -> pa.Table:

@@ -45,16 +45,20 @@ def refresh(
     with options.project() as project, progress("refresh") as report:
         result = refresh_remotes(project, run_id, report, names=remotes or ())
     rows = [refreshed_row(remote) for remote in result.remotes]
+    followed = [traversal.row for traversal in result.traversals]
     if options.output is Output.json:
         errors = [str(error) for error in result.errors]
-        print_json({"run_id": run_id, "remotes": rows, "errors": errors})
-    elif rows:
+        print_json({"run_id": run_id, "remotes": rows, "traversals": followed, "errors": errors})
+        rows, followed = [], []
+    if rows:
         shown = [_shown(row) for row in rows]
         print_rows(options.output, [*shown[0]], shown, title=f"Run {run_id}")
         for row in rows:
             if row["reason"]:
                 print_line(f"{row['remote']}: {row['reason']}")
-    else:
+    if followed:
+        print_rows(options.output, [*followed[0]], followed, title="" if rows else f"Run {run_id}")
+    if not (result.remotes or result.traversals):
         print_line(f"No remote is declared in {project.settings.remotes}.")
     if result.errors:
         raise worst_of(result.errors)

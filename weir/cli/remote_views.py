@@ -1,4 +1,4 @@
-"""The SQL views of remotes: `replica_<remote>` and `freshness_current`."""
+"""The SQL views of remotes: `replica_<remote>`, `documents_<traversal>`, `freshness_current`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from weir.cli.answer_logs import register_table
 from weir.definitions.names import REPLICA
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
-from weir.lake.tables import FRESHNESS, REPLICAS
+from weir.lake.tables import DOCUMENTS, FRESHNESS, REPLICAS
 from weir.project import open_lake
-from weir.remotes.inbox import inbox_names
 from weir.remotes.known_keys import MAPPINGS, replica_rows
+from weir.remotes.replica_inbox import inbox_names
 from weir.settings import Settings
+from weir.traversals.names import traversal_names
 
 FRESHNESS_CURRENT = "freshness_current"
 
@@ -18,13 +19,26 @@ _NEWEST = """
 SELECT * FROM {rows}
 QUALIFY row_number() OVER (PARTITION BY remote, pattern ORDER BY evaluation DESC, round DESC) = 1
 """
+_DOCUMENTS = "documents"
+# The newest row of a page; of those, the documents.
+_NEWEST_OF_PAGE = """
+SELECT * FROM (
+    SELECT * FROM {rows}
+    QUALIFY row_number() OVER (PARTITION BY iri ORDER BY round DESC, ordinal DESC) = 1
+) WHERE is_member
+"""
 
 
 def remote_views(settings: Settings) -> list[str]:
     """The views about remotes that a statement can name."""
     lake = open_lake(settings)
     current = [FRESHNESS_CURRENT] if lake.exists(FRESHNESS.name) else []
-    return [*(f"{REPLICA}_{name}" for name in inbox_names(lake)), *current]
+    documents = [
+        f"{_DOCUMENTS}_{name}"
+        for name in traversal_names(settings.traversals)
+        if lake.exists(DOCUMENTS.name(name))
+    ]
+    return [*(f"{REPLICA}_{name}" for name in inbox_names(lake)), *documents, *current]
 
 
 def create_remote_view(bindings: Bindings, lake: Lake, name: str) -> bool:
@@ -33,6 +47,13 @@ def create_remote_view(bindings: Bindings, lake: Lake, name: str) -> bool:
         relation = f"{FRESHNESS.name} log"
         if register_table(bindings, lake, FRESHNESS.name, relation):
             _create(bindings, name, _NEWEST, relation)
+        return True
+    if name.startswith(f"{_DOCUMENTS}_"):
+        traversal = name.removeprefix(f"{_DOCUMENTS}_")
+        relation = f"{DOCUMENTS.name(traversal)} log"
+        if not register_table(bindings, lake, DOCUMENTS.name(traversal), relation):
+            return False
+        _create(bindings, name, _NEWEST_OF_PAGE, relation)
         return True
     if not name.startswith(f"{REPLICA}_"):
         return False

@@ -42,9 +42,9 @@ def listed(context: typer.Context) -> None:
 
 @remotes.command()
 def pools(context: typer.Context) -> None:
-    """Print the Airflow pools of the remotes, as JSON for `airflow pools import`."""
+    """Print the Airflow pools of remotes and traversals, as JSON for `airflow pools import`."""
     settings = Options.of(context).settings()
-    from weir.remotes.names import declared_remotes
+    from weir.traversals.names import declared_to_refresh
 
     # Airflow accepts a file without pools.
     print_json(
@@ -54,7 +54,7 @@ def pools(context: typer.Context) -> None:
                 "description": f"Weir asks {remote.name} one evaluation at a time",
                 "include_deferred": False,
             }
-            for remote in declared_remotes(settings.remotes)
+            for remote in declared_to_refresh(settings)
         }
     )
 

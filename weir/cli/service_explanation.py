@@ -22,6 +22,10 @@ def explain_services(blocks: Iterable[AskedBlock]) -> Iterator[str]:
             yield "      key: none; it is asked for as a whole (its partner shares no variable)"
         for bound in block.bounds:
             yield f"      filter: ?{bound.variable} {bound.comparison} {bound.threshold:g}"
+        for condition in block.pushing.pushed:
+            yield f"      given to the remote: FILTER({condition})"
+        for condition, why in block.pushing.kept:
+            yield f"      not given to it: FILTER({condition}): {why}"
         if block.top is not None:
             order = "largest" if block.top.descending else "least"
             yield f"      limit: the {block.top.count} {order} of ?{block.top.variable}"

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from weir.errors import ConfigurationError
 from weir.ingest.endings import stays, undeclared_sources, what_to_do
-from weir.ingest.pending import Pending, pending_change_sets, source_positions
+from weir.ingest.pending import PendingChangeSets, pending_change_sets, source_positions
 from weir.ingest.source_files import changed_files
 from weir.ingest.sources.all_sources import all_sources
 from weir.ingest.stopped_sources import StoppedSource, stopped_sources
@@ -115,7 +115,7 @@ def source_statuses(project: Project) -> SourceStatuses:
 
 
 def _not_ready(
-    name: str, pending: Pending, recorded: StoppedSource | None
+    name: str, pending: PendingChangeSets, recorded: StoppedSource | None
 ) -> tuple[str | None, str | None, datetime | None]:
     """State, reason and `since` of a source that is stopped or waits; None for others."""
     stopped = recorded if recorded is not None and recorded.state == "stopped" else None

@@ -11,7 +11,6 @@ from weir.cli.answer_logs import Rows
 from weir.cli.views import connect_to_views, view_names
 from weir.errors import ConfigurationError, WeirError
 from weir.lake.damage.damaged_files import damage_is_named
-from weir.lake.lake import local_folder
 from weir.project import open_lake
 from weir.settings import Settings
 
@@ -48,7 +47,7 @@ def query_lake(settings: Settings, statement: str) -> Rows:
     connection = connect_to_views(settings, re.findall(r"\w+", statement), lake)
     try:
         # Creating the views has opened exactly the tables that are read.
-        with damage_is_named(*(local_folder(lake.location(table)) for table in lake.opened)):
+        with damage_is_named(*(lake.folder(table) for table in lake.opened)):
             result = connection.execute(statement)
             return tuple(name for name, *_ in result.description or ()), result.fetchall()
     except duckdb.CatalogException as error:

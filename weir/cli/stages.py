@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.accepted import AcceptAny, Accepted, AcceptSource
-from weir.cli.durations import seconds_of
 from weir.cli.options import Options, named
 from weir.cli.progress import progress
 from weir.errors import ConfigurationError
 from weir.lake.names import Name
+from weir.text.durations import parse_duration
 
 if TYPE_CHECKING:
     from weir.settings import Settings
@@ -70,7 +70,7 @@ def run(
             raise ConfigurationError("--retry is for one run", "--every", "Give one of the two.")
         from weir.cli.resident import run_every
 
-        run_every(options, seconds_of(every), refresh=refresh)
+        run_every(options, period(every), refresh=refresh)
         return
     from weir.cli.run_output import print_run
     from weir.expectations.run import import_ahead
@@ -117,3 +117,22 @@ def _check_queries(settings: Settings, names: Sequence[str]) -> None:
                 str(settings.queries),
                 f"{meant(name, known)}`weir status` lists them.",
             )
+
+
+def period(text: str) -> float:
+    """The seconds of `--every`.
+
+    Raises:
+        ConfigurationError: it is no duration, or zero.
+    """
+    try:
+        seconds = parse_duration(text.strip()) / 1_000_000
+    except ValueError as error:
+        reason = str(error)
+    else:
+        if seconds:
+            return seconds
+        reason = "it is zero"
+    raise ConfigurationError(
+        f"{text!r}: {reason}", "--every", "Write a number and a unit: 500ms, 5s, 2m, 1h."
+    )

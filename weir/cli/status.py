@@ -46,7 +46,7 @@ class Status:
         from weir.cli.stream_status import stream_statuses
         from weir.errors import ConfigurationError
         from weir.progress.completion import Completion
-        from weir.remotes.current import current_states
+        from weir.refresh.current import current_states
 
         try:
             remotes = current_states(project.settings, datetime.now(UTC))
@@ -159,7 +159,7 @@ def _raise_for(now: Status, watched: frozenset[str]) -> None:
 
 
 def _print(options: Options, now: Status) -> None:
-    from weir.cli.damage import failed_run_text
+    from weir.cli.failed_runs import failed_run_text
 
     queries = [asdict(query) for query in now.queries]
     if queries:

@@ -43,7 +43,6 @@ from weir.cli.plain_values import connect_with_plain_values
 from weir.cli.remote_views import create_remote_view, remote_views
 from weir.cli.stream_status import is_over_streams
 from weir.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
-from weir.definitions.published import published_queries
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import (
@@ -99,7 +98,7 @@ def view_names(settings: Settings) -> list[str]:
     lake = open_lake(settings)
     completion = Completion.read(lake)
     answers = []
-    for query in published_queries(settings, lake):
+    for query in lake.owners(ANSWERS):
         intervals = [INTERVALS] if is_over_streams(completion, query) else []
         elements = [ELEMENTS] if lake.exists(OUTPUT_STREAMS.name(query)) else []
         answers += [f"{query}{view}" for view in (CURRENT, CHANGES, *intervals, *elements)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from weir.cli.instants import duration_text
 from weir.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window, look_back
 from weir.lake.instants import instant_text
 from weir.sparql.algebra.windows import StreamOperator
+from weir.text.durations import duration_text
 from weir.timeline.axis import Axis, Epochs
 from weir.timeline.stream_names import stream_name, streams_of
 from weir.timeline.windows import windows_of

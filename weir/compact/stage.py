@@ -11,7 +11,7 @@ small files overtakes a consolidation, it is tried once more while the claim is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -36,6 +36,8 @@ from weir.lake.instants import instant_text
 from weir.lake.lake import Lake
 from weir.lake.tables import (
     ANSWERS,
+    DOCUMENT_SUMMARIES,
+    DOCUMENTS,
     EMBEDDINGS,
     LEDGER_SUMMARY,
     QUADS,
@@ -45,6 +47,7 @@ from weir.lake.tables import (
     STREAMS,
     TRIPLES,
     Table,
+    document_summary,
     replica_summary,
 )
 from weir.lake.upkeep.earlier_rows import delete_earlier_rows, earlier_rows, may_have_earlier_rows
@@ -64,9 +67,11 @@ from weir.progress.streams import DeletedEvents, deleted_events, stream_names
 from weir.progress.watermarks import head
 from weir.project import Project
 from weir.remotes.checks.rounds import delete_old_rounds
-from weir.remotes.inbox import inbox_names
+from weir.remotes.replica_inbox import inbox_names, replica_inbox
 from weir.settings import Settings
 from weir.stage import Progress, claimed, silent
+from weir.traversals.inbox import document_inbox
+from weir.traversals.names import traversal_names
 
 _PATIENCE = 60.0
 """Seconds to wait for an ingest to end."""
@@ -115,6 +120,10 @@ def compact_lake(project: Project, run_id: str, progress: Progress = silent) -> 
         names += [STREAMS.name(name) for name in stream_names(lake)]
         for name in inbox_names(lake):
             names += [REPLICAS.name(name), REPLICA_SUMMARIES.name(name)]
+        traversals = traversal_names(settings.traversals)
+        for name in traversals:
+            if lake.exists(DOCUMENTS.name(name)):
+                names += [DOCUMENTS.name(name), DOCUMENT_SUMMARIES.name(name)]
         for query in Catalog.of(settings).members:
             names += [EMBEDDINGS.name(query.name), ANSWERS.name(query.name)]
             output = OutputStream.of(query)
@@ -123,7 +132,7 @@ def compact_lake(project: Project, run_id: str, progress: Progress = silent) -> 
         progress(f"merging and deleting files of {counted(len(names), 'table')}")
         fewer = {name: compact_files(lake, name, limits.file_bytes) for name in names}
         deleted = {name: vacuum(lake, name) for name in names}
-        delete_commits(lake)
+        delete_commits(lake, traversals)
         for name in names:
             if fewer[name] or deleted[name]:
                 progress(f"{name}: {counted(fewer[name], 'file')} fewer, {deleted[name]} deleted")
@@ -155,17 +164,25 @@ def needed_after(settings: Settings, lake: Lake) -> int:
     return max(0, min(slowest, completion.head - settings.limits.keep_epochs))
 
 
-def delete_commits(lake: Lake) -> None:
-    """Delete the commits that nothing reads any more, also in an object store."""
+def delete_commits(lake: Lake, traversals: Sequence[str]) -> None:
+    """Delete the commits that nothing reads any more, also in an object store.
+
+    Args:
+        lake: has the tables.
+        traversals: the names of those that are declared.
+    """
     remotes = inbox_names(lake)
-    for table in (*SHARED_TABLES, LEDGER_SUMMARY, *map(replica_summary, remotes)):
+    summaries = (*map(replica_summary, remotes), *map(document_summary, traversals))
+    for table in (*SHARED_TABLES, LEDGER_SUMMARY, *summaries):
         version = lake.version(table.name)
         if table.log_commits is not None and version is not None:
             delete_old_commits(lake, table.name, version - table.log_commits)
     positions = source_positions(lake)
-    for remote in remotes:
-        last = positions[remote].last
-        delete_old_rounds(lake, remote, 0 if last is None else int(last))
+    for name in remotes:
+        delete_old_rounds(lake, replica_inbox(name), positions[name].round)
+    for name in traversals:
+        # Where each document is an epoch, the newest round may be ingested in part.
+        delete_old_rounds(lake, document_inbox(name), positions[name].round - 1)
 
 
 @contextmanager

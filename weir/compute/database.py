@@ -34,12 +34,6 @@ class Database:
         connection.execute(SESSION)
         return _Tenant(connection, self._functions, self._connection, name)
 
-    def allocated(self) -> int:
-        """The bytes that tables and results take."""
-        query = "SELECT COALESCE(SUM(memory_usage_bytes), 0) FROM duckdb_memory()"
-        ((size,),) = self._connection.execute(query).fetchall()
-        return int(size)
-
     def close(self) -> None:
         """Close the database and all engines in it."""
         self._connection.close()

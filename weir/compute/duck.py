@@ -121,7 +121,7 @@ class DuckEngine:
         return int(rows)
 
     def is_on_driver(self, relation: str) -> bool:
-        """Always true."""
+        """True: DuckDB computes every relation."""
         del relation
         return True
 

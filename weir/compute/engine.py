@@ -114,7 +114,7 @@ class RowsOnDriver:
 
     @cached_property
     def column_names(self) -> Sequence[str]:
-        """Their columns."""
+        """The column names that the relations share."""
         with self.lock:
             return self.duck.columns(self.names[0])
 
@@ -425,12 +425,6 @@ class Engine:
             self._send(read)
             return spark.rows(query)
 
-    def few(self, name: str) -> pa.Table | None:
-        """The rows of a relation, wherever it is, if they are as few as the driver takes."""
-        if self._relations[name].on_driver:
-            return self._few(name)
-        return self._collect_few(self.spark.table(name))
-
     def held(self, names: Sequence[str]) -> RowsOnDriver | None:
         """The rows of relations, which stay in DuckDB; None if one of them needs Spark."""
         relations = [self._relations[name] for name in names]
@@ -438,19 +432,21 @@ class Engine:
             return None
         return RowsOnDriver(self._duck, self._driver, names)
 
-    def fetch_few(self, name: str, rows: int) -> pa.Table | None:
+    def fetch_few(self, name: str, rows: int | None = None) -> pa.Table | None:
         """The rows of a relation, fetched to this process; None if they are too many.
 
         Args:
             name: of the relation.
-            rows: how many it has.
+            rows: how many it has; None if they were not counted: then Spark gives them if they are
+                as few as the driver has of any relation.
         """
         if self._relations[name].on_driver:
             return self._few(name)
-        if rows > self.few_rows:
+        if rows is not None and rows > self.few_rows:
             return None
         with self._on_spark() as spark:
-            return spark.spark.table(name).toArrow()
+            frame = spark.spark.table(name)
+            return self._collect_few(frame) if rows is None else frame.toArrow()
 
     def frame(self, name: str) -> DataFrame:
         """The Spark frame of a relation; the relation is sent to Spark, or computed there again."""

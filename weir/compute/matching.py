@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from weir.sandbox.child import Child, ChildDied, DeadlinePassed
 from weir.sandbox.death import Cause, Death
-from weir.sandbox.limits import Limits
+from weir.sandbox.frames import ProtocolError, decode_json
+from weir.sandbox.limits import ChildLimits
 from weir.sparql.functions.evaluation_limits import (
     OUT_OF_TIME,
     LimitExceeded,
@@ -93,7 +94,7 @@ class MatchingProcess:
         with self._lock:
             if self._child is None or self._child.has_ended:
                 self._end()
-                self._child = Child(_WORKER, Limits(self._memory, "more"))
+                self._child = Child(_WORKER, ChildLimits(self._memory, "more"))
             request = MatchRequest(
                 pattern.source,
                 pattern.flags,
@@ -104,7 +105,7 @@ class MatchingProcess:
             )
             try:
                 self._child.send(json.dumps(asdict(request)).encode())
-                answer: bool | str | None = json.loads(self._child.receive(limits.deadline))
+                return self._child.receive(_answer, limits.deadline)
             except BaseException as error:
                 # A late answer would be taken for that to the next request.
                 self._end()
@@ -114,7 +115,6 @@ class MatchingProcess:
                     case ChildDied():
                         raise self._reason(error.death) from None
                 raise
-            return answer
 
     def _reason(self, death: Death) -> Exception:
         match death.cause:
@@ -125,8 +125,7 @@ class MatchingProcess:
                     f"a regular expression takes more than query_memory = {self._memory:,} bytes"
                 )
             case _:
-                ended = f"the process that matches regular expressions ended with {death.code}"
-                return RuntimeError(ended)
+                return RuntimeError(f"the process that matches regular expressions {death.how}")
 
     def _end(self) -> None:
         if self._child is not None:
@@ -145,6 +144,19 @@ def _occurs(pattern: Pattern, text: str) -> bool | None:
         # The pattern is too large, or the text is not Unicode.
         return None
     return bool(matches.as_py())
+
+
+def _answer(frame: bytes) -> bool | str | None:
+    """What the child answers to a request.
+
+    Raises:
+        ProtocolError: it is no answer.
+    """
+    match decode_json(frame):
+        case (bool() | str() | None) as answer:
+            return answer
+        case _:
+            raise ProtocolError("an unknown frame")
 
 
 def _whole_seconds_until(deadline: float | None) -> int:

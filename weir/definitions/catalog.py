@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.definition import Definition
-from weir.definitions.kinds import QUERY
 from weir.definitions.names import Declaration, Folders, declarations, folders_of
 from weir.definitions.output_streams import Linked, linked
 from weir.definitions.predicate_views import rival_views
@@ -41,19 +40,15 @@ class Catalog:
         Raises:
             ConfigurationError: the folder of queries does not exist.
         """
-        return cls._of(folders_of(settings), settings.cache)
+        return cls.of_folders(folders_of(settings), settings.cache)
 
     @classmethod
-    def of_folder(cls, folder: Path, cache: Path | None = None) -> Catalog:
-        """The catalog of a folder of queries; without `cache` every process compiles it again.
+    def of_folders(cls, folders: Folders, cache: Path | None = None) -> Catalog:
+        """The catalog of some folders; without `cache` every process compiles them again.
 
         Raises:
-            ConfigurationError: the folder does not exist.
+            ConfigurationError: the folder of queries does not exist.
         """
-        return cls._of({QUERY: folder}, cache)
-
-    @classmethod
-    def _of(cls, folders: Folders, cache: Path | None) -> Catalog:
         return cls(declarations(folders), None if cache is None else CompilationCache(cache))
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from weir.definitions.kinds import Kind
 from weir.definitions.services import NO_SERVICES, Services
+from weir.definitions.traversals import TraversalName
 from weir.plan.lookups import Seed, Shape, seeds
 from weir.sparql.algebra.windows import Registration
 from weir.timeline.axis import EPOCHS, Axis
@@ -175,7 +176,7 @@ class Definition:
         output: the table that it publishes.
         reads: the logs of the graph in the lake whose changes concern it, by table name.
         patterns: the shapes of its triple patterns, each with the windows that may have such
-            triples; none for the graph.
+            triples; none for the graph. Those that read traversals are left out.
         body: computes its rows.
         axis: the times at which its answer changes, and the streams that it reads.
         history: what it starts with: the current answer as one delta, or one delta per epoch.
@@ -184,6 +185,7 @@ class Definition:
         registration: the stream that it publishes, None if its text says nothing of one.
         writes_triples: whether the elements of that stream are triples.
         services: what it reads of remotes.
+        traversals: the traversals whose documents it reads, in the order of its text.
     """
 
     name: str
@@ -206,3 +208,4 @@ class Definition:
     registration: Registration | None = None
     writes_triples: bool = False
     services: Services = NO_SERVICES
+    traversals: tuple[TraversalName, ...] = ()

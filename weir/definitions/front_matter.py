@@ -21,7 +21,7 @@ from pydantic import (
 from weir.errors import ConfigurationError
 from weir.files.wrong_values import reason
 from weir.files.yaml_text import YamlError, read_yaml
-from weir.sparql.frontend.rspql.durations import parse_duration
+from weir.text.durations import parse_duration
 from weir.text.near import meant
 
 
@@ -45,7 +45,7 @@ def _duration(value: object) -> str:
 Time = Annotated[AwareDatetime, BeforeValidator(_time)]
 """A time with its zone."""
 Duration = Annotated[str, BeforeValidator(_duration)]
-"""A duration as `weir.sparql.frontend.rspql.durations` reads it."""
+"""A duration as `weir.text.durations` reads it."""
 
 MaxRows = Annotated[int | None, Field(ge=1, description="more rows in the answer fail validation")]
 MinRows = Annotated[int | None, Field(ge=1, description="fewer rows in the answer fail validation")]

@@ -23,7 +23,7 @@ from weir.lake.names import FORM, is_name
 from weir.lars.program import Declarations, DeclaredAtom
 from weir.lars.syntax import Place
 from weir.rdf.terms import TermError, parse_term
-from weir.sparql.frontend.rspql.durations import parse_duration
+from weir.text.durations import parse_duration
 
 STREAM_NAME = "name"
 """The key of `write_stream` that is no atom."""
@@ -133,13 +133,6 @@ class ProgramFrontMatter(FrontMatter):
     def origin_us(self) -> int:
         """Microseconds from 1970-01-01T00:00:00Z to the point 0."""
         return microseconds(self.origin)
-
-    @property
-    def first_point(self) -> int | None:
-        """The point of `starts`, None if the first event decides."""
-        if self.starts is None:
-            return None
-        return (microseconds(self.starts) - self.origin_us) // self.unit_us
 
     @property
     def corrects_back_us(self) -> int:

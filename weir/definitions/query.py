@@ -19,6 +19,7 @@ from weir.definitions.names import Declaration
 from weir.definitions.plan_json import NotAPlan, decoded, encoded
 from weir.definitions.query_keys import QueryFrontMatter, check_keys
 from weir.definitions.services import AskedBlock, RemoteName, Services, asked_blocks, remote_names
+from weir.definitions.traversals import TraversalName, traversal_names
 from weir.errors import ConfigurationError
 from weir.files.text import decoded_text
 from weir.lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
@@ -59,6 +60,7 @@ class CompiledQuery(BaseModel):
         registration: the stream that it publishes, None if its text says nothing of one.
         asked: what its blocks of SERVICE ask of remotes.
         remotes: the remotes that it names, in the order of the text.
+        traversals: the traversals that it names, in the order of the text.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -81,6 +83,7 @@ class CompiledQuery(BaseModel):
     registration: Registration | None = None
     asked: tuple[AskedBlock, ...] = ()
     remotes: tuple[RemoteName, ...] = ()
+    traversals: tuple[TraversalName, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ class QueryBody(Body):
 
     @property
     def shape(self) -> str | None:
-        """Of the plan: equal for queries that differ in constants only."""
+        """A hash of the parameterized plan: equal for queries that differ in constants only."""
         return self.compiled.shape
 
     def delta(self, leg: LegInputs) -> PlanDelta:
@@ -182,7 +185,10 @@ def _definition(declaration: Declaration, text: str, compiled: CompiledQuery) ->
     # The rows of a query over streams have instants: none is deleted but by a correction.
     max_change = None if compiled.windows else said.max_change
     guards = Guards.of(file, compiled.guard_lines, said.max_rows, said.min_rows, max_change)
-    scopes = ((seed.scope.window, seed.shape) for seed in compiled.seeds)
+    # A traversal may have no document yet, so nothing is misspelt because it is not there.
+    scopes = (
+        (seed.scope.window, seed.shape) for seed in compiled.seeds if not seed.scope.traversals
+    )
     return Definition(
         name=declaration.name,
         kind=QUERY,
@@ -205,6 +211,7 @@ def _definition(declaration: Declaration, text: str, compiled: CompiledQuery) ->
         registration=compiled.registration,
         writes_triples=compiled.form == "construct",
         services=Services(compiled.asked, compiled.remotes, said.staleness),
+        traversals=compiled.traversals,
     )
 
 
@@ -236,7 +243,7 @@ def compile_query(text: str, file: str) -> CompiledQuery:
 
     head = read_head(text, file, QueryFrontMatter, QUERY.comment)
     said = head.values
-    query = translate(text, said.default_graph, file)
+    query = translate(text, said.default_graph, file, push_filters=said.push_filters)
     _check_columns(query, text, file)
     check_keys(head, windows=bool(query.windows), services=bool(query.remotes))
     _refuse_not_maintained(query, text, file)
@@ -263,6 +270,7 @@ def compile_query(text: str, file: str) -> CompiledQuery:
         registration=query.registration,
         asked=asked_blocks(query, plan),
         remotes=remote_names(query),
+        traversals=traversal_names(query),
     )
 
 

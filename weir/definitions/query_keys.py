@@ -9,10 +9,12 @@ from pydantic import Field
 
 from weir.definitions.front_matter import Duration, FrontMatter, Head, MaxRows, MinRows, Time
 from weir.lake.instants import INSTANT_0, microseconds
-from weir.sparql.frontend.rspql.durations import parse_duration
+from weir.text.durations import parse_duration
 
 WINDOW_KEYS = ("t0", "first", "bounds", "report", "corrects_back")
 """The keys that are for queries with windows."""
+SERVICE_KEYS = ("max_staleness", "push_filters")
+"""The keys that are for queries with SERVICE."""
 _NOT_WITH_WINDOWS = {
     "history": "the log of this one has every instant",
     "max_change": "the rows of this one have instants, and are not deleted",
@@ -66,6 +68,12 @@ class QueryFrontMatter(FrontMatter):
         " remote",
     )
 
+    push_filters: bool = Field(
+        False,
+        description="with SERVICE: remotes apply FILTERs around its blocks, too; if it is switched"
+        " on or off, all keys are asked for again",
+    )
+
     @property
     def staleness(self) -> timedelta | None:
         """`max_staleness` as a time."""
@@ -107,5 +115,5 @@ def check_keys(head: Head[QueryFrontMatter], *, windows: bool, services: bool) -
             "Delete the line, or declare a window with FROM NAMED WINDOW.",
         )
     if not services:
-        what = "max_staleness is for queries with SERVICE, and this one has none"
-        head.refuse({"max_staleness": what}, "Delete the line.")
+        what = "is for queries with SERVICE, and this one has none"
+        head.refuse({key: f"{key} {what}" for key in SERVICE_KEYS}, "Delete the line.")

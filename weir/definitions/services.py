@@ -9,6 +9,7 @@ from weir.plan.operators import Distinct, PlanNode
 from weir.plan.plan import Plan
 from weir.sparql.algebra.bounds import Top
 from weir.sparql.algebra.filter_distances import Bound
+from weir.sparql.algebra.pushed_filters import Pushing
 from weir.sparql.algebra.queries import Query
 from weir.sparql.algebra.services import Asked, pattern_id
 
@@ -38,6 +39,7 @@ class AskedBlock:
         columns: the columns of the key's variables in the embedding table.
         bounds: conditions on what it binds, without which a solution is in no answer.
         top: the answer has the solutions with the first values of what it binds.
+        pushing: what becomes of the filters around it.
     """
 
     remote: str
@@ -51,6 +53,7 @@ class AskedBlock:
     columns: tuple[str, ...]
     bounds: tuple[Bound, ...]
     top: Top | None
+    pushing: Pushing
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,4 +109,5 @@ def _block(asked: Asked, plan: Plan, keys: PlanNode | None) -> AskedBlock:
         columns,
         asked.bounds,
         asked.top,
+        asked.pushing,
     )

@@ -10,6 +10,7 @@ from weir.compute.sql import (
     all_of,
     any_of,
     ascending,
+    case,
     cast,
     coalesce,
     column,
@@ -33,7 +34,7 @@ from weir.engine.relations import BEFORE_ALL, CHANGE, FOREVER, INTERVAL, EpochRa
 from weir.engine.sweep import integrate, set_log, within
 from weir.lake import tables
 from weir.plan.scope import Scope
-from weir.rdf.replica_graphs import AFTER_LAST, FIRST
+from weir.rdf.reserved_graphs import RANGES, documents_of_web
 
 TRIPLES, QUADS = tables.TRIPLES.name, tables.QUADS.name
 POSITIONS = ("subject", "predicate", "object")
@@ -42,6 +43,23 @@ POSITIONS = ("subject", "predicate", "object")
 def graph_columns(scope: Scope) -> tuple[str, ...]:
     """The columns of a triple in `scope`: with its graph's name where each graph is by itself."""
     return ("graph", *POSITIONS) if scope.each else POSITIONS
+
+
+def shown_columns(scope: Scope) -> list[exp.Expr]:
+    """The columns of a scope's log, out of rows as they are stored.
+
+    A document of a traversal is shown by its own IRI, and not by the name of its graph.
+    """
+    shown = columns(log_columns(scope))
+    if not scope.webs:
+        return [*shown]
+    graph, cases = column("graph"), []
+    for web in scope.webs:
+        length = len(documents_of_web(web)[0]) - len("http")
+        iri = exp.Substring(this=graph, start=small_number(length + 1))
+        whole = exp.Concat(expressions=[text("<"), iri], safe=False, coalesce=False)
+        cases.append((_is_within(graph, documents_of_web(web)), whole))
+    return [alias(case(*cases, otherwise=graph), "graph"), *shown[1:]]
 
 
 def log_columns(scope: Scope) -> tuple[str, ...]:
@@ -64,28 +82,36 @@ def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None)
         until_last = exp.And(
             this=until_last, expression=one_of(column("predicate"), sorted(predicates))
         )
-    log = columns(log_columns(scope))
+    log = shown_columns(scope)
     if scope.is_union:
         return select(*log, from_=rows_of(TRIPLES), where=[until_last])
     quads = select(*log, from_=rows_of(QUADS), where=[until_last, graphs_of(scope)])
+    if not scope.is_merge:
+        return quads
     # FROM a FROM b: their merge is a set, so a triple counts once while any of them has it.
-    return set_log(quads, POSITIONS, EpochRange(BEFORE_ALL, last)) if scope.is_merge else quads
+    return set_log(quads, graph_columns(scope), EpochRange(BEFORE_ALL, last))
 
 
 def graphs_of(scope: Scope) -> exp.Expr:
     """The condition on the column `graph` of the quads of a scope that is not the union."""
     if scope.graphs is None:
-        return all_of([column("graph").neq(text("")), is_no_replica()])
-    return one_of(column("graph"), scope.graphs) if scope.graphs else exp.false()
+        return all_of([column("graph").neq(text("")), is_unreserved()])
+    graph = column("graph")
+    parts = [_is_within(graph, documents_of_web(web)) for web in scope.webs]
+    if scope.graphs:
+        parts.append(one_of(graph, scope.graphs))
+    return any_of(parts) if parts else exp.false()
 
 
-def is_no_replica(table: str | None = None) -> exp.Expr:
-    """The condition on the column `graph` (of `table`) that a graph is not reserved.
+def _is_within(graph: exp.Column, names: tuple[str, str]) -> exp.Expr:
+    """The condition that the name of a graph is in a range: the first, and after the last."""
+    return all_of([graph >= text(names[0]), graph < text(names[1])])
 
-    A range, so that files of other graphs can be skipped.
-    """
+
+def is_unreserved(table: str | None = None) -> exp.Expr:
+    """The condition on the column `graph` (of `table`) that a graph is not reserved."""
     graph = column("graph", table)
-    return any_of([graph < text(FIRST), graph >= text(AFTER_LAST)])
+    return all_of([any_of([graph < text(first), graph >= text(after)]) for first, after in RANGES])
 
 
 def changes_in(scope: Scope, log: str, epochs: EpochRange) -> exp.Select:

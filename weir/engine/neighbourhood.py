@@ -45,7 +45,9 @@ _CONSTANTS = "constants"
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One hop: its lookups, and statements that make the keys and the rows found by them."""
+    """One hop from the changes: its lookups, and statements that make the keys and the rows found
+    by them.
+    """
 
     lookups: Loaded
     keys: Statement
@@ -60,7 +62,7 @@ class Hop:
 def hops(
     prefix: str, log: str, changes: str, lookups: Sequence[Lookup], fetched: tuple[str, ...] = _LOG
 ) -> list[Hop]:
-    """The hops of `lookups`, nearest first; all have the same scope.
+    """The statements that answer `lookups`, one hop per distance from the changes, nearest first.
 
     Args:
         prefix: begins the names of the relations that are made.

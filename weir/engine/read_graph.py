@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Keep, Statement
@@ -17,31 +17,26 @@ from weir.engine.graph import (
 )
 from weir.engine.neighbourhood import hops
 from weir.engine.relations import EpochRange
+from weir.engine.thresholds import Thresholds, reason_for_whole
 from weir.plan.leaves import Component
 from weir.plan.lookups import Seed, lookups, predicates
 from weir.plan.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
-    """Numbers of rows that decide how a graph is read.
-
-    Beyond `bulk_changes` changes or `neighbourhood_rows` looked-up rows the whole graph is read;
-    up to `small_rows` a relation is kept in one partition.
-    """
-
-    bulk_changes: int
-    neighbourhood_rows: int
-    small_rows: int
-
-
-@dataclass(frozen=True, slots=True)
 class GraphRead:
-    """The interval relation that was made, and why it is the whole graph, if it is."""
+    """What was read of the graph for a range of epochs.
+
+    Attributes:
+        relation: the name of its interval relation.
+        reason_whole: why it is the whole graph; None if it is the neighbourhood of the changes.
+        looked_up: how many rows were looked up, also if the whole graph was read after all.
+        keep: how relations as large as this one are stored.
+    """
 
     relation: str
     reason_whole: str | None
-    rows: int | None
+    looked_up: int
     keep: Keep
 
 
@@ -69,8 +64,7 @@ def read_neighbourhood(
     """
     known, whole = predicates(components), f"{prefix}_whole"
     count = engine.count(changes)
-    if count > thresholds.bulk_changes:
-        reason = f"{count} changes are more than bulk_changes = {thresholds.bulk_changes}"
+    if reason := reason_for_whole(count, thresholds):
         return read_whole(engine, scope, epochs, whole, known, reason=reason)
     log = f"{prefix}_log"
     engine.make(Statement(log, scope_log(scope, epochs.last, known)))
@@ -87,7 +81,8 @@ def read_neighbourhood(
                 f"the neighbourhood of {count} changes has more than "
                 f"neighbourhood_rows = {thresholds.neighbourhood_rows} rows"
             )
-            return read_whole(engine, scope, epochs, whole, known, reason=reason)
+            read = read_whole(engine, scope, epochs, whole, known, reason=reason)
+            return replace(read, looked_up=rows)
         fetched.append(hop.rows.name)
     keep: Keep = "small" if count + rows <= thresholds.small_rows else "cache"
     graph = neighbourhood_graph(scope, prefix, fetched, changes, epochs, keep)
@@ -121,7 +116,7 @@ def read_whole(
     engine.make(Statement(log, scope_log(scope, epochs.last, known)))
     for statement in whole_graph(scope, name, log, epochs):
         engine.make(statement)
-    return GraphRead(name, reason, None, "cache")
+    return GraphRead(name, reason, 0, "cache")
 
 
 def changes_relation(

@@ -56,3 +56,15 @@ def read_text(file: Path) -> str:
         ConfigurationError: it is not a regular file, cannot be read, or is not UTF-8.
     """
     return decoded_text(read_bytes(file), file)
+
+
+def text_if_any(file: Path) -> str:
+    """The text of a file that need not exist; empty without it.
+
+    Raises:
+        ConfigurationError: it is not a regular file, cannot be read, or is not UTF-8.
+    """
+    try:
+        return read_text(file)
+    except FileNotFoundError:
+        return ""

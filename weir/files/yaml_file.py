@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import AfterValidator, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError
 
 from weir.errors import ConfigurationError
+from weir.files.text import read_text
 from weir.files.wrong_values import hint, key_of, reason
 from weir.files.yaml_text import YamlError, read_yaml
 from weir.lake.names import Name
@@ -19,6 +20,7 @@ DeclaredName = Annotated[str, AfterValidator(Name)]
 """The name in an entry, such as that of a source."""
 Part = int | str
 """A part of a path: a key, or a position in a list."""
+Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,36 @@ class YamlFile:
             where = f"{file}:{error.line}:{error.column}"
             raise ConfigurationError(f"not YAML: {error.problem}", where) from None
 
+    def validated(self, model: type[Model], tags: int = 0) -> Model:
+        """The content as a model.
+
+        Args:
+            model: what is expected.
+            tags: as of `mistake`.
+
+        Raises:
+            ConfigurationError: a key or value is wrong.
+        """
+        try:
+            return model.model_validate(self.content)
+        except ValidationError as error:
+            raise self.mistake(error, model, tags) from None
+
+    def check_names(self, key: str, names: Sequence[str]) -> None:
+        """Check that the entries below a key have different names.
+
+        Args:
+            key: of the list, `sources`: what its entries are called, too.
+            names: of the entries, in their order.
+
+        Raises:
+            ConfigurationError: two have the same.
+        """
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                where = self.place([key, index, "name"])
+                raise ConfigurationError(f"two {key} are named {name}", where)
+
     def mistake(self, error: ValidationError, model: Any, tags: int = 0) -> ConfigurationError:
         """The first error of the content, with its key and place.
 
@@ -71,6 +103,13 @@ class YamlFile:
         """The file, line and column of the value at `path`, or of the deepest part that exists."""
         line, column = _place(self.root, path)
         return f"{self.file}:{line}:{column}"
+
+
+def place_of_entry(file: Path, key: str, name: str) -> str:
+    """Where a file that has no mistake says the name of an entry below a key."""
+    read = YamlFile.of(file, read_text(file))
+    names = [entry["name"] for entry in read.content[key]]
+    return read.place([key, names.index(name), "name"])
 
 
 def _place(node: yaml.Node | None, path: Sequence[Part]) -> tuple[int, int]:

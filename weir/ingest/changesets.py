@@ -65,7 +65,7 @@ class ChangeSet:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Why a source does not go on for now; a later run does. position: of the change set."""
+    """Why a source does not go on in this run, but may later. position: of the change set."""
 
     position: str
     reason: str
@@ -91,8 +91,13 @@ class SourcePosition:
 
     @property
     def last(self) -> str | None:
-        """The newest position."""
+        """The newest position; None if nothing is ingested."""
         return self.positions[-1] if self.positions else None
+
+    @property
+    def round(self) -> int:
+        """The newest round of an inbox that is ingested, as a whole or in part; 0 before that."""
+        return 0 if self.last is None else int(self.last.partition("-")[0])
 
 
 @dataclass(slots=True)
@@ -112,7 +117,7 @@ class AcceptedChangeSets:
     caught_up: set[str] = field(default_factory=set)
 
     def copy(self) -> AcceptedChangeSets:
-        """The same, to try out what would be stopped."""
+        """A copy, on which to try out which sources would be stopped."""
         return AcceptedChangeSets(
             {**self.change_sets},
             {**self.stopped},

@@ -24,7 +24,7 @@ from weir.lake.counted import counted
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import GRAPHS, REPLICAS
+from weir.lake.tables import DOCUMENTS, GRAPHS, REPLICAS
 from weir.progress.streams import stream_names
 from weir.project import Project
 
@@ -80,23 +80,23 @@ class Retraction(Source):
 
     @property
     def guards(self) -> Guards:
-        """None: a person asks for it."""
+        """No limits: a person asked for the retraction."""
         return Guards()
 
     @property
     def change_set(self) -> ChangeSet:
-        """The empty state of all its graphs."""
+        """The change set that makes all graphs of the source empty."""
         return ChangeSet(self, DROPPED, State())
 
     def pending(self, position: SourcePosition, project: Project) -> list[ChangeSet]:
-        """The empty state."""
+        """One change set: the empty state."""
         del position, project
         return [self.change_set]
 
     def read(
         self, accepted: AcceptedChangeSets, position: SourcePosition, reader: Reader
     ) -> SourceReading:
-        """No row."""
+        """No rows; the empty state makes all quads of the source vanish."""
         del position, reader
         nothing = pa.schema([SCHEMA.field(name) for name in CHANGE_COLUMNS]).empty_table()
         empty = ChangeSetReading(None, None, changes=0, rejections=0)
@@ -133,8 +133,8 @@ def undeclared_sources(
 ) -> dict[str, int]:
     """How many quads stay of each source that is declared no longer.
 
-    Not of streams, whose events no query reads then, and not of remotes, whose replicas are in no
-    dataset.
+    Not of streams, whose events no query reads then, and not of remotes and traversals, whose
+    graphs are read only where a query names them.
     """
     streams = stream_names(lake)
     return {
@@ -144,6 +144,7 @@ def undeclared_sources(
         and position.quads
         and name not in streams
         and not lake.exists(REPLICAS.name(name))
+        and not lake.exists(DOCUMENTS.name(name))
     }
 
 

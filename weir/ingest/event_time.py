@@ -1,5 +1,4 @@
-"""When each quad of a stream's change sets happened: the column, the triple or the commit that says
-so.
+"""When each quad of a stream happened: by a column, a triple or the commit that brought it.
 
 Relations and their columns, QUAD = graph, subject, predicate, object:
 

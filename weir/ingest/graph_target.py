@@ -15,12 +15,14 @@ from weir.compute.relations import Statement
 from weir.compute.sql import (
     case,
     column,
+    columns,
     number,
     rows_of,
     select,
     small_number,
     union_all,
 )
+from weir.engine.relations import CHANGE
 from weir.ingest import netting, ownership
 from weir.ingest.changesets import AcceptedChangeSets, ChangeSet
 from weir.ingest.epochs import Transaction
@@ -118,9 +120,9 @@ def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
                     [change_set.source.name for change_set in accepted.change_sets.values()],
                     pa.string(),
                 ),
-                "replica": pa.array(
+                "reserved": pa.array(
                     [
-                        change_set.source.replica or ""
+                        change_set.source.reserved or ""
                         for change_set in accepted.change_sets.values()
                     ],
                     pa.string(),
@@ -147,9 +149,10 @@ def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
     if not refusal.owner:
         return SourceError(
             f"source {refusal.source}: {change_set.position} writes {graph}, which is reserved for"
-            " the answers of a remote",
+            " what remotes answer",
             change_set.source.location,
-            "Give the quads another graph: names that begin with urn:weir:replica: are not free.",
+            "Give the quads another graph: names that begin with urn:weir:replica: or"
+            " urn:weir:web: are not free.",
         )
     return SourceError(
         f"source {refusal.source}: {change_set.position} writes {graph}, which belongs to the"
@@ -181,7 +184,14 @@ def _net(
     # At most the quads of the batch, however large the graph is.
     engine.make(Statement(present, netting.present(stored), "small"))
     engine.make(Statement(log, netting.net_quads(assertions, present), "cache"))
-    return log, present
+    traversals = {change_set.source.traversal for change_set in accepted.change_sets.values()}
+    merges = [netting.net_merge(log, present, name) for name in sorted(filter(None, traversals))]
+    if not merges:
+        return log, present
+    merged = "log_with_merges"
+    whole = [select(*columns((*netting.QUAD, *CHANGE)), from_=rows_of(log)), *merges]
+    engine.make(Statement(merged, union_all(whole), "cache"))
+    return merged, present
 
 
 def _assertions(

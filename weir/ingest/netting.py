@@ -44,11 +44,13 @@ from weir.compute.sql import (
     small_number,
     subquery,
     sum_of,
+    text,
     union_all,
 )
-from weir.engine.graph import is_no_replica
+from weir.engine.graph import is_unreserved
 from weir.engine.relations import CHANGE, FOREVER, EpochRange
 from weir.engine.sweep import set_log
+from weir.rdf.reserved_graphs import parts_of_web, web_graph
 
 QUAD = ("graph", "subject", "predicate", "object")
 TRIPLE = ("subject", "predicate", "object")
@@ -133,10 +135,35 @@ def net_triples(log: str, present: str) -> exp.Select:
         alias(number(0), "epoch"),
         alias(small_number(1), "weight"),
         from_=rows_of(present),
-        where=[is_no_replica()],
+        where=[is_unreserved()],
     )
-    changes = select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log), where=[is_no_replica()])
+    changes = select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log), where=[is_unreserved()])
     return set_log(union_all([changes, before]), TRIPLE, EpochRange(0, FOREVER - 1))
+
+
+def net_merge(log: str, present: str, traversal: str) -> exp.Select:
+    """The log of the merge of all graphs of a traversal, from the log of the quads.
+
+    A triple holds while the number of graphs that have it is positive: a page that repeats what
+    another one says changes nothing, and neither does its end.
+    """
+    first, after = parts_of_web(traversal)
+    graph = column("graph")
+    is_part = all_of([graph >= text(first), graph < text(after)])
+    before = select(
+        *columns(TRIPLE),
+        alias(number(0), "epoch"),
+        alias(small_number(1), "weight"),
+        from_=rows_of(present),
+        where=[is_part],
+    )
+    changes = select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log), where=[is_part])
+    net = set_log(union_all([changes, before]), TRIPLE, EpochRange(0, FOREVER - 1))
+    return select(
+        alias(text(web_graph(traversal)), "graph"),
+        *columns((*TRIPLE, *CHANGE)),
+        from_=subquery(net, "merge"),
+    )
 
 
 def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> exp.Select:

@@ -20,7 +20,7 @@ _LEAST = 3
 
 
 def left_out(ingested: Sequence[str], following: str) -> str | None:
-    """That names are left out between the ingested ones and the one that follows; None if not.
+    """A sentence that says that numbers are left out before the next change set; None if none are.
 
     Args:
         ingested: names of change sets, in their order.

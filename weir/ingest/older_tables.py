@@ -16,7 +16,7 @@ from weir.lake.delta.file_rows import greatest
 from weir.lake.lake import Lake
 from weir.lake.tables import GRAPHS, QUADS, REPLICAS, STREAM_EPOCHS, STREAMS, TRANSACTIONS, TRIPLES
 from weir.progress.streams import stream_names
-from weir.remotes.inbox import inbox_names, last_round
+from weir.remotes.replica_inbox import inbox_names, replica_inbox
 
 
 def refuse_older_tables(lake: Lake) -> None:
@@ -47,7 +47,7 @@ def refuse_older_inbox(lake: Lake, remote: str) -> None:
     Raises:
         DamagedTable: it does.
     """
-    position, last = source_positions(lake).get(remote), last_round(lake, remote)
+    position, last = source_positions(lake).get(remote), replica_inbox(remote).last(lake)
     if position is not None and position.last is not None and last is not None:
         _refuse(lake, REPLICAS.name(remote), "round", last.mark.round, int(position.last))
 

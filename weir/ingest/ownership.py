@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from weir.compute.sql import (
     alias,
+    all_of,
     ascending,
     case,
     coalesce,
@@ -17,18 +18,20 @@ from weir.compute.sql import (
     inner_join,
     is_null,
     left_join,
+    negated,
     over,
     rows_of,
     select,
     subquery,
     text,
 )
-from weir.engine.graph import is_no_replica
+from weir.engine.graph import is_unreserved
+from weir.rdf.reserved_graphs import WEB
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The first change set of a source that writes another's graph; '' owns that of a replica."""
+    """The first change set of a source that writes another's graph; '' owns a reserved one."""
 
     source: str
     ordinal: int
@@ -41,28 +44,31 @@ def written_graphs(changes: str, sources: str, owners: str) -> exp.Select:
 
     first is the first change set that writes the graph; owner is null for a new graph; winner is
     the source that may write it: of several that write a new graph, the one of the first change
-    set; of the graph of a replica that of the replica, or '' if it is not among the sources.
+    set; of a reserved graph that for which it is reserved, or '' if that is not among them.
 
     Args:
         changes: ordinal, graph.
-        sources: ordinal, source, replica: of each change set; `replica` is the graph of the replica
-            that the source is, or ''.
+        sources: ordinal, source, reserved: of each change set; `reserved` is what the names of the
+            reserved graphs begin with that the source may write, or ''.
         owners: graph, source: the graphs that have an owner.
     """
     written = select(
         column("source", "sources"),
-        column("replica", "sources"),
+        column("reserved", "sources"),
         column("graph", "changes"),
         alias(exp.Min(this=column("ordinal", "changes")), "first"),
         from_=rows_of(changes, "changes"),
         joins=[inner_join(rows_of(sources, "sources"), *equal(["ordinal"], "changes", "sources"))],
         group_by=[
             column("source", "sources"),
-            column("replica", "sources"),
+            column("reserved", "sources"),
             column("graph", "changes"),
         ],
     )
-    is_own = exp.EQ(this=column("graph", "written"), expression=column("replica", "written"))
+    begins = exp.StartsWith(
+        this=column("graph", "written"), expression=column("reserved", "written")
+    )
+    is_own = all_of([column("reserved", "written").neq(text("")), begins])
     first_comer = over(
         exp.FirstValue(this=column("source", "written")),
         [column("graph", "written")],
@@ -73,7 +79,7 @@ def written_graphs(changes: str, sources: str, owners: str) -> exp.Select:
         alias(column("source", "owners"), "owner"),
         alias(
             case(
-                (is_no_replica("written"), coalesce(column("source", "owners"), first_comer)),
+                (is_unreserved("written"), coalesce(column("source", "owners"), first_comer)),
                 otherwise=coalesce(
                     column("source", "owners"),
                     case((is_own, column("source", "written")), otherwise=text("")),
@@ -117,5 +123,11 @@ def new_graphs(written: str, epochs: str) -> exp.Select:
                 exp.EQ(this=column("first", "written"), expression=column("ordinal", "epochs")),
             )
         ],
-        where=[is_null(column("owner", "written"))],
+        # Of the documents of a traversal the name says whose they are.
+        where=[is_null(column("owner", "written")), negated(_is_of_web())],
     )
+
+
+def _is_of_web() -> exp.Expr:
+    graph = column("graph", "written")
+    return all_of([graph >= text(WEB[0]), graph < text(WEB[1])])

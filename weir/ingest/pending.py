@@ -120,7 +120,7 @@ def _continued(
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingChangeSets:
     """The pending change sets, source by source; why some sources have none, and others not all.
 
     unread: by name of the source, how many files beside them are not read, and why.
@@ -138,7 +138,7 @@ def pending_change_sets(
     project: Project,
     sources: Sequence[Source],
     consumed: Mapping[str, SourcePosition],
-) -> Pending:
+) -> PendingChangeSets:
     """What is pending of the sources; of a source nothing from the first change set that waits."""
     queue: list[ChangeSet] = []
     errors: dict[str, WeirError] = {}
@@ -168,7 +168,7 @@ def pending_change_sets(
             errors[source.name] = error
         if source.unread is not None:
             unread[source.name] = source.unread
-    return Pending(queue, errors, waiting, unread, missing)
+    return PendingChangeSets(queue, errors, waiting, unread, missing)
 
 
 def _gap(source: Source, position: SourcePosition, new: Sequence[ChangeSet]) -> str | None:

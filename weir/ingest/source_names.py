@@ -86,7 +86,7 @@ def rename_source(
         positions = source_positions(project.lake)
         _quads_of(project.lake, positions, ingest.sources, old)
         source = next((source for source in ingest.sources if source.name == new), None)
-        if source is None or source.stream is not None or source.replica is not None:
+        if source is None or source.stream is not None or source.reserved is not None:
             raise ConfigurationError(
                 f"no source {new} is declared that changes the graph",
                 str(project.settings.sources),

@@ -19,7 +19,7 @@ from weir.ingest.endings import settle_owners, stays, undeclared_sources, what_t
 from weir.ingest.epochs import Transaction
 from weir.ingest.journal import JOB, unfinished
 from weir.ingest.pending import (
-    Pending,
+    PendingChangeSets,
     next_batch,
     pending_change_sets,
     positions_after,
@@ -185,7 +185,7 @@ def _ingest_all(
     ingest: Ingest,
     consumed: Mapping[str, SourcePosition],
     allowed: Mapping[str, StoppedSource],
-) -> tuple[list[Transaction], int, Pending]:
+) -> tuple[list[Transaction], int, PendingChangeSets]:
     """Ingest batch after batch.
 
     Returns:
@@ -219,7 +219,8 @@ def _ingest_all(
         done.append(tick(ingest.journal, source))
         ingest.progress(f"epoch {done[-1].epoch}: time passed in the stream {source.name}")
     waiting = {name: why for name, why in waiting.items() if name not in errors}
-    return done, operations, Pending(queue, errors, waiting, pending.unread, pending.missing)
+    left = PendingChangeSets(queue, errors, waiting, pending.unread, pending.missing)
+    return done, operations, left
 
 
 def is_anything_pending(project: Project) -> bool:
@@ -243,7 +244,7 @@ def _source_result(
     source: Source,
     done: Sequence[Transaction],
     consumed: Mapping[str, SourcePosition],
-    pending: Pending,
+    pending: PendingChangeSets,
 ) -> SourceResult:
     of_source = [transaction for transaction in done if transaction.source == source.name]
     return SourceResult(

@@ -1,14 +1,20 @@
-"""Queries that read a stream or a remote which is not declared."""
+"""Queries that read a stream, a remote or a traversal which is not declared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError
 from weir.ingest.stream_readers import undeclared_streams
+from weir.rdf.reserved_graphs import web_graph
 from weir.remotes.declarations import Remote, load_remotes
 from weir.settings import Settings
+from weir.text.near import meant
+from weir.traversals.names import traversal_names
+
+Declared = TypeVar("Declared")
 
 
 def undeclared(queries: Iterable[Definition], settings: Settings) -> dict[str, ConfigurationError]:
@@ -17,7 +23,17 @@ def undeclared(queries: Iterable[Definition], settings: Settings) -> dict[str, C
     Nothing is known if such a file itself is wrong, which is an error of ingest.
     """
     listed = [*queries]
-    return undeclared_streams(listed, settings.sources) | _undeclared_remotes(listed, settings)
+    of_remotes = [query for query in listed if query.services.remotes]
+    of_traversals = [query for query in listed if query.traversals]
+    return {
+        **undeclared_streams(listed, settings.sources),
+        **_errors(of_remotes, lambda: load_remotes(settings.remotes), undeclared_remote),
+        **_errors(
+            of_traversals,
+            lambda: traversal_names(settings.traversals),
+            undeclared_traversal,
+        ),
+    }
 
 
 def undeclared_remote(
@@ -35,15 +51,35 @@ def undeclared_remote(
     return None
 
 
-def _undeclared_remotes(
-    queries: Iterable[Definition], settings: Settings
+def undeclared_traversal(query: Definition, known: Collection[str]) -> ConfigurationError | None:
+    """What is wrong with a query that names a traversal which is not declared; None if nothing is.
+
+    Args:
+        query: the query.
+        known: the names of the declared traversals.
+    """
+    for named in query.traversals:
+        if named.name not in known:
+            listed = f"Traversals: {', '.join(known)}." if known else "There are none yet."
+            return ConfigurationError(
+                f"{web_graph(named.name)}: no traversal is named {named.name}",
+                f"{query.file}:{named.line}:{named.column}",
+                f"{meant(named.name, known)}Declare it in traversals.yml. {listed}",
+            )
+    return None
+
+
+def _errors(
+    queries: Sequence[Definition],
+    declared: Callable[[], Declared],
+    error_of: Callable[[Definition, Declared], ConfigurationError | None],
 ) -> dict[str, ConfigurationError]:
-    of_remotes = [query for query in queries if query.services.remotes]
-    if not of_remotes:
+    """What is wrong with queries by their names; the file of what is declared is read if needed."""
+    if not queries:
         return {}
     try:
-        remotes = load_remotes(settings.remotes)
+        known = declared()
     except ConfigurationError:
         return {}
-    errors = {query.name: undeclared_remote(query, remotes) for query in of_remotes}
+    errors = {query.name: error_of(query, known) for query in queries}
     return {name: error for name, error in errors.items() if error is not None}

@@ -167,7 +167,7 @@ BodyElement = Literal | Condition | Assignment
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a rule derives at t: the atom at t, or with `@T` the atom at the point T.
+    """The head of a rule: it derives the atom at the current point t, or with `@T` for point T.
 
     An atom is in the answer at t if it is derived at t *for* t: by a plain head, or by an `@T` head
     with T = t. An atom derived for another point is seen only by `@` and by windows with that
@@ -194,7 +194,7 @@ class Rule:
 
     @property
     def literals(self) -> tuple[Literal, ...]:
-        """The atoms of the body, in order."""
+        """The literals of the body, negated or not, in order."""
         return tuple(element for element in self.body if isinstance(element, Literal))
 
 

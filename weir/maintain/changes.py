@@ -9,7 +9,7 @@ from sqlglot import exp
 from weir.compute.engine import Engine
 from weir.compute.relations import Keep, Statement
 from weir.compute.sql import column, columns, number, rows_of, select, text
-from weir.engine.graph import graphs_of, log_columns
+from weir.engine.graph import graphs_of, log_columns, shown_columns
 from weir.engine.relations import EpochRange
 from weir.lake.delta.change_feed import CHANGE_TYPE, ChangeFeedGap, lost_files_are_a_gap
 from weir.lake.tables import QUADS, TRIPLES, Table
@@ -44,7 +44,7 @@ def read_changes(
     rows = sum(epoch.changes for epoch in inside)
     keep: Keep = "small" if engine.placement.holds(rows) else "cache"
     feed = f"{name}_feed"
-    wanted = select(column(CHANGE_TYPE), *columns(log_columns(scope))).from_(rows_of(feed))
+    wanted = select(column(CHANGE_TYPE), *shown_columns(scope)).from_(rows_of(feed))
     with lost_files_are_a_gap(table.name):
         engine.open_feed(feed, table.name, first, last, rows)
         # Looks at every row, and so opens every file.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from weir.compute.engine import Engine
-from weir.compute.relations import Keep
+from weir.compute.relations import Keep, Statement
+from weir.compute.sql import columns, rows_of, select
 from weir.compute.writing import Commit
+from weir.engine.graph import POSITIONS, graphs_of
 from weir.engine.read_graph import read_neighbourhood, read_whole
 from weir.engine.relations import EpochRange
 from weir.lake.counted import counted
@@ -50,7 +53,7 @@ class EpochCourse:
         return [task for task in self.tasks if task.name not in self.run.outcome.reported]
 
     def legs(self) -> Sequence[Leg]:
-        """The range of epochs."""
+        """The range of epochs, as one leg."""
         return [Leg.of_epochs(self.tasks[0].range_after, self.run.last)]
 
     def open(self, engine: Engine, leg: Leg) -> Sequence[Task]:
@@ -74,22 +77,33 @@ class EpochCourse:
             if task.merged:
                 run.outcome.warn(task.name, task.merged, run.progress)
         for i, (scope, seeds) in enumerate(seeds_by_scope(tasks).items()):
-            known = predicates_of(seeds)
-            self.graph[scope] = read_whole(
-                engine, scope, epochs, f"g{i}", known, reason=""
-            ).relation
+            started = time.monotonic()
+            read = read_whole(
+                engine, scope, epochs, f"g{i}", predicates_of(seeds), reason="no stored state"
+            )
+            self.graph[scope] = read.relation
+            run.outcome.read(scope, epochs, read, None, time.monotonic() - started)
         self.keep = "cache"
+        new = [task for task in tasks if task.is_new]
+        places = {scope: self._place(engine, scope) for scope in seeds_by_scope(new)}
         patterns = {
-            task.name: [
-                (Place(self.graph[seed.scope]), seed.shape)
-                for seed in task.definition.body.seeds
-                if seed.scope in self.graph
-            ]
-            for task in tasks
-            if task.is_new
+            task.name: [(places[seed.scope], seed.shape) for seed in task.definition.body.seeds]
+            for task in new
         }
         for name, what in unmatched(engine, patterns):
             run.outcome.warn(name, what, run.progress)
+
+    def _place(self, engine: Engine, scope: Scope) -> Place:
+        """Where triples of a scope are looked for."""
+        relation = self.graph[scope]
+        if not scope.traversals:
+            return Place(relation)
+        # What else a query may mean is in the documents; there may be none yet.
+        known = f"{relation}_known"
+        quads = select(*columns(POSITIONS), from_=rows_of(QUADS.name), where=[graphs_of(scope)])
+        engine.make(Statement(known, quads))
+        kind = "traversal" if len(scope.traversals) == 1 else "traversals"
+        return Place(relation, known, f"the {kind} {', '.join(scope.traversals)}")
 
     def _read_neighbourhood(
         self, engine: Engine, tasks: Sequence[Task], epochs: EpochRange
@@ -110,14 +124,24 @@ class EpochCourse:
         whole: dict[Scope, str] = {}
         self.keep, self.rows_in = "small", changes.rows
         for i, (scope, parts) in enumerate(by_scope(concerned).items()):
-            relation = changes.relations[scope]
+            started, seen = time.monotonic(), changes.by_scope[scope]
             read = read_neighbourhood(
-                engine, parts, relation, scope, epochs, run.thresholds, f"g{i}", changes.touched
+                engine,
+                parts,
+                seen.relation,
+                scope,
+                epochs,
+                run.thresholds,
+                f"g{i}",
+                changes.touched,
             )
+            seconds = seen.seconds + time.monotonic() - started
+            run.outcome.read(scope, epochs, read, seen.rows, seconds)
             self.graph[scope] = read.relation
             if read.keep == "cache":
                 self.keep = "cache"
-            if read.reason_whole:
+            # That all of a small graph is read is no event of a query; the row about it says so.
+            if read.reason_whole and not run.thresholds.is_small_graph:
                 whole[scope] = read.reason_whole
         return [_with_reasons(task, whole) for task in concerned]
 
@@ -130,28 +154,28 @@ class EpochCourse:
             engine.open(name, task.table.name)
 
     def inputs(self, engine: Engine, leg: Leg, stored: str, prefix: str) -> EpochInputs:
-        """The graph that was read."""
+        """The inputs of the engine on a leg: the graph that was read, and the stored rows."""
         return EpochInputs(engine, self._epochs(leg), self.graph, stored, prefix, self.keep)
 
     def form(self, leg: Leg, task: Task) -> CommitForm:
-        """A state, which replaces all, or new rows."""
+        """How a task is committed: a whole state replaces the table, a delta is appended."""
         metadata = commit_metadata(task, self.run.outcome.run.run_id, leg.last)
         mode: SaveMode = "overwrite" if task.from_nothing else "append"
         return CommitForm(metadata, mode, even_empty=task.from_nothing)
 
     def committed(self, _: Leg, task: Task, commit: Commit, seconds: float) -> None:
-        """The task is done."""
+        """Report that the new rows of a task are committed."""
         self.run.progress(
             f"{task.name}: {task.mode}, {counted(commit.rows, 'row')}, {seconds:.1f} s"
         )
         self.run.outcome.committed(task, commit, self.rows_in, seconds)
 
     def unchanged(self, task: Task) -> None:
-        """The task is done."""
+        """Report that the leg brought no new row for a task."""
         self.run.outcome.untouched(task)
 
     def finish(self) -> None:
-        """Nothing: each task was done with the leg."""
+        """Does nothing: each task was reported at the end of the leg."""
 
 
 def _with_reasons(task: Task, whole: Mapping[Scope, str]) -> Task:

@@ -63,7 +63,7 @@ class InstantCourse:
         return self.beginning.axis
 
     def left(self) -> Sequence[Task]:
-        """The task, if it is not reported yet."""
+        """The task as it was found, if it is not reported yet."""
         return [] if self.task.name in self.run.outcome.reported else [self.given]
 
     def legs(self) -> Sequence[Leg]:
@@ -71,7 +71,7 @@ class InstantCourse:
         return self._legs
 
     def open(self, _: Engine, __: Leg) -> Sequence[Task]:
-        """Nothing is shared: what the leg reads is opened with its inputs."""
+        """The one task. Nothing is opened here: what a leg reads is opened by `inputs`."""
         return [self.given]
 
     def open_stored(self, engine: Engine, task: Task, name: str) -> None:
@@ -82,7 +82,7 @@ class InstantCourse:
             engine.load(name, arrow_schema(task.table).empty_table())
 
     def inputs(self, engine: Engine, leg: Leg, stored: str, prefix: str) -> InstantInputs:
-        """The events in its windows, and the graph by instant."""
+        """The inputs of the engine on a leg: the events in its windows, the graph by instant."""
         timeline, lake, axis = self.beginning.timeline, self.run.lake, self._axis
         assert timeline.origin is not None, "there is a leg"
         events = open_windows(engine, lake, axis, leg.last, leg.low)
@@ -102,7 +102,9 @@ class InstantCourse:
         )
 
     def form(self, leg: Leg, _: Task) -> CommitForm:
-        """The first leg of a log replaces all rows."""
+        """How a leg is committed: the first leg of a log replaces the table, each later one is
+        appended.
+        """
         # The epochs after the last leg change nothing.
         last = self.run.last if leg == self._legs[-1] else leg.last
         metadata = self._metadata(last, leg.high, self.beginning.to_json())
@@ -124,7 +126,7 @@ class InstantCourse:
         return self.commit is not None or self.task.stored is not None
 
     def committed(self, leg: Leg, task: Task, commit: Commit, _: float) -> None:
-        """The leg is done."""
+        """Note that the new rows of a leg are committed; the task is reported by `finish`."""
         self.commit = commit
         self.rows += commit.rows
         what = "corrects and continues" if leg.corrects else "continues"
@@ -132,7 +134,7 @@ class InstantCourse:
         self.run.progress(f"{task.name}: epoch {epoch} {what}, {counted(commit.rows, 'row')}")
 
     def unchanged(self, task: Task) -> None:
-        """The leg is done."""
+        """Does nothing: the task is reported by `finish`."""
 
     def finish(self) -> None:
         """Emit what follows, leave out what ended long ago, and report the task."""

@@ -9,10 +9,13 @@ from typing import Any
 
 from weir.compute.budget import QueryLimitError
 from weir.compute.writing import Commit
+from weir.engine.read_graph import GraphRead
+from weir.engine.relations import EpochRange
 from weir.expected_errors import as_user_error
 from weir.lake.counted import counted
 from weir.lake.ledger.runs import FAILED, SKIPPED, UNTOUCHED
-from weir.maintain.tasks import Mode, Task
+from weir.maintain.tasks import READING, Mode, Task
+from weir.plan.scope import Scope
 from weir.progress.failed_attempts import Attempt, FailedAttempts
 from weir.stage import Claim, Progress, StageResult
 
@@ -95,6 +98,30 @@ class Outcome:
             seconds=seconds,
             table_version=commit.version,
             commit_metadata=commit.metadata.to_json(),
+        )
+
+    def read(
+        self, scope: Scope, epochs: EpochRange, read: GraphRead, changes: int | None, seconds: float
+    ) -> None:
+        """Record what was read of the graph for the queries at one epoch.
+
+        Args:
+            scope: which triples they see.
+            epochs: the range.
+            read: what was read.
+            changes: how many there are in the scope; None if none were read.
+            seconds: that reading the changes and the graph took.
+        """
+        self.run.note(
+            READING,
+            scope.name,
+            mode="incremental" if read.reason_whole is None else "full",
+            reason=read.reason_whole,
+            from_epoch=epochs.after,
+            to_epoch=epochs.last,
+            rows_in=changes,
+            rows_out=read.looked_up,
+            seconds=seconds,
         )
 
     def warn(self, query: str, what: str, progress: Progress) -> None:

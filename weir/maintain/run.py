@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from weir.compute.budget import Budget
 from weir.compute.engine import Engine
-from weir.engine.read_graph import Thresholds
+from weir.engine.thresholds import Thresholds
 from weir.lake.lake import Lake
 from weir.maintain.outcome import Outcome
 from weir.maintain.tasks import JOB
@@ -44,10 +44,15 @@ class Run:
 
     @property
     def thresholds(self) -> Thresholds:
-        """When to give up looking up in the graph."""
+        """When the whole graph is read."""
         limits = self.limits
-        small = max(limits.driver_rows, limits.broadcast_rows)
-        return Thresholds(limits.bulk_changes, limits.neighbourhood_rows, small)
+        return Thresholds(
+            quads=self.completion.quads,
+            bulk_share=limits.bulk_share,
+            bulk_quads=limits.bulk_quads,
+            neighbourhood_rows=limits.neighbourhood_rows,
+            small_rows=max(limits.driver_rows, limits.broadcast_rows),
+        )
 
     def budget(self) -> Budget:
         """What one query may take."""

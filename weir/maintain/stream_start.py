@@ -48,7 +48,7 @@ class Beginning:
     log: ConsolidatedLog = field(default_factory=ConsolidatedLog)
 
     def to_json(self) -> dict[str, Any]:
-        """For the metadata of every commit."""
+        """The fields for the metadata of every commit."""
         return {**self.log.to_json(), **({} if self.start is None else self.start.to_json())}
 
 

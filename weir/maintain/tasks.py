@@ -16,8 +16,11 @@ from weir.progress.backlog import PREDICATES
 from weir.progress.completion import Completion
 from weir.progress.verdicts import Verdict
 from weir.progress.watermarks import Watermark
+from weir.remotes.readiness import is_edited
 
 JOB: Literal["maintain"] = "maintain"
+READING = "reading"
+"""The `job` of the rows of the ledger about what a run of maintain read of the graph."""
 OF_LIMITS = LIMITS | {"the_answer_is_not_too_large"}
 """The checks of limits, not of the stored state; one has another name in old ledgers."""
 Mode = Literal["initial", "incremental", "full", "edited", "rebased", "untouched"]
@@ -46,7 +49,7 @@ class Task:
 
     @property
     def name(self) -> str:
-        """Of the definition."""
+        """The name of the definition."""
         return self.definition.name
 
     @property
@@ -56,7 +59,7 @@ class Task:
 
     @property
     def after(self) -> int:
-        """The epoch up to which it is complete, 0 if it is new."""
+        """The epoch up to which the embedding table is complete; 0 if it is new."""
         return 0 if self.stored is None else self.stored.epoch
 
     @property
@@ -119,10 +122,11 @@ FROM_THE_FIRST = Start(0)
 def start_again(
     completion: Completion, query: Definition, stored: Watermark | None = None
 ) -> Start | None:
-    """Where a definition starts that is computed again; None if nothing of this text is known.
+    """Where a recomputed definition starts; None if no table has its fingerprint.
 
-    That is the last epoch that was published of it. What was computed after it and not published
-    is in no answer yet, and the graph knows its epochs, but for those that were compacted away.
+    It starts at the last published epoch, or at the base of its embeddings if nothing is published.
+    Rows computed after that epoch are in no answer yet and are computed again. If the graph no
+    longer has the changes of some of these epochs, it starts later, and the reason says so.
 
     Args:
         completion: of the lake.
@@ -156,14 +160,25 @@ def _states_until(completion: Completion) -> int:
 
 
 def tasks_behind(completion: Completion, definitions: Iterable[Definition]) -> list[Task]:
-    """What is to be done for the definitions that are behind the newest epoch."""
-    last = completion.head
-    tasks = []
-    for definition in definitions:
-        task = _task(completion, definition)
-        if task.after < last or (task.mode in {"edited", "rebased"} and last > 0):
-            tasks.append(task)
-    return tasks
+    """What is to be done for the definitions that are behind."""
+    return [
+        _task(completion, definition)
+        for definition in definitions
+        if is_behind(completion, definition)
+    ]
+
+
+def is_behind(completion: Completion, definition: Definition) -> bool:
+    """Whether the embeddings of a definition are not those of its text at the newest epoch.
+
+    Nothing is before the first epoch.
+    """
+    last, stored = completion.head, completion.maintained(definition.name)
+    if last == 0:
+        return False
+    if stored is None or stored.epoch < last or is_edited(definition, completion):
+        return True
+    return _failed_check(completion, stored, definition.name) is not None
 
 
 def task_at_rest(completion: Completion, definition: Definition) -> Task:
@@ -174,7 +189,6 @@ def task_at_rest(completion: Completion, definition: Definition) -> Task:
 
 def _task(completion: Completion, definition: Definition) -> Task:
     stored = completion.maintained(definition.name)
-    verdict = completion.verdicts.get(definition.name)
     states_until = _states_until(completion)
     new = Task.from_nothing_at(definition, "initial", "new", completion.head, stored)
     if stored is None:
@@ -187,11 +201,12 @@ def _task(completion: Completion, definition: Definition) -> Task:
                 reason += f" from epoch {states_until} on: changes before it were compacted away"
             return replace(new, reason=reason, base=0)
         return new
-    if stored.metadata.fingerprint != definition.fingerprint:
+    if is_edited(definition, completion):
         return replace(new, mode="edited", reason=f"it was edited since epoch {stored.epoch}")
     why = ""
-    if verdict is not None and _is_broken(stored, verdict):
-        why = f"the stored state failed its check: {verdict.reason}"
+    failed = _failed_check(completion, stored, definition.name)
+    if failed is not None:
+        why = f"the stored state failed its check: {failed.reason}"
     elif stored.epoch < states_until:
         why = f"changes before epoch {states_until} have been compacted away"
     if why:
@@ -202,15 +217,17 @@ def _task(completion: Completion, definition: Definition) -> Task:
     return Task(definition, "incremental", reason, base=None, stored=stored)
 
 
-def _is_broken(stored: Watermark, verdict: Verdict) -> bool:
-    """Whether a check of the newest commit says that the stored state is wrong.
+def _failed_check(completion: Completion, stored: Watermark, name: str) -> Verdict | None:
+    """The check of the newest commit that says that the stored state is wrong; None if none does.
 
     An answer that is only larger than its limit is right; and a state that was recomputed and fails
     again would fail forever.
     """
-    is_about_this = verdict.version == stored.version and not verdict.success
+    verdict = completion.verdicts.get(name)
+    if verdict is None or verdict.success or verdict.version != stored.version:
+        return None
     is_of_limits = verdict.failed_checks <= OF_LIMITS
-    return is_about_this and stored.metadata.mode != "rebased" and not is_of_limits
+    return None if stored.metadata.mode == "rebased" or is_of_limits else verdict
 
 
 def groups(tasks: Iterable[Task]) -> list[list[Task]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from weir.compute.engine import Engine
@@ -20,12 +21,31 @@ from weir.progress.watermarks import epochs_after
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """Per scope the relation of its changes; how many there are; the patterns they touch."""
+class ScopeChanges:
+    """The changes of a scope that have a predicate of its patterns.
 
-    relations: dict[Scope, str]
+    Attributes:
+        relation: of their log rows.
+        rows: how many there are.
+        seconds: that reading them took.
+    """
+
+    relation: str
     rows: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The changes by scope, and the patterns they touch."""
+
+    by_scope: Mapping[Scope, ScopeChanges]
     touched: frozenset[Seed]
+
+    @property
+    def rows(self) -> int:
+        """How many there are in all scopes."""
+        return sum(changes.rows for changes in self.by_scope.values())
 
     def touch(self, task: Task) -> bool:
         """Whether a change matches a pattern of the query."""
@@ -48,21 +68,21 @@ def read_touched(
     expected = sum(transaction.changes for transaction in inside)
     if not expected and len(inside) == epochs.last - epochs.after:
         # Nothing is read: the feed may be gone since the graph last changed.
-        return Changes({}, 0, frozenset())
-    names: dict[Scope, str] = {}
+        return Changes({}, frozenset())
+    changes: dict[Scope, ScopeChanges] = {}
     touched: set[Seed] = set()
-    rows = 0
     for i, (scope, seeds) in enumerate(seeds_by_scope(tasks).items()):
-        name = names[scope] = f"changes{i}"
+        started, name = time.monotonic(), f"changes{i}"
         known = predicates_of(seeds)
         if scope.is_merge:
             keep: Keep = "small" if engine.placement.holds(expected) else "cache"
             changes_relation(engine, scope, epochs, name, known, keep)
         else:
             read_changes(engine, name, scope, epochs, ingested, known)
-        rows += engine.count(name)
+        rows = engine.count(name)
         touched |= touched_seeds(engine, name, [*seeds], f"seeds{i}")
-    return Changes(names, rows, frozenset(touched))
+        changes[scope] = ScopeChanges(name, rows, time.monotonic() - started)
+    return Changes(changes, frozenset(touched))
 
 
 def seeds_by_scope(tasks: Iterable[Task]) -> dict[Scope, dict[Seed, None]]:

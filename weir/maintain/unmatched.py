@@ -15,7 +15,7 @@ from weir.compute.engine import Engine
 from weir.compute.sql import all_of, column, one_of, rows_of, select, text
 from weir.lake.tables import TRIPLES
 from weir.plan.lookups import Shape
-from weir.rdf.replica_graphs import is_reserved
+from weir.rdf.reserved_graphs import is_reserved
 from weir.text.near import near_iris
 
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"

@@ -1,16 +1,24 @@
-"""The charts of the page about freshness: from rows to SVG, pure."""
+"""Charts of pages: from rows to Vega-Lite, and from there to SVG.
+
+A chart is a Vega-Lite specification with its rows inside. It is drawn when the page is written, so
+that a page needs no script. A row's `title` is shown where the pointer is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import Any, Final
 
-from weir.pages.svg import COLOURS, Frame, Point, dot, path, rectangle
-from weir.remotes.states import age_text
+from markupsafe import Markup
+
+from weir.text.durations import age_text
 
 Row = Mapping[str, Any]
+Chart = dict[str, Any]
+"""A Vega-Lite specification."""
 
 COLUMNS: Final = 100
 """Most columns of a chart: more evaluations are drawn together."""
@@ -23,11 +31,60 @@ OUTCOMES: Final = (
     "too_large",
     "not_asked",
 )
-_QUARTERS: Final = ((0.0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1.0, "100%"))
+_COLOURS: Final = ("#2a7f62", "#b3344d", "#3b6ea8", "#d08a1e", "#7a5aa6", "#6b6b6b", "#b5b5b5")
 _AGES: Final = ("oldest", "p95", "median")
+_SVG: Final = "http://www.w3.org/2000/svg"
+_SHARES: Final = {
+    "type": "quantitative",
+    "title": None,
+    "scale": {"domain": [0, 1], "clamp": True},
+    "axis": {"format": ".0%", "tickCount": 5},
+}
+# Vega-Lite has no format for an age.
+_AGE_LABEL: Final = " : ".join(
+    [
+        *(
+            f"datum.value >= {size} ? format(datum.value / {size}, '.3~r') + '{unit}'"
+            for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60))
+        ),
+        "format(datum.value, '.3~r') + 's'",
+    ]
+)
+_AGE: Final = {"type": "quantitative", "title": None, "axis": {"labelExpr": _AGE_LABEL}}
+_TIME: Final = {
+    "field": "at",
+    "type": "temporal",
+    "title": None,
+    "scale": {"type": "utc"},
+    "axis": {"format": "%m-%d %H:%M", "labelOverlap": True, "tickCount": 5},
+}
+# Evaluations stand side by side, however much time is between them.
+_EVALUATION: Final = {
+    "field": "at",
+    "type": "ordinal",
+    "title": None,
+    "axis": {
+        "labelExpr": "replace(slice(datum.label, 5, 16), 'T', ' ')",
+        "labelAngle": 0,
+        "labelOverlap": True,
+    },
+}
 
 
-def age_chart(rows: Sequence[Row], warn_after: float | None, error_after: float | None) -> str:
+def drawn(chart: Chart) -> Markup:
+    """The chart as SVG, which stands in the text of a page as it is."""
+    import vl_convert
+
+    ET.register_namespace("", _SVG)
+    figure = ET.fromstring(vl_convert.vegalite_to_svg(chart))
+    for mark in figure.iter():
+        # Browsers show the title of an element, and no label.
+        if mark.get("role") == "graphics-symbol" and mark.get("aria-roledescription") != "axis":
+            ET.SubElement(mark, f"{{{_SVG}}}title").text = mark.get("aria-label")
+    return Markup(ET.tostring(figure, encoding="unicode"))
+
+
+def age_chart(rows: Sequence[Row], warn_after: float | None, error_after: float | None) -> Chart:
     """The oldest age, its 95th percentile and the median, over time.
 
     Args:
@@ -35,92 +92,128 @@ def age_chart(rows: Sequence[Row], warn_after: float | None, error_after: float 
         warn_after: drawn as a line, in seconds.
         error_after: the same way.
     """
-    limits = [seconds for seconds in (warn_after, error_after) if seconds is not None]
-    ages = [row[f"{name}_seconds"] for row in rows for name in _AGES]
-    top = max([*(age for age in ages if age is not None), *limits, 1.0])
-    marks = [(top * step / 4, age_text(top * step / 4)) for step in range(5)]
-    frame = _over_time("Age over time", rows, top, marks)
-    parts = [
-        part
-        for name, colour in zip(_AGES, COLOURS, strict=False)
-        for part in _lines(frame, rows, f"{name}_seconds", colour)
+    ages = [
+        {"at": _instant(row), "age": name, "seconds": row[f"{name}_seconds"]}
+        for name in _AGES
+        for row in rows
     ]
-    for limit, colour in ((warn_after, "#d08a1e"), (error_after, "#a3132b")):
-        if limit is not None:
-            parts.append(frame.level(limit, colour))
-    return frame.figure(parts, [*zip(_AGES, COLOURS, strict=False)])
+    limits = [
+        {"seconds": seconds, "colour": colour, "title": f"{name}: {age_text(seconds)}"}
+        for name, seconds, colour in (
+            ("warn_after", warn_after, "#d08a1e"),
+            ("error_after", error_after, "#a3132b"),
+        )
+        if seconds is not None
+    ]
+    y = {**_AGE, "field": "seconds"}
+    of_limits = {
+        "y": y,
+        "color": {"field": "colour", "type": "nominal", "scale": None},
+        "description": {"field": "title"},
+    }
+    return _chart(
+        "Age over time",
+        [
+            {
+                "data": {"values": ages},
+                "mark": {"type": "line", "strokeWidth": 1.5, "invalid": "break-paths-show-domains"},
+                "encoding": {"x": _TIME, "y": y, "color": _colours("age", _AGES)},
+            },
+            {
+                "data": {"values": _alone(ages)},
+                "mark": {"type": "point", "filled": True, "size": 20},
+                "encoding": {"x": _TIME, "y": y, "color": _colours("age", _AGES)},
+            },
+            {
+                "data": {"values": limits},
+                "mark": {"type": "rule", "strokeDash": [4, 3]},
+                "encoding": of_limits,
+            },
+        ],
+    )
 
 
-def ccdf_chart(quantiles: Sequence[float]) -> str:
+def ccdf_chart(quantiles: Sequence[float]) -> Chart:
     """Which share of the keys is older than an age.
 
     Args:
         quantiles: ages in seconds, of equally distant shares from the youngest to the oldest.
     """
-    top = max(quantiles, default=0.0)
-    marks = [(top * step / 4, age_text(top * step / 4)) for step in range(5)] if top else []
-    frame = Frame("Share of the keys that is older (CCDF)", (0.0, top), 1.0, marks, _QUARTERS)
-    steps: list[Point] = [(frame.x(0.0), frame.y(1.0))]
     last = len(quantiles) - 1
+    steps = [{"place": -1, "age": 0.0, "share": 1.0}] if quantiles else []
     for place, age in enumerate(quantiles):
-        steps.append((frame.x(age), steps[-1][1]))
-        steps.append((frame.x(age), frame.y(1 - place / last if last else 0.0)))
-    return frame.figure([path(steps, COLOURS[2])] if quantiles else [])
+        steps.append({"place": place, "age": age, "share": 1 - place / last if last else 0.0})
+    line = {
+        "data": {"values": steps},
+        "mark": {"type": "line", "interpolate": "step-after", "color": _COLOURS[2]},
+        "encoding": {
+            "x": {**_AGE, "field": "age"},
+            "y": {**_SHARES, "field": "share"},
+            "order": {"field": "place"},
+        },
+    }
+    return _chart("Share of the keys that is older (CCDF)", [line])
 
 
-def staleness_chart(rows: Sequence[Row]) -> str:
+def staleness_chart(rows: Sequence[Row]) -> Chart:
     """The share of the budget that was used, beside the expected and the sampled stale share.
 
     Args:
         rows: evaluation, used_share, expected_share, sampled_share; in order, any may be null.
     """
-    names = ("budget used", "expected stale", "sampled stale")
-    colours = (COLOURS[6], COLOURS[1], COLOURS[2])
-    frame = _by_evaluation("Budget and staleness", rows, 1.0, _QUARTERS)
-    parts = []
-    for start, end, column_rows in _columns(rows):
-        used = _mean(row["used_share"] for row in column_rows)
-        if used is not None:
-            parts.append(_bar(frame, (start, end), (0.0, used), colours[0]))
-    parts += _lines(frame, rows, "expected_share", colours[1], _middle)
-    for place, row in enumerate(rows):
-        if row["sampled_share"] is not None:
-            at = (frame.x(_middle(place, row)), frame.y(row["sampled_share"]))
-            parts.append(dot(at, colours[2]))
-    return frame.figure(parts, [*zip(names, colours, strict=True)])
+    names = {
+        "used_share": "budget used",
+        "expected_share": "expected stale",
+        "sampled_share": "sampled stale",
+    }
+    marks = {"used_share": "bar", "expected_share": "line", "sampled_share": "point"}
+    range_of = _colours("share", [*names.values()], (_COLOURS[6], _COLOURS[1], _COLOURS[2]))
+    columns = _columns(rows)
+    layers = []
+    for column, name in names.items():
+        values = [
+            {"at": _instant(together[0]), "share": name, "value": mean}
+            for together in columns
+            if (mean := _mean(row[column] for row in together)) is not None
+        ]
+        encoding = {"x": _EVALUATION, "y": {**_SHARES, "field": "value"}, "color": range_of}
+        layers.append(
+            {"data": {"values": values}, "mark": {"type": marks[column]}, "encoding": encoding}
+        )
+    return _chart("Budget and staleness", layers)
 
 
-def outcome_chart(rows: Sequence[Row]) -> str:
+def outcome_chart(rows: Sequence[Row]) -> Chart:
     """What became of the elected keys, per evaluation, one above the other.
 
     Args:
         rows: evaluation and `OUTCOMES`; in order.
     """
-    bars = [
-        (
-            start,
-            end,
-            {name: sum(row[name] or 0 for row in column_rows) for name in OUTCOMES},
-            column_rows,
-        )
-        for start, end, column_rows in _columns(rows)
-    ]
-    top = float(max((sum(counts.values()) for _, _, counts, _ in bars), default=0) or 1)
-    marks = [(top * step / 4, f"{top * step / 4:g}") for step in range(5)]
-    frame = _by_evaluation("Outcomes", rows, top, marks)
-    parts = []
-    for start, end, counts, bar_rows in bars:
-        below = 0.0
-        for name, colour in zip(OUTCOMES, COLOURS, strict=True):
-            if counts[name]:
-                title = f"{bar_rows[0]['evaluation']:%Y-%m-%d %H:%M} {name}: {counts[name]}"
-                high = below + counts[name]
-                parts.append(_bar(frame, (start, end), (below, high), colour, title))
-                below = high
-    return frame.figure(parts, [*zip(OUTCOMES, COLOURS, strict=True)])
+    counts = []
+    for together in _columns(rows):
+        at, time = _instant(together[0]), together[0]["evaluation"]
+        for place, name in enumerate(OUTCOMES):
+            keys = sum(row[name] or 0 for row in together)
+            title = f"{time:%Y-%m-%d %H:%M} {name}: {keys:,}"
+            if keys:
+                counts.append(
+                    {"at": at, "outcome": name, "place": place, "keys": keys, "title": title}
+                )
+    bars = {
+        "data": {"values": counts},
+        "mark": "bar",
+        "encoding": {
+            "x": _EVALUATION,
+            "y": {"field": "keys", "type": "quantitative", "title": None},
+            "color": _colours("outcome", OUTCOMES),
+            "order": {"field": "place"},
+            "description": {"field": "title"},
+        },
+    }
+    return _chart("Outcomes", [bars])
 
 
-def heat_map(times: Sequence[datetime], bounds: Sequence[float], cells: Sequence[Row]) -> str:
+def heat_map(times: Sequence[datetime], bounds: Sequence[float], cells: Sequence[Row]) -> Chart:
     """How old the keys were over time: a column per time, a row per range of ages.
 
     Args:
@@ -131,105 +224,108 @@ def heat_map(times: Sequence[datetime], bounds: Sequence[float], cells: Sequence
     labels = [f"< {age_text(bound)}" for bound in bounds] + [
         f">= {age_text(bounds[-1])}" if bounds else "all"
     ]
-    rows, columns = len(labels), max(len(times), 1)
-    marks = [(row + 0.5, label) for row, label in enumerate(labels)]
-    across = [(place + 0.5, _label(times[place])) for place in _some(len(times))]
-    frame = Frame("Heat map of age", (0.0, float(columns)), float(rows), across, marks)
     totals: dict[int, int] = {}
     for cell in cells:
         totals[cell["place"]] = totals.get(cell["place"], 0) + cell["keys"]
-    parts = []
-    for cell in cells:
-        place, bucket, share = cell["place"], cell["bucket"], cell["keys"] / totals[cell["place"]]
-        corner = (frame.x(place), frame.y(bucket + 1))
-        wide, tall = frame.x(1) - frame.x(0), frame.y(0) - frame.y(1)
-        title = f"{times[place]:%Y-%m-%d %H:%M}, {labels[bucket]}: {cell['keys']:,} keys"
-        parts.append(rectangle(corner, wide, tall, COLOURS[1], opacity=share, title=title))
-    return frame.figure(parts)
-
-
-def _over_time(
-    title: str, rows: Sequence[Row], top: float, marks: Sequence[tuple[float, str]]
-) -> Frame:
-    """A frame whose horizontal axis is the time."""
-    times = [row["evaluation"] for row in rows]
-    if not times:
-        return Frame(title, (0.0, 1.0), top, (), marks)
-    across = [(times[place].timestamp(), _label(times[place])) for place in _some(len(times))]
-    return Frame(title, (times[0].timestamp(), times[-1].timestamp()), top, across, marks)
-
-
-def _by_evaluation(
-    title: str, rows: Sequence[Row], top: float, marks: Sequence[tuple[float, str]]
-) -> Frame:
-    """A frame whose horizontal axis counts the evaluations."""
-    across = [
-        (_middle(place, rows[place]), _label(rows[place]["evaluation"]))
-        for place in _some(len(rows))
+    values = [
+        {
+            "at": _text(times[cell["place"]]),
+            "age": labels[cell["bucket"]],
+            "share": cell["keys"] / totals[cell["place"]],
+            "title": f"{times[cell['place']]:%Y-%m-%d %H:%M}, {labels[cell['bucket']]}:"
+            f" {cell['keys']:,} keys",
+        }
+        for cell in cells
     ]
-    return Frame(title, (0.0, float(max(len(rows), 1))), top, across, marks)
+    y = {"field": "age", "type": "ordinal", "title": None, "scale": {"domain": labels[::-1]}}
+    rectangles = {
+        "data": {"values": values},
+        "mark": {"type": "rect", "color": _COLOURS[1]},
+        "encoding": {
+            "x": _EVALUATION,
+            "y": y,
+            "opacity": {
+                "field": "share",
+                "type": "quantitative",
+                "scale": {"domain": [0, 1], "range": [0, 1]},
+                "legend": None,
+            },
+            "description": {"field": "title"},
+        },
+    }
+    return _chart("Heat map of age", [rectangles])
 
 
-def _label(time: datetime) -> str:
-    return f"{time:%m-%d %H:%M}"
+def change_chart(changes: Sequence[Row]) -> Chart:
+    """Appeared rows upwards, vanished rows downwards: a small chart per query.
+
+    Args:
+        changes: query, epoch, change (appeared or vanished), rows (negative if vanished).
+    """
+    bars = {
+        "mark": "bar",
+        "width": 340,
+        "height": 120,
+        "encoding": {
+            "x": {"field": "epoch", "type": "ordinal", "axis": {"labelOverlap": True}},
+            "y": {"field": "rows", "type": "quantitative"},
+            "color": _colours("change", ("appeared", "vanished")),
+        },
+    }
+    return {
+        "data": {"values": [*changes]},
+        "facet": {"field": "query", "type": "nominal", "title": None},
+        "columns": 3,
+        "spec": bars,
+        "resolve": {"scale": {"y": "independent"}},
+    }
 
 
-def _middle(place: int, row: Row) -> float:
-    """Where an evaluation is on an axis that counts them."""
-    del row
-    return place + 0.5
+def _chart(title: str, layers: Sequence[Chart]) -> Chart:
+    return {
+        "title": {"text": title, "anchor": "start", "fontSize": 12},
+        "width": 560,
+        "height": 160,
+        "layer": [*layers],
+    }
 
 
-def _instant(place: int, row: Row) -> float:
-    """Where an evaluation is on an axis of time."""
-    del place
-    at: datetime = row["evaluation"]
-    return at.timestamp()
+def _colours(field: str, names: Sequence[str], colours: Sequence[str] = _COLOURS) -> Chart:
+    return {
+        "field": field,
+        "type": "nominal",
+        "scale": {"domain": [*names], "range": [*colours[: len(names)]]},
+        "legend": {"title": None, "orient": "top", "columns": len(names)},
+    }
 
 
-def _some(number: int) -> list[int]:
-    """At most five places that are spread over so many."""
-    return sorted({(number - 1) * step // 4 for step in range(5)}) if number else []
+def _alone(ages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The values that no line shows, as those before and after them are null."""
+    known = [None, *(age if age["seconds"] is not None else None for age in ages), None]
+    alone = []
+    for place, value in enumerate(known):
+        if value is not None:
+            beside = (known[place - 1], known[place + 1])
+            if not any(other is not None and other["age"] == value["age"] for other in beside):
+                alone.append(value)
+    return alone
 
 
-def _lines(
-    frame: Frame,
-    rows: Sequence[Row],
-    name: str,
-    colour: str,
-    where: Callable[[int, Row], float] = _instant,
-) -> list[str]:
-    """A line through the values of a column, interrupted where it is null."""
-    parts = []
-    for is_known, run in groupby(
-        enumerate(rows), key=lambda numbered: numbered[1][name] is not None
-    ):
-        if is_known:
-            points = [(frame.x(where(place, row)), frame.y(row[name])) for place, row in run]
-            parts.append(path(points, colour) if len(points) > 1 else dot(points[0], colour))
-    return parts
-
-
-def _columns(rows: Sequence[Row]) -> list[tuple[int, int, Sequence[Row]]]:
-    """The rows in at most `COLUMNS` groups, each with its first place and that after its last."""
+def _columns(rows: Sequence[Row]) -> list[Sequence[Row]]:
+    """The rows in at most `COLUMNS` groups, in order."""
     number = min(len(rows), COLUMNS)
     cuts = [place * len(rows) // number for place in range(number + 1)] if number else [0]
-    return [(start, end, rows[start:end]) for start, end in pairwise(cuts)]
-
-
-def _bar(
-    frame: Frame,
-    across: tuple[float, float],
-    up: tuple[float, float],
-    colour: str,
-    title: str = "",
-) -> str:
-    """A rectangle between values of the axes."""
-    left, right = (frame.x(value) for value in across)
-    low, high = (frame.y(value) for value in up)
-    return rectangle((left, high), right - left, low - high, colour, title=title)
+    return [rows[start:end] for start, end in pairwise(cuts)]
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
+
+
+def _instant(row: Row) -> str:
+    return _text(row["evaluation"])
+
+
+def _text(time: datetime) -> str:
+    return f"{time:%Y-%m-%dT%H:%M:%S.%f}Z"

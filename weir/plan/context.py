@@ -34,7 +34,7 @@ class Context:
 
     @property
     def carried(self) -> tuple[str, ...]:
-        """The carried columns."""
+        """The columns that every solution carries: the graph's name and the domain's."""
         graph = () if self.graph is None else (self.graph,)
         domain = () if self.domain is None else self.domain.carried
         return tuple(dict.fromkeys((*graph, *domain)))
@@ -48,13 +48,15 @@ class Context:
         return node
 
     def inside(self, scope: Scope) -> Context:
-        """The same for other triples: the name of the graph around is no longer carried."""
+        """The context of a pattern over other triples; the graph's name is no longer carried."""
         return Context(scope, domain=self.domain)
 
     def in_each_graph(self, scope: Scope, graph: str, names: PlanNode) -> Context:
-        """The same for each graph of `scope`; `graph` carries its name, one of `names`."""
+        """The context of a pattern in each graph of `scope`; `graph` is the column of the graph's
+        name, one of `names`.
+        """
         return Context(scope, graph, names, self.domain)
 
     def with_domain(self, domain: Domain | None) -> Context:
-        """The same with another domain."""
+        """The same context with another domain."""
         return replace(self, domain=domain)

@@ -27,11 +27,11 @@ class Leaf(Operator):
 
     @property
     def children(self) -> tuple[()]:
-        """None."""
+        """A leaf has no children."""
         return ()
 
     def with_children(self, children: tuple[Operator, ...]) -> Self:
-        """The same node."""
+        """The same node; there are no children to replace."""
         assert not children, "a leaf has no children"
         return self
 
@@ -58,18 +58,20 @@ class Component(Leaf):
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The graph's, then the variables of the patterns in order of appearance."""
+        """The column of the graph's name, if there is one, then the variables of the patterns in
+        order.
+        """
         first = () if self.graph is None else (self.graph,)
         names = (name for pattern in self.patterns for name in pattern.variables)
         return tuple(dict.fromkeys((*first, *names)))
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """Every variable is bound in every solution."""
+        """All variables: a triple pattern leaves none unbound."""
         return frozenset(self.variables)
 
     def needs_triple(self, scope: Scope) -> bool:
-        """If it reads the scope."""
+        """Whether `scope` is the scope that the patterns are read from."""
         return self.scope == scope
 
     def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
@@ -79,7 +81,7 @@ class Component(Leaf):
         return frozenset().union(*(pattern.ends for pattern in self.patterns))
 
     def with_member(self) -> MemberComponent:
-        """The segment for each member."""
+        """The same segment, evaluated for each member."""
         return MemberComponent(self.patterns, self.scope, self.kind, self.conditions, self.graph)
 
 
@@ -92,7 +94,7 @@ class Values(Leaf):
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """What every row binds."""
+        """The variables that are bound in every row."""
         return frozenset(
             name
             for i, name in enumerate(self.variables)
@@ -100,14 +102,16 @@ class Values(Leaf):
         )
 
     def with_terms(self, change: Change) -> Self:
-        """The same with other terms, unless there are very many."""
+        """The same solutions with other terms; unchanged if there are more than `MOST_OPTIONS`
+        terms.
+        """
         if len(self.rows) * len(self.variables) > MOST_OPTIONS:
             return self
         rows = (tuple(None if term is None else change(term) for term in row) for row in self.rows)
         return self._with(rows=tuple(rows))
 
     def with_member(self) -> MemberValues:
-        """The solutions for each member."""
+        """The same solutions for each member."""
         return MemberValues((MEMBER, *self.variables), self.rows)
 
 

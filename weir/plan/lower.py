@@ -10,6 +10,7 @@ from weir.plan.operators import Ask, Distinct, Instantiate, Project
 from weir.plan.patterns import lower_pattern
 from weir.plan.plan import Plan
 from weir.plan.scope import Scope
+from weir.rdf.reserved_graphs import traversal_of
 from weir.sparql.algebra import patterns as algebra
 from weir.sparql.algebra import queries
 from weir.sparql.algebra.scoping import is_hidden
@@ -33,7 +34,7 @@ def lower(query: queries.Query, *, allow_product: bool = False) -> Plan:
     SELECT keeps the pattern's own projection; ASK is the existence of an empty solution; CONSTRUCT
     is the set of the triples that its template makes.
     """
-    named = Scope(query.dataset.named_graphs, each=True)
+    named = _named(query.dataset)
     windows = frozenset(window.name for window in query.windows)
     lowering = Lowering(lower_pattern, named, windows)
     columns = lowering.columns
@@ -70,6 +71,15 @@ def lower(query: queries.Query, *, allow_product: bool = False) -> Plan:
         if asked_block.keys is not None
     )
     return Plan(root, columns.names, published, is_set, allow_product, asked)
+
+
+def _named(dataset: queries.Dataset) -> Scope:
+    """The named graphs; of a traversal that is named, its documents."""
+    if dataset.named_graphs is None:
+        return Scope(each=True)
+    webs = {graph: traversal_of(graph) for graph in dataset.named_graphs}
+    graphs = tuple(graph for graph, web in webs.items() if web is None)
+    return Scope(graphs, each=True, webs=tuple(web for web in webs.values() if web is not None))
 
 
 def _scope(dataset: queries.Dataset) -> Scope:

@@ -14,6 +14,7 @@ from weir.plan.joins import joined
 from weir.plan.lowering import Lowering
 from weir.plan.operators import PlanNode, Project
 from weir.plan.scope import Scope
+from weir.rdf.reserved_graphs import document_graph, may_be_document, traversal_of
 from weir.sparql.algebra.expressions import Constant, Variable
 from weir.sparql.algebra.patterns import Node, Pattern
 from weir.sparql.algebra.scoping import free_variables
@@ -34,12 +35,21 @@ def lower_graph(name: Node, pattern: Pattern, context: Context, lowering: Loweri
 
 
 def _in_graph(term: str, pattern: Pattern, context: Context, lowering: Lowering) -> PlanNode:
-    named = lowering.named.graphs
-    scope = Scope((term,) if named is None or term in named else ())
+    scope = Scope(_graphs_named(term, lowering.named))
     node = lowering.pattern(pattern, context.inside(scope))
     if not node.needs_triple(scope):
         node = joined(node, has_graph(lowering.columns, scope))
     return node
+
+
+def _graphs_named(term: str, named: Scope) -> tuple[str, ...]:
+    """The graphs as stored that a name stands for: of each traversal that may have the document."""
+    if named.graphs is None or traversal_of(term) in named.webs:
+        return (term,)
+    own = (term,) if term in named.graphs else ()
+    if not may_be_document(term):
+        return own
+    return own + tuple(document_graph(web, term[1:-1]) for web in named.webs)
 
 
 def _in_each_graph(

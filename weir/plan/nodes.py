@@ -47,7 +47,9 @@ def node(cls: type[_Node]) -> type[_Node]:
 
 
 class Operator:
-    """What passes ask of a node. Defaults are safe: a node that has them costs more at most."""
+    """A node of a plan, with what passes and engine need to know of it. Defaults are safe: they may
+    cost time, never correctness.
+    """
 
     has_memory: ClassVar[bool] = False
     """Whether its delta needs its children's stored state, not only their deltas."""
@@ -59,7 +61,7 @@ class Operator:
 
         @property
         def variables(self) -> tuple[str, ...]:
-            """The columns of its solutions."""
+            """The columns of the node's solutions."""
 
         @property
         def certain(self) -> frozenset[str]:
@@ -67,15 +69,15 @@ class Operator:
 
         @property
         def children(self) -> tuple[Operator, ...]:
-            """The nodes that it reads."""
+            """The nodes that are read, from left to right."""
 
     def with_children(self, children: tuple[Operator, ...]) -> Self:
-        """The same operation on other nodes."""
+        """The same operation on other children."""
         raise NotImplementedError
 
     @property
     def touch_key(self) -> tuple[str, ...]:
-        """The columns by which its delta reads its children's state.
+        """The columns by which the delta reads the children's state.
 
         It reads the rows whose values of these columns occur in a child's delta; all rows if it has
         a memory and there are no such columns.
@@ -83,11 +85,13 @@ class Operator:
         return ()
 
     def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:  # noqa: ARG002
-        """Which children decide a condition on `variables`, each for its own solutions; or none."""
+        """The places of those children that can apply a condition on `variables` to their own
+        solutions.
+        """
         return ()
 
     def needs_triple(self, scope: Scope) -> bool:  # noqa: ARG002
-        """Whether it certainly has no solution as long as `scope` has no triple."""
+        """Whether the node certainly has no solution as long as `scope` has no triple."""
         return False
 
     def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:  # noqa: ARG002

@@ -22,10 +22,10 @@ from weir.sparql.algebra.patterns import TriplePattern
 
 
 class Inner(Operator):
-    """A node that reads others; those keep different members apart, and so it does."""
+    """A node that reads others. It keeps the solutions of different members apart if those do."""
 
     def with_member(self) -> Self:
-        """The same operation, unless it has a key."""
+        """The same node: only an operation with a key has to add the member to it."""
         return self
 
 
@@ -53,7 +53,7 @@ class Binary(Inner):
 
     @property
     def children(self) -> tuple[PlanNode, PlanNode]:
-        """Both sides."""
+        """The left and the right side."""
         return (self.left, self.right)
 
     def with_children(self, children: tuple[Operator, ...]) -> Self:
@@ -63,12 +63,12 @@ class Binary(Inner):
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The left side's."""
+        """The variables of the left side."""
         return self.left.variables
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """The left side's."""
+        """The variables that are certain in the left side."""
         return self.left.certain
 
     @property
@@ -77,22 +77,22 @@ class Binary(Inner):
         return shared(self.left, self.right)
 
     def needs_triple(self, scope: Scope) -> bool:
-        """If the left side does."""
+        """Whether the left side has no solution as long as `scope` has no triple."""
         return self.left.needs_triple(scope)
 
     def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
-        """The left side's."""
+        """The columns that are graph terms of the left side."""
         return self.left.graph_terms(scope, graph)
 
 
 class Unary(Inner):
-    """An operation on one node; it has no solution as long as that has none."""
+    """An operation on one node, without a solution as long as that node has none."""
 
     child: PlanNode
 
     @property
     def children(self) -> tuple[PlanNode]:
-        """The child."""
+        """The one node that is read."""
         return (self.child,)
 
     def with_children(self, children: tuple[Operator, ...]) -> Self:
@@ -101,7 +101,7 @@ class Unary(Inner):
         return self._with(child=child)
 
     def needs_triple(self, scope: Scope) -> bool:
-        """If the child does."""
+        """Whether the child has no solution as long as `scope` has no triple."""
         return self.child.needs_triple(scope)
 
 
@@ -110,16 +110,16 @@ class Selection(Unary):
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The child's."""
+        """The variables of the child."""
         return self.child.variables
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """The child's."""
+        """The variables that are certain in the child."""
         return self.child.certain
 
     def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
-        """The child's."""
+        """The columns that are graph terms of the child."""
         return self.child.graph_terms(scope, graph)
 
 
@@ -146,20 +146,20 @@ class Product(Nary):
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """What is certain in a child is certain here."""
+        """The variables that are certain in any of the parts."""
         return frozenset().union(*(child.certain for child in self.children))
 
     def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:
-        """The first part that has all of them; a condition without any stays."""
+        """The first part that has all of the variables; none for a condition without variables."""
         places = (i for i, part in enumerate(self.children) if variables <= {*part.variables})
         return tuple(places)[:1] if variables else ()
 
     def needs_triple(self, scope: Scope) -> bool:
-        """If a part does."""
+        """Whether some part has no solution as long as `scope` has no triple."""
         return any(child.needs_triple(scope) for child in self.children)
 
     def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
-        """Those of all parts."""
+        """The columns that are graph terms of any of the parts."""
         return frozenset().union(*(child.graph_terms(scope, graph) for child in self.children))
 
 
@@ -172,26 +172,26 @@ class Join(Binary):
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The left side's, then what only the right side has."""
+        """The variables of the left side, then those that only the right side has."""
         return _all_variables(self.left, self.right)
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """What is certain on a side."""
+        """The variables that are certain in the left or the right side."""
         return self.left.certain | self.right.certain
 
     def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:
-        """A side that certainly binds all of them."""
+        """A side that certainly binds all of the variables, the left one first."""
         if variables <= self.left.certain:
             return (0,)
         return (1,) if variables <= self.right.certain else ()
 
     def needs_triple(self, scope: Scope) -> bool:
-        """If a side does."""
+        """Whether one of the sides has no solution as long as `scope` has no triple."""
         return self.left.needs_triple(scope) or self.right.needs_triple(scope)
 
     def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
-        """Those of both sides."""
+        """The columns that are graph terms of the left or the right side."""
         return self.left.graph_terms(scope, graph) | self.right.graph_terms(scope, graph)
 
 
@@ -209,11 +209,11 @@ class LeftJoin(Binary):
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The left side's, then what only the right side has."""
+        """The variables of the left side, then those that only the right side has."""
         return _all_variables(self.left, self.right)
 
     def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:
-        """The left side, if it certainly binds all of them."""
+        """The left side, if it certainly binds all of the variables."""
         return (0,) if variables <= self.left.certain else ()
 
 
@@ -228,7 +228,7 @@ class Matching(Binary):
     constants = ("condition",)
 
     def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:
-        """The left side, if it has all of them."""
+        """The left side, if it has all of the variables."""
         return (0,) if variables <= {*self.left.variables} else ()
 
 
@@ -269,12 +269,12 @@ class MarkJoin(Matching):
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The left side's, and the flag."""
+        """The variables of the left side, then the flag."""
         return (*self.left.variables, self.flag)
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """The left side's, and the flag."""
+        """The variables that are certain in the left side, and the flag."""
         return self.left.certain | {self.flag}
 
 
@@ -286,16 +286,16 @@ class Union(Nary):
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """What is certain in every child."""
+        """The variables that are certain in every child."""
         first, *others = (child.certain for child in self.children)
         return first.intersection(*others)
 
     def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:  # noqa: ARG002
-        """Every child."""
+        """Every child: each applies the condition to its own solutions."""
         return tuple(range(len(self.children)))
 
     def needs_triple(self, scope: Scope) -> bool:
-        """If every child does."""
+        """Whether no child has a solution as long as `scope` has no triple."""
         return all(child.needs_triple(scope) for child in self.children)
 
 
@@ -310,7 +310,9 @@ class Filter(Selection):
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """The child's, and what has to be bound for the condition to be true."""
+        """The variables that are certain in the child, and those without which the condition is not
+        true.
+        """
         match self.condition:
             case Call("BOUND" | "SAMETERM", arguments):
                 bound = {part.name for part in arguments if isinstance(part, Variable)}
@@ -321,7 +323,7 @@ class Filter(Selection):
                 assert_never(self.condition)
 
     def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:  # noqa: ARG002
-        """The child."""
+        """The child, for every condition."""
         return (0,)
 
 
@@ -341,12 +343,12 @@ class Extend(Selection):
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The child's and the new one."""
+        """The variables of the child, then the one that is bound."""
         return (*self.child.variables, self.variable)
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """The child's; and the new one if nothing can be an error."""
+        """The variables that are certain in the child; and the new one if it cannot be an error."""
         before = self.child.certain
         match self.expression:
             case Constant() | Call("COALESCE", (*_, Constant())):
@@ -372,15 +374,15 @@ class Project(Unary):
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """What is certain in the child, of these variables."""
+        """The projected variables that are certain in the child."""
         return self.child.certain & set(self.variables)
 
     def graph_terms(self, scope: Scope, graph: str | None) -> frozenset[str]:
-        """The child's, of these variables."""
+        """The projected columns that are graph terms of the child."""
         return self.child.graph_terms(scope, graph) & set(self.variables)
 
     def with_member(self) -> Self:
-        """The member is one of the variables."""
+        """The same operation with the member as its first variable."""
         return self._with(variables=(MEMBER, *self.variables))
 
 
@@ -394,11 +396,11 @@ class Distinct(Selection):
 
     @property
     def touch_key(self) -> tuple[str, ...]:
-        """All variables."""
+        """All variables: a solution is compared as a whole."""
         return self.variables
 
     def filter_places(self, variables: frozenset[str]) -> tuple[int, ...]:  # noqa: ARG002
-        """The child."""
+        """The child, for every condition."""
         return (0,)
 
 
@@ -438,21 +440,21 @@ class Group(Unary):
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """The keys that are certain in the child, and what is never an error."""
+        """The keys that are certain in the child, and the aggregates that cannot be an error."""
         counts = {name for name, made in self.aggregates if made.function == "COUNT"}
         return frozenset(counts | (self.child.certain & set(self.keys)))
 
     @property
     def touch_key(self) -> tuple[str, ...]:
-        """The keys."""
+        """The keys of the groups."""
         return self.keys
 
     def needs_triple(self, scope: Scope) -> bool:
-        """If the child does, and there is no group without solutions."""
+        """Whether there is no group as long as `scope` has no triple."""
         return not self.always and self.child.needs_triple(scope)
 
     def with_member(self) -> Self:
-        """The member is one of the keys."""
+        """The same operation with the member as its first key."""
         return self._with(keys=(MEMBER, *self.keys))
 
 
@@ -481,7 +483,7 @@ class Slice(Selection):
     has_memory = True
 
     def with_member(self) -> Self:
-        """The solutions of each member are ordered by themselves."""
+        """The same operation for each member by itself: the member is part of `partition`."""
         return self._with(partition=(MEMBER, *self.partition))
 
 
@@ -508,15 +510,15 @@ class Closure(Unary):
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """The ends, and what is certain in every step."""
+        """The source, the target, and the partition's columns that are certain in every step."""
         return frozenset({self.source, self.target}) | (self.child.certain & {*self.partition})
 
     def with_terms(self, change: Change) -> Self:
-        """The same from another term."""
+        """The same closure with `start` changed, if it has a start."""
         return self if self.start is None else self._with(start=change(self.start))
 
     def with_member(self) -> Self:
-        """The steps of each member are a graph of their own."""
+        """The same closure for each member by itself: the member is part of `partition`."""
         return self._with(partition=(MEMBER, *self.partition))
 
 
@@ -531,16 +533,16 @@ class Ask(Unary):
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The one variable, after those of the empty solutions: the member, if there is one."""
+        """The member, if the child has it, then `variable`."""
         return (*self.child.variables, self.variable)
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """All variables."""
+        """All variables: no solution leaves one unbound."""
         return frozenset(self.variables)
 
     def needs_triple(self, scope: Scope) -> bool:  # noqa: ARG002
-        """It always has a solution."""
+        """False: there is always a solution."""
         return False
 
 
@@ -562,12 +564,12 @@ class Instantiate(Unary):
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
-        """The member, if the child has it; subject, predicate and object."""
+        """The member, if the child has it, then subject, predicate and object."""
         return (*(name for name in self.child.variables if name == MEMBER), *self.targets)
 
     @cached_property
     def certain(self) -> frozenset[str]:
-        """A triple has all three, and a member."""
+        """All variables: no triple leaves one unbound."""
         return frozenset(self.variables)
 
 
@@ -592,7 +594,7 @@ PlanNode = (
 
 
 def map_children(node: PlanNode, change: Callable[[PlanNode], PlanNode]) -> PlanNode:
-    """The same operation on the changed children."""
+    """The same operation on the children, each of them changed."""
     return node.with_children(tuple(map(change, node.children)))
 
 

@@ -12,7 +12,7 @@ from weir.plan.decompose import decompose
 from weir.plan.leaves import Component
 from weir.plan.operators import Extend, LeftJoin, PlanNode, Project
 from weir.plan.scope import Scope
-from weir.rdf.replica_graphs import MARK, replica_graph, replica_predicate
+from weir.rdf.reserved_graphs import MARK, replica_graph, replica_predicate
 from weir.sparql.algebra.expressions import Constant, Variable
 from weir.sparql.algebra.patterns import Bgp, Service, TriplePattern
 from weir.sparql.algebra.services import pattern_id

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from weir.process.address_space import watched
-from weir.process.leaving import hide_pandas, leaving_at_once
+from weir.process.leaving import leaving_at_once
 
 _STREAMS = (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
 _UNKNOWN = {"stdout": "replace", "stderr": "backslashreplace"}
@@ -28,7 +28,6 @@ def run_process(main: Callable[[], int]) -> int:
 
     def run() -> int:
         make_usable()
-        hide_pandas()
         return main()
 
     return watched(leaving_at_once(run))

@@ -199,7 +199,7 @@ def unknown_instants(published: Metadata) -> list[list[int]]:
 
 
 def answered_since(published: Metadata) -> int:
-    """The first epoch with an answer of the text that was published."""
+    """The first epoch at which the published version of the query has an answer."""
     return int(published.extra.get(SINCE, published.base))
 
 

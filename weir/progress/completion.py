@@ -17,7 +17,7 @@ from weir.lake.tables import ANSWERS, EMBEDDINGS
 from weir.progress.backlog import Backlog, backlog_of
 from weir.progress.failed_attempts import FailedAttempts
 from weir.progress.verdicts import Verdict, graph_failure
-from weir.progress.watermarks import KnownCommit, Watermark, head, watermark
+from weir.progress.watermarks import KnownCommit, Watermark, head, quads, watermark
 
 _Job = Literal["maintain", "publish"]
 _ENDED = (SUCCEEDED, FAILED)
@@ -78,6 +78,11 @@ class Completion:
     def head(self) -> int:
         """The newest epoch, 0 before the first."""
         return head(self.lake)
+
+    @cached_property
+    def quads(self) -> int:
+        """How many quads the graph has at the newest epoch."""
+        return quads(self.lake)
 
     def maintained(self, query: str) -> Watermark | None:
         """How far the embedding table of a query is complete; None before its first commit."""

@@ -61,7 +61,7 @@ class FailedAttempts:
         return cls(attempt, read["attempts"], read["reason"])
 
     def to_json(self) -> str:
-        """For the ledger."""
+        """The attempts as a text for the ledger."""
         last = self.last
         return json.dumps(
             {

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from weir.lake.delta.metadata import Metadata
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 from weir.lake.tables import STREAM_EPOCHS, STREAMS
 from weir.progress.watermarks import head
 
@@ -134,11 +134,5 @@ def stream_rows(lake: Lake) -> Mapping[str, StreamRows]:
 
 
 def stream_names(lake: Lake) -> tuple[str, ...]:
-    """The streams that have a table; in an object store, those that have an epoch."""
-    folder = local_folder(lake.root)
-    if folder is not None:
-        return tuple(STREAMS.owners(folder))
-    if not lake.exists(STREAM_EPOCHS.name):
-        return ()
-    known = lake.rows(STREAM_EPOCHS.name, ["stream"])["stream"].unique()
-    return tuple(sorted(map(str, known.to_pylist())))
+    """The streams that have a table."""
+    return tuple(lake.owners(STREAMS))

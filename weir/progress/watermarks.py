@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+import pyarrow.compute as pc
+
 from weir.lake.counted import counted
 from weir.lake.damage.step_back import refuse_step_back
 from weir.lake.damage.storage_errors import DamagedTable
@@ -70,6 +72,15 @@ def head(lake: Lake) -> int:
         return 0
     with lake.using(TRANSACTIONS.name):
         return greatest(lake, TRANSACTIONS.name, "epoch") or 0
+
+
+def quads(lake: Lake) -> int:
+    """How many quads the graph has at the newest epoch."""
+    if not lake.exists(TRANSACTIONS.name):
+        return 0
+    counts = lake.rows(TRANSACTIONS.name, ["inserted", "deleted"])
+    inserted, deleted = (pc.sum(counts[name], min_count=0).as_py() for name in counts.column_names)
+    return int(inserted - deleted)
 
 
 def require_graph(lake: Lake) -> None:

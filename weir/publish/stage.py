@@ -22,6 +22,7 @@ from weir.lake.counted import counted
 from weir.lake.ledger.runs import UNTOUCHED
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
+from weir.progress.held import why_held
 from weir.progress.verdicts import can_be_accepted
 from weir.project import Project
 from weir.publish.publication import Publication, move_watermark, publish
@@ -117,7 +118,8 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
                 done.append(Publication(query, "failed", graph_to, reason=str(error)))
                 progress(f"{query}: not published, {error}")
             for item in work:
-                why = _why_held(item, completion)
+                held = why_held(completion, item)
+                why = None if held is None else NotReady("held", held.reason)
                 reasons[item.query] = why or _why_stale(readiness, catalog, item)
             for item in (_as_published(backlog, catalog) for backlog in work):
                 reason = reasons[item.query] or _why_waits(catalog.member(item.query), reasons)
@@ -144,22 +146,6 @@ def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
     """The backlog of the queries whose files have no error; files of others are not read."""
     work = completion.backlog(catalog.names)
     return tuple(item for item in work if catalog.is_usable(item.query))
-
-
-def _why_held(work: Backlog, completion: Completion) -> NotReady | None:
-    """Why the rows may not be published, or None if they may."""
-    graph_to, verdict = completion.graph_validated_to, completion.verdicts.get(work.query)
-    if graph_to < work.to_epoch:
-        reason = f"the checks of the graph have not succeeded after epoch {graph_to}"
-        failure = completion.graph_failure
-        return NotReady("held", reason if failure is None else f"{reason}: {failure}")
-    if not work.has_rows:
-        return None
-    if verdict is None or not verdict.is_about(work):
-        return NotReady("held", "its rows have not been checked yet")
-    if not verdict.success:
-        return NotReady("held", verdict.reason)
-    return None
 
 
 def _why_stale(readiness: Readiness, catalog: Catalog, work: Backlog) -> NotReady | None:

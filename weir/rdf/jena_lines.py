@@ -37,7 +37,9 @@ _SKIP = len("A ")
 
 
 def read_jena_lines(lines: Lines, chosen: Positions) -> tuple[Positions, Terms]:
-    """Those of the `chosen` lines that are one quad in Jena's form, ascending, and their terms."""
+    """The places of the `chosen` lines that are one quad in Jena's form, ascending, and their
+    terms.
+    """
     nothing = Lines.of(b"")
     if not len(chosen):
         return chosen, split_terms(nothing, chosen)

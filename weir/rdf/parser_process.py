@@ -23,9 +23,9 @@ from weir.rdf.parse_events import Changes, CutOff, Discarded, Rejections, Unusab
 from weir.rdf.pipe_protocol import End, Failed, Started, decode_message
 from weir.rdf.records import CHANGES, REJECTIONS, Header, ParsedFile, ParseRequest, Rejection
 from weir.rdf.spool import Spool
-from weir.sandbox import limits as sandbox
 from weir.sandbox.child import Child, ChildDied
 from weir.sandbox.death import Cause, Death
+from weir.sandbox.limits import ChildLimits
 
 if TYPE_CHECKING:
     from weir.settings import Limits
@@ -74,7 +74,7 @@ class NoRoom(Exception):  # noqa: N818  (named after what is wrong)
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """So many rows, of so many bytes."""
+    """A number of rows and their size in bytes."""
 
     rows: int
     bytes: int
@@ -184,7 +184,7 @@ class _Child:
     def __init__(self, limits: ParseLimits) -> None:
         self._limits = limits
         memory = limits.parse_memory_mb << 20
-        self._process = Child("weir.rdf.worker", sandbox.Limits(memory, "more"))
+        self._process = Child("weir.rdf.worker", ChildLimits(memory, "more"))
         self._process.send(json.dumps(asdict(limits)).encode())
         self.is_dead = False
 
@@ -219,7 +219,7 @@ class _Child:
         cut_off: str | None = None
         while True:
             try:
-                message = decode_message(self._process.receive())
+                message = self._process.receive(decode_message)
             except ChildDied as error:
                 self.is_dead = True
                 reason = self._reason(error.death, request.file, started)
@@ -301,11 +301,11 @@ class _Child:
 
     def _reason(self, death: Death, file: str, started: bool) -> str:
         if not started or death.code == _DEFECT:
-            raise ParserError(f"{file}: exit code {death.code}: {death.errors}")
+            raise ParserError(f"{file}: the parser {death.how}: {death.errors}")
         match death.cause:
             case Cause.SECONDS:
                 return f"parsing took more than {self._limits.parse_seconds} seconds of CPU"
             case Cause.MEMORY:
                 return f"parsing needed more than {self._limits.parse_memory_mb} MiB of memory"
             case _:
-                return f"the parser died of {death.how}"
+                return f"the parser {death.how}"

@@ -21,7 +21,7 @@ from weir.rdf.parse_events import (
     Unusable,
 )
 from weir.rdf.records import CHANGES, REJECTIONS, Header, Rejection
-from weir.sandbox.frames import write_frame
+from weir.sandbox.frames import ProtocolError, decode_json, write_frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +77,31 @@ def _encoded(message: Message) -> tuple[bytes, bytes | pa.Buffer]:
 
 
 def decode_message(frame: bytes) -> Message:
-    """The message of a frame."""
-    letter, content = frame[:1], frame[1:]
+    """The message of a frame.
+
+    Raises:
+        ProtocolError: it is none of this protocol.
+    """
+    try:
+        return _decoded(frame[:1], frame[1:])
+    except (ValueError, TypeError, OSError, pa.ArrowException) as error:
+        raise ProtocolError(str(error)) from None
+
+
+def _decoded(letter: bytes, content: bytes) -> Message:
     match letter:
         case b"C":
             return Changes(pa.ipc.read_record_batch(pa.py_buffer(content), CHANGES))
         case b"R":
             return Rejections(pa.ipc.read_record_batch(pa.py_buffer(content), REJECTIONS))
         case b"D":
-            return Discarded(*json.loads(content))
+            return Discarded(*decode_json(content))
         case b"U":
-            return Unusable(Rejection(**json.loads(content)))
+            return Unusable(Rejection(**decode_json(content)))
         case b"T":
-            return CutOff(json.loads(content))
+            return CutOff(decode_json(content))
         case b"H":
-            change_id, previous_id, time = json.loads(content)
+            change_id, previous_id, time = decode_json(content)
             moment = datetime.fromisoformat(time) if time else None
             return Header(change_id, previous_id, moment)
         case b"S":
@@ -99,5 +109,5 @@ def decode_message(frame: bytes) -> Message:
         case b"E":
             return End()
         case b"F":
-            return Failed(*json.loads(content))
-    raise ValueError(f"no message starts with {letter!r}")
+            return Failed(*decode_json(content))
+    raise ProtocolError("an unknown frame")

@@ -24,30 +24,34 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import QUALITY, SERVICES
-from weir.pages.written_page import write_page
 from weir.project import Project
+from weir.refresh.current import declared, states_of
+from weir.refresh.page import write_page
 from weir.remotes.checks.frames import current_frame, frames
 from weir.remotes.checks.rounds import (
     JOB,
     CheckedRounds,
     NewRounds,
+    RoundsOf,
     checked_rounds,
     new_rounds,
     remembered,
     runs_that_died,
     tables_of,
 )
-from weir.remotes.current import rows_of, states_of
-from weir.remotes.declarations import load_remotes
+from weir.remotes.current import rows_of
+from weir.remotes.declarations import Remote
 from weir.remotes.freshness import RemoteState
 from weir.settings import Settings
 from weir.stage import Progress, claimed, silent
+from weir.traversals.checked import rounds_of
+from weir.traversals.declarations import Traversal
 from weir.validate.quality_results import quality_rows
 
 
 @dataclass(frozen=True, slots=True)
 class FreshnessResult:
-    """What was checked; nothing if no remote is declared."""
+    """What was checked; nothing if nothing is declared."""
 
     states: tuple[RemoteState, ...] = ()
     results: tuple[QualityResult, ...] = ()
@@ -60,7 +64,7 @@ def check_freshness(
     *,
     now: datetime | None = None,
 ) -> FreshnessResult:
-    """Check the new rounds of every declared remote, and its freshness.
+    """Check the new rounds of every declared remote and traversal, and how fresh it is.
 
     Args:
         project: whose remotes are checked.
@@ -70,35 +74,39 @@ def check_freshness(
 
     Raises:
         BusyError: another run checks.
-        ConfigurationError: remotes.yml is wrong, or there is no folder of queries.
+        ConfigurationError: remotes.yml or traversals.yml is wrong, or there is no folder of
+            queries.
         QualityError: a check failed, or a replica is too old.
     """
     settings = project.settings
-    remotes = [*load_remotes(settings.remotes).values()]
-    if not remotes:
+    owners = declared(settings)
+    if not owners:
         return FreshnessResult()
     lake = project.open_lake()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         at = now or datetime.now(UTC)
-        progress(f"checking what is new of {counted(len(remotes), 'remote')}")
+        progress(f"checking what is new of {counted(len(owners), 'remote')}")
         before = checked_rounds(lake, run_id)
         rounds = [
-            new_rounds(lake, remote, before.get(remote.name, CheckedRounds())) for remote in remotes
+            new_rounds(lake, _rounds_of(owner), before.get(owner.name, CheckedRounds()))
+            for owner in owners
         ]
-        states = states_of(settings, lake, [(new.remote, new.newest) for new in rounds], at)
+        states = states_of(
+            settings, lake, [(own, new.newest) for own, new in zip(owners, rounds, strict=True)], at
+        )
         results = _checked(settings, lake, rounds, states)
         number = sum(new.number for new in rounds)
-        progress(f"checked {counted(number, 'round')} of {counted(len(remotes), 'remote')}")
-        extra = {new.remote.name: remembered(new.before, new.after) for new in rounds}
+        progress(f"checked {counted(number, 'round')} of {counted(len(owners), 'remote')}")
+        extra = {new.of.remote.name: remembered(new.before, new.after) for new in rounds}
         metadata = Metadata(run_id, JOB, watermark=0, extra=extra)
         rows = quality_rows(run_id, datetime.now(UTC), results)
         version = write(lake, QUALITY, rows, metadata)
         run.totals["rows_in"] = number
         failures = {state.remote.name: _failures(results, state) for state in states}
         for new in rounds:
-            failed = failures[new.remote.name]
+            failed = failures[new.of.remote.name]
             run.report(
-                new.remote.name,
+                new.of.remote.name,
                 status=FAILED if failed else SUCCEEDED,
                 reason=failed or None,
                 rows_in=new.number,
@@ -108,6 +116,10 @@ def check_freshness(
         write_page(settings, states, at)
         _raise_for(settings, states, failures)
     return FreshnessResult(tuple(states), results)
+
+
+def _rounds_of(owner: Remote | Traversal) -> RoundsOf:
+    return rounds_of(owner) if isinstance(owner, Traversal) else RoundsOf.of(owner)
 
 
 def _checked(

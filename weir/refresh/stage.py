@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from weir.errors import ConfigurationError, WeirError
@@ -26,26 +26,30 @@ from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import microseconds
 from weir.lake.lake import Lake
-from weir.lake.tables import FRESHNESS, SERVICES
+from weir.lake.tables import SERVICES
 from weir.progress.completion import Completion
 from weir.project import Project
+from weir.refresh.traversals import RefreshedTraversal, refresh_traversal
 from weir.remotes.connections import Credentials, credentials_of
 from weir.remotes.current import services_of
 from weir.remotes.declarations import Remote, load_remotes
 from weir.remotes.documents import DocumentFetcher
 from weir.remotes.evaluation import Clock, Open, RemoteEvaluation
 from weir.remotes.fetching import Fetcher, sleep_for, utc_now
-from weir.remotes.inbox import JOB, RoundMark, last_round, why_not_stored
+from weir.remotes.freshness_log import complete_freshness, record_freshness, worst_row
+from weir.remotes.http.request import Secret
+from weir.remotes.inbox import JOB
+from weir.remotes.replica_inbox import RoundMark, replica_inbox, why_not_stored
 from weir.remotes.request_log import RequestLog
 from weir.remotes.schedule import asked_next, asking_queries, evaluation_at
-from weir.remotes.states import Missed, severity
 from weir.remotes.unused import unused_patterns
 from weir.remotes.wanted import Asker, askers
 from weir.stage import Progress, StageResult, claimed, silent
 from weir.text.near import meant
-
-_NEWEST = 32
-"""Commits of `freshness` that are looked at for the last round of a remote."""
+from weir.traversals.declarations import Traversal, load_traversals
+from weir.traversals.evaluation import Fetch
+from weir.traversals.fetching import page_fetcher
+from weir.traversals.reading import ReadingOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,11 @@ class RefreshedRemote:
     error: WeirError | None = None
 
     @property
+    def name(self) -> str:
+        """Its name."""
+        return self.remote
+
+    @property
     def rows(self) -> list[dict[str, Any]]:
         """The rows of `freshness` of its newest round, one per pattern."""
         return [] if self.mark is None else self.mark.rows
@@ -82,11 +91,17 @@ class RefreshResult(StageResult):
     """What a run refreshed, by remote."""
 
     remotes: tuple[RefreshedRemote, ...] = ()
+    traversals: tuple[RefreshedTraversal, ...] = ()
 
     @property
     def did_something(self) -> bool:
-        """Whether a remote was evaluated."""
-        return any(refreshed.is_new for refreshed in self.remotes)
+        """Whether a remote or a traversal was evaluated."""
+        return any(refreshed.is_new for refreshed in self.all)
+
+    @property
+    def all(self) -> tuple[RefreshedRemote | RefreshedTraversal, ...]:
+        """What came of each remote and traversal."""
+        return (*self.remotes, *self.traversals)
 
     @property
     def summary(self) -> str:
@@ -95,17 +110,24 @@ class RefreshResult(StageResult):
         asked, answered = (sum(row[name] for row in rows) for name in ("elected", "answered"))
         changed = sum(row["changed"] + row["gone"] for row in rows)
         remotes = counted(sum(refreshed.is_new for refreshed in self.remotes), "remote")
-        return f"{remotes}: {answered:,} of {asked:,} keys answered, {changed:,} changed"
+        texts = []
+        if self.remotes or not self.traversals:
+            texts.append(f"{remotes}: {answered:,} of {asked:,} keys answered, {changed:,} changed")
+        if self.traversals:
+            number = sum(refreshed.is_new for refreshed in self.traversals)
+            pages = sum(refreshed.asked for refreshed in self.traversals)
+            texts.append(f"{counted(number, 'traversal')}: {counted(pages, 'page')} asked for")
+        return "; ".join(texts)
 
     @property
     def errors(self) -> tuple[WeirError, ...]:
         """Why remotes were not evaluated."""
-        return tuple(remote.error for remote in self.remotes if remote.error is not None)
+        return tuple(refreshed.error for refreshed in self.all if refreshed.error is not None)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is wrong with the remotes that were evaluated, a line each."""
-        worst = ((remote.remote, remote.worst) for remote in self.remotes if remote.is_new)
+        """What is wrong with what was evaluated, a line each."""
+        worst = ((refreshed.name, refreshed.worst) for refreshed in self.all if refreshed.is_new)
         return tuple(f"{name}: {row['reason']}" for name, row in worst if row and row["reason"])
 
 
@@ -117,11 +139,13 @@ class Surroundings:
         credentials: by name of the connection; others are looked up in the environment.
         clock: the time.
         open: makes what sends requests to a remote; by default over HTTP.
+        fetch: asks for the pages of traversals; by default over HTTP.
     """
 
     credentials: Mapping[str, Credentials] = field(default_factory=dict)
     clock: Clock = field(default_factory=lambda: Clock(utc_now, sleep_for))
     open: Open | None = None
+    fetch: Fetch | None = None
 
     def opened(self, remote: Remote, sent: Sequence[datetime]) -> Any:
         """What sends requests to a remote.
@@ -131,14 +155,30 @@ class Surroundings:
         """
         if self.open is not None:
             return self.open(remote, sent)
-        secret = None
-        if remote.connection is not None:
-            known = self.credentials.get(remote.connection)
-            given = known or credentials_of(remote.connection, os.environ)
-            secret = given.authorization(remote.connection)
+        secret = self._secret(remote.connection)
         if remote.kind == "file":
             return DocumentFetcher(remote, self.clock.now, secret)
         return Fetcher(remote, secret, [*sent], self.clock.now, self.clock.sleep)
+
+    def following_links(
+        self, traversal: Traversal, options: ReadingOptions, seeds: Sequence[str]
+    ) -> AbstractContextManager[Fetch]:
+        """What asks for the pages of a traversal, while a block runs.
+
+        Raises:
+            ConfigurationError: its connection is not there.
+        """
+        if self.fetch is not None:
+            return nullcontext(self.fetch)
+        secret = self._secret(traversal.connection)
+        return page_fetcher(traversal, options, seeds, secret, self.clock.now)
+
+    def _secret(self, connection: str | None) -> Secret | None:
+        if connection is None:
+            return None
+        known = self.credentials.get(connection)
+        given = known or credentials_of(connection, os.environ)
+        return given.authorization(connection)
 
 
 def refresh_remotes(
@@ -149,13 +189,13 @@ def refresh_remotes(
     names: Sequence[str] = (),
     surroundings: Surroundings | None = None,
 ) -> RefreshResult:
-    """Evaluate the declared remotes that are due.
+    """Evaluate the declared remotes and traversals that are due.
 
     Args:
         project: whose remotes are asked.
         run_id: of this run in the ledger.
         progress: receives a line per remote.
-        names: of remotes; by default all.
+        names: of remotes and traversals; by default all.
         surroundings: the clock, secrets and the network.
 
     Raises:
@@ -164,7 +204,9 @@ def refresh_remotes(
     """
     settings = project.settings
     check_names(settings)
-    declared = {remote.name: remote for remote in load_remotes(settings.remotes).values()}
+    remotes = {remote.name: remote for remote in load_remotes(settings.remotes).values()}
+    traversals = load_traversals(settings.traversals)
+    declared = [*remotes, *traversals]
     unknown = [name for name in names if name not in declared]
     if unknown:
         raise ConfigurationError(
@@ -173,17 +215,25 @@ def refresh_remotes(
             f"{meant(unknown[0], declared)}Remotes: {', '.join(declared) or 'none yet'}.",
         )
     around = surroundings or Surroundings()
-    refreshed = []
+    asked: list[RefreshedRemote] = []
+    followed: list[RefreshedTraversal] = []
     for name in names or declared:
         try:
-            refreshed.append(_refresh(project, run_id, progress, declared[name], around))
+            if name in remotes:
+                asked.append(_refresh(project, run_id, progress, remotes[name], around))
+            else:
+                own = traversals[name]
+                followed.append(refresh_traversal(project, run_id, progress, own, around))
         except Exception as error:
             # Tables of one remote that are damaged keep no other one from being asked.
             expected = as_user_error(error)
             if expected is None:
                 raise
-            refreshed.append(RefreshedRemote(name, None, False, error=expected))
-    return RefreshResult(tuple(refreshed))
+            if name in remotes:
+                asked.append(RefreshedRemote(name, None, False, error=expected))
+            else:
+                followed.append(RefreshedTraversal(name, None, False, error=expected))
+    return RefreshResult(tuple(asked), tuple(followed))
 
 
 def _refresh(
@@ -196,10 +246,10 @@ def _refresh(
     lake, settings = project.open_lake(), project.settings
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds, of=remote.name) as run:
         refuse_older_inbox(lake, remote.name)
-        last = last_round(lake, remote.name)
+        last = replica_inbox(remote.name).last(lake)
         if last is not None:
             # A run that was killed may have left the round without its rows.
-            _complete_freshness(lake, remote.name, last.mark, run_id)
+            complete_freshness(lake, remote.name, last.mark, run_id)
         evaluation = evaluation_at(remote, last.mark if last else None, around.clock.now())
         if last is not None and last.mark.evaluation == microseconds(evaluation):
             next_at = asked_next(remote, evaluation, last.mark.rows)
@@ -218,12 +268,12 @@ def _refresh(
         _record_services(lake, remote, listed, services, around.clock.now(), run_id)
         progress(f"{remote.name}: asking it for {counted(len(asked), 'pattern')}")
         version = last.mark.requests_version if last else -1
-        log = RequestLog.since(lake, remote, evaluation, run_id, around.clock.now, version)
+        log = RequestLog.of_remote(lake, remote, evaluation, run_id, around.clock.now, version)
         with project.engine(JOB) as engine:
             mark = RemoteEvaluation(
                 engine, lake, remote, listed, last, log, around.clock, around.opened
             ).run()
-        _record_freshness(lake, remote.name, mark, run_id)
+        record_freshness(lake, remote.name, mark, run_id)
         rows = mark.rows
         run.totals |= {
             "rows_in": sum(row["answered"] for row in rows),
@@ -263,36 +313,6 @@ def _record_services(
     write(lake, SERVICES, rows, Metadata(run_id, JOB, watermark=0))
 
 
-def _complete_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> None:
-    """Add the rows of an earlier round to `freshness` unless they are there."""
-    for commit in islice(lake.commits(FRESHNESS.name), _NEWEST):
-        metadata = Metadata.from_json(commit.get("userMetadata"))
-        if metadata is not None and metadata.extra.get("remote") == remote:
-            if metadata.watermark < mark.round:
-                break
-            return
-    else:
-        # Other remotes have had so many rounds meanwhile that the table itself is looked at.
-        of_round = [("remote", "=", remote), ("round", "=", mark.round)]
-        if lake.exists(FRESHNESS.name) and lake.rows(FRESHNESS.name, ["round"], of_round).num_rows:
-            return
-    _record_freshness(lake, remote, mark, run_id)
-
-
-def _record_freshness(lake: Lake, remote: str, mark: RoundMark, run_id: str) -> None:
-    """Add the rows of a round to `freshness`."""
-    rows = mark.rows
-    if rows:
-        metadata = Metadata(run_id, JOB, watermark=mark.round, extra={"remote": remote})
-        # A table of an earlier version of Weir gets the columns that are new.
-        write(lake, FRESHNESS, rows, metadata, merge_schema=True)
-
-
-def worst_row(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Of the rows of a round the one whose state is the worst; None if there is none."""
-    return max(rows, key=lambda row: severity(row["state"], Missed.of(row)), default=None)
-
-
 def _summary(remote: Remote, rows: Sequence[Mapping[str, Any]]) -> str:
     elected, answered, changed, gone = (
         sum(row[name] for row in rows) for name in ("elected", "answered", "changed", "gone")
@@ -306,13 +326,6 @@ def _summary(remote: Remote, rows: Sequence[Mapping[str, Any]]) -> str:
 def has_rounds_to_ingest(project: Project, result: RefreshResult) -> bool:
     """Whether a round of a remote changes a mapping and is no epoch yet."""
     ingested = source_positions(project.open_lake())
-    changed = {
-        refreshed.remote: refreshed.mark.changed_round
-        for refreshed in result.remotes
-        if refreshed.mark
-    }
-    return any(round_ > _ingested_round(ingested.get(name)) for name, round_ in changed.items())
-
-
-def _ingested_round(position: SourcePosition | None) -> int:
-    return 0 if position is None or position.last is None else int(position.last)
+    changed = {one.name: one.mark.changed_round for one in result.all if one.mark}
+    nothing = SourcePosition()
+    return any(round_ > ingested.get(name, nothing).round for name, round_ in changed.items())

@@ -136,8 +136,8 @@ class Store(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Of an evaluation.
+class AskingLimits:
+    """The limits of an evaluation.
 
     Attributes:
         budget: what it may spend.
@@ -216,7 +216,7 @@ class Asking:
         new_id: a new id of a request.
     """
 
-    limits: Limits
+    limits: AskingLimits
     store: Store
     fetch: Fetch
     pause: Callable[[timedelta], None]

@@ -7,8 +7,7 @@ less than its budget, and never more, however often it is begun again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, dataclass
-from operator import add, ge
+from dataclasses import dataclass
 from typing import Literal
 
 Phase = Literal["reserved", "settled"]
@@ -16,7 +15,7 @@ Phase = Literal["reserved", "settled"]
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """So many requests, keys, bytes on the wire, and seconds."""
+    """An amount of requests, keys, bytes on the wire, and seconds."""
 
     requests: int = 0
     keys: int = 0
@@ -24,15 +23,25 @@ class Amount:
     seconds: float = 0.0
 
     def __add__(self, other: Amount) -> Amount:
-        return Amount(*map(add, astuple(self), astuple(other)))
+        return Amount(
+            self.requests + other.requests,
+            self.keys + other.keys,
+            self.bytes + other.bytes,
+            self.seconds + other.seconds,
+        )
 
     def less(self, other: Amount) -> Amount:
-        """What is left of it after another amount; nothing of what is overspent."""
-        return Amount(*(max(a - b, 0) for a, b in zip(astuple(self), astuple(other), strict=True)))
+        """The amount less another one; a unit that is overspent becomes 0."""
+        return Amount(
+            max(self.requests - other.requests, 0),
+            max(self.keys - other.keys, 0),
+            max(self.bytes - other.bytes, 0),
+            max(self.seconds - other.seconds, 0.0),
+        )
 
     def covers(self, other: Amount) -> bool:
-        """Whether it is at least as much in every unit."""
-        return all(map(ge, astuple(self), astuple(other)))
+        """Whether the amount is at least as much as another one in every unit."""
+        return other.less(self) == Amount()
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ Place = tuple[str, str]
 
 
 def places_table(places: Sequence[Place]) -> pa.Table:
-    """pattern, key."""
+    """A table (pattern, key) of some places."""
     patterns, keys = zip(*places, strict=True)
     return pa.table({"pattern": pa.array(patterns), "key": pa.array(keys)})
 
@@ -66,7 +66,7 @@ class Proposed:
     never: Mapping[str, int]
 
     def sampled(self, elected: Sequence[Candidate], number: int, seed: int) -> list[Candidate]:
-        """So many of those that were answered before and are not elected, drawn at random."""
+        """At most `number` candidates that were answered before and are not elected, at random."""
         taken = {candidate.key for candidate in elected}
         rest = [
             candidate

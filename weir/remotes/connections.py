@@ -10,7 +10,7 @@ import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 from urllib.parse import unquote, urlsplit
 
 from weir.errors import ConfigurationError
@@ -50,6 +50,11 @@ class Credentials:
             return Secret(f"Bearer {self.password}")
         pair = base64.b64encode(f"{self.login}:{self.password}".encode()).decode()
         return Secret(f"Basic {pair}")
+
+
+def read_credentials(file: IO[str]) -> dict[str, Credentials]:
+    """Credentials by connection, from a JSON object of objects with login and password."""
+    return {name: Credentials(**secret) for name, secret in json.load(file).items()}
 
 
 def credentials_of(connection: str, environment: Mapping[str, str]) -> Credentials:

@@ -6,8 +6,10 @@ budget allows.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from ipaddress import ip_network
 from pathlib import Path
@@ -19,22 +21,22 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    TypeAdapter,
-    ValidationError,
     field_validator,
     model_validator,
 )
 
 from weir.definitions.front_matter import Duration
 from weir.errors import ConfigurationError
-from weir.files.text import read_text
-from weir.files.yaml_file import DeclaredName, YamlFile
+from weir.files.text import text_if_any
+from weir.files.yaml_file import DeclaredName, Part, YamlFile
+from weir.lake.tables import REPLICAS
 from weir.rdf.terms import check_term
+from weir.remotes.kept import Words
 from weir.remotes.names import EVERY, check_every
 from weir.remotes.policies.policies import Policy
 from weir.remotes.policies.policy_options import PolicyError
 from weir.remotes.policies.policy_text import policy_of
-from weir.sparql.frontend.rspql.durations import parse_duration
+from weir.text.durations import parse_duration
 from weir.text.secret_keys import is_secret
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kKMG]?)B")
@@ -53,6 +55,71 @@ def _size(value: object) -> object:
 _LONGEST_PAUSE = 60_000_000
 Size = Annotated[int, BeforeValidator(_size)]
 """Bytes; in the file a number, or a text such as 20MB."""
+
+
+def check_address(iri: str) -> str:
+    """The IRI of what is asked.
+
+    Raises:
+        ValueError: it is not an http or https IRI, or has a secret.
+    """
+    reason = check_term(f"<{iri}>", "graph")
+    parts = urlsplit(iri)
+    if reason is not None or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(reason or "not an http or https IRI")
+    parameters = (name for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+    if "@" in parts.netloc or any(is_secret(name) for name in parameters):
+        raise ValueError("a secret does not belong here: name a `connection`")
+    return iri
+
+
+def check_networks(networks: tuple[str, ...]) -> tuple[str, ...]:
+    """Networks that are asked although they are not public.
+
+    Raises:
+        ValueError: one is none.
+    """
+    for network in networks:
+        ip_network(network)
+    return networks
+
+
+def check_ages(warn_after: str | None, error_after: str | None, min_fresh: float | None) -> None:
+    """Check the limits of the age of answers.
+
+    Raises:
+        ValueError: they contradict each other.
+    """
+    warn, error = (age and parse_duration(age) for age in (warn_after, error_after))
+    if warn and error and warn > error:
+        raise ValueError("`warn_after` is later than `error_after`")
+    if min_fresh is not None and warn_after is None:
+        raise ValueError("`min_fresh` needs `warn_after`, which says what is fresh")
+
+
+def declared_policy(policy: str | Mapping[str, Any]) -> Policy:
+    """A policy as it is declared: its name, or its name and options.
+
+    Raises:
+        PolicyError: it cannot be read.
+    """
+    if isinstance(policy, str):
+        return policy_of(policy)
+    options = dict(policy)
+    return policy_of(str(options.pop("name", "")), options)
+
+
+def check_policy(policy: str | Mapping[str, Any], read: YamlFile, place: Sequence[Part]) -> None:
+    """Check a policy, whose place in the file an error names.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
+    try:
+        declared_policy(policy)
+    except PolicyError as error:
+        where = read.place([*place, error.option] if error.option else place)
+        raise ConfigurationError(error.what, where, error.hint) from None
 
 
 class Budget(BaseModel):
@@ -137,16 +204,7 @@ class Remote(BaseModel):
     @field_validator("iri", "url")
     @classmethod
     def _is_address(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        reason = check_term(f"<{value}>", "graph")
-        parts = urlsplit(value)
-        if reason is not None or parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(reason or "not an http or https IRI")
-        parameters = (name for name, _ in parse_qsl(parts.query, keep_blank_values=True))
-        if "@" in parts.netloc or any(is_secret(name) for name in parameters):
-            raise ValueError("a secret does not belong here: name a `connection`")
-        return value
+        return None if value is None else check_address(value)
 
     @field_validator("every")
     @classmethod
@@ -157,20 +215,11 @@ class Remote(BaseModel):
     @field_validator("allow")
     @classmethod
     def _are_networks(cls, networks: tuple[str, ...]) -> tuple[str, ...]:
-        for network in networks:
-            ip_network(network)
-        return networks
+        return check_networks(networks)
 
     @model_validator(mode="after")
     def _fits(self) -> Remote:
-        ages = [
-            duration and parse_duration(duration)
-            for duration in (self.warn_after, self.error_after)
-        ]
-        if ages[0] and ages[1] and ages[0] > ages[1]:
-            raise ValueError("`warn_after` is later than `error_after`")
-        if self.min_fresh is not None and self.warn_after is None:
-            raise ValueError("`min_fresh` needs `warn_after`, which says what is fresh")
+        check_ages(self.warn_after, self.error_after, self.min_fresh)
         if parse_duration(self.pause) > _LONGEST_PAUSE:
             raise ValueError("`pause` is longer than a minute: let evaluations be rarer (`every`)")
         if self.explore >= self.budget.keys:
@@ -179,7 +228,7 @@ class Remote(BaseModel):
 
     @property
     def term(self) -> str:
-        """Its IRI in N-Triples form."""
+        """The IRI of the remote in N-Triples form."""
         return f"<{self.iri}>"
 
     @property
@@ -188,21 +237,46 @@ class Remote(BaseModel):
         return parse_duration(self.every)
 
     @property
+    def inbox(self) -> str:
+        """The table of its rounds."""
+        return REPLICAS.name(self.name)
+
+    @property
+    def place(self) -> str:
+        """Who is asked, for people."""
+        return self.iri
+
+    @property
+    def address(self) -> str:
+        """What stands for the URL and the connection by which it is asked; shows neither."""
+        text = json.dumps([self.url or self.iri, self.connection])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def words(self) -> Words:
+        """How reasons speak of its keys."""
+        return Words(
+            "key",
+            "endpoint",
+            f"had more mappings than `max_rows` ({self.max_rows:,}) and kept what they had:"
+            " raise it, or narrow the block",
+            "came back empty at once and kept what they had:"
+            " the next evaluation has to say the same",
+        )
+
+    @property
     def keys_of_request(self) -> int:
         """Keys that are asked for at once; a document is searched for all of them."""
         return self.budget.keys if self.kind == "file" else self.batch_keys
 
     @property
     def rule(self) -> Policy:
-        """Its policy.
+        """The parsed policy of the remote.
 
         Raises:
             PolicyError: it cannot be read.
         """
-        if isinstance(self.policy, str):
-            return policy_of(self.policy)
-        options = dict(self.policy)
-        return policy_of(str(options.pop("name", "")), options)
+        return declared_policy(self.policy)
 
 
 class _File(BaseModel):
@@ -211,34 +285,23 @@ class _File(BaseModel):
     remotes: tuple[Remote, ...]
 
 
-_ADAPTER = TypeAdapter(_File)
-
-
 def load_remotes(file: Path) -> Mapping[str, Remote]:
     """The remotes that `file` declares, by IRI in N-Triples form; none if there is no such file.
 
     Raises:
         ConfigurationError: it is not YAML, or has a wrong key or value.
     """
-    try:
-        text = read_text(file)
-    except FileNotFoundError:
-        return {}
-    return _declared(file, text)
+    return _declared(file, text_if_any(file))
 
 
 @lru_cache(8)
 def _declared(file: Path, text: str) -> Mapping[str, Remote]:
     read = YamlFile.of(file, text)
-    if read.content is None:  # empty, or only comments
+    if read.content is None:  # no file, an empty one, or only comments
         return {}
-    try:
-        remotes: tuple[Remote, ...] = _ADAPTER.validate_python(read.content).remotes
-    except ValidationError as error:
-        raise read.mistake(error, _File) from None
     by_term: dict[str, Remote] = {}
-    for index, remote in enumerate(remotes):
-        _check_policy(remote, read, index)
+    for index, remote in enumerate(read.validated(_File).remotes):
+        check_policy(remote.policy, read, ["remotes", index, "policy"])
         if remote.name in {earlier.name for earlier in by_term.values()}:
             where = read.place(["remotes", index, "name"])
             raise ConfigurationError(f"two remotes are named {remote.name}", where)
@@ -247,19 +310,3 @@ def _declared(file: Path, text: str) -> Mapping[str, Remote]:
             raise ConfigurationError(f"two remotes are {remote.iri}", where)
         by_term[remote.term] = remote
     return by_term
-
-
-def place_of_name(file: Path, name: str) -> str:
-    """Where a file of remotes says the name of one."""
-    names = [remote.name for remote in load_remotes(file).values()]
-    read = YamlFile.of(file, read_text(file))
-    return read.place(["remotes", names.index(name), "name"])
-
-
-def _check_policy(remote: Remote, read: YamlFile, index: int) -> None:
-    try:
-        remote.rule  # noqa: B018  (raises)
-    except PolicyError as error:
-        option = [error.option] if error.option else []
-        where = read.place(["remotes", index, "policy", *option])
-        raise ConfigurationError(error.what, where, error.hint) from None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from weir.rdf.files import format_of
+from weir.rdf.media_types import ACCEPT, format_of_type, media_type_of
 from weir.rdf.records import Format
 from weir.rdf.terms import TermError, canonical_term
 from weir.remotes.asking import Fetched
@@ -19,28 +19,13 @@ from weir.remotes.fetching import manner_of
 from weir.remotes.http.decoding import DecodingLimits
 from weir.remotes.http.isolated import fetch_body, output_bytes
 from weir.remotes.http.outcomes import Failure
-from weir.remotes.http.request import FetchRequest, Limits, Secret
+from weir.remotes.http.request import FetchLimits, FetchRequest, Secret
 from weir.remotes.questions import Solution
-from weir.sandbox import limits as sandbox
 from weir.sandbox.child import Child, ChildDied, DeadlinePassed
 from weir.sandbox.death import Cause, Death
-from weir.sandbox.frames import ProtocolError
+from weir.sandbox.frames import ProtocolError, decode_json
+from weir.sandbox.limits import ChildLimits
 
-ACCEPT = (
-    "text/turtle, application/n-triples, application/trig, application/n-quads,"
-    " application/ld+json, application/rdf+xml;q=0.9"
-)
-_FORMATS: dict[str, Format] = {
-    "text/turtle": "turtle",
-    "application/n-triples": "n-triples",
-    "application/trig": "trig",
-    "application/n-quads": "n-quads",
-    "application/ld+json": "json-ld",
-    "application/json": "json-ld",
-    "application/rdf+xml": "rdf-xml",
-    "application/xml": "rdf-xml",
-    "text/xml": "rdf-xml",
-}
 _OVERHEAD = 0.5
 """Seconds of a request for what is neither fetching nor searching."""
 _MEMORY = 1 << 30
@@ -99,13 +84,14 @@ class DocumentFetcher:
         request = FetchRequest(
             url=self.remote.url or self.remote.iri,
             accept=ACCEPT,
-            limits=Limits(bytes=most.bytes, seconds=max(most.seconds / 2, 0.1)),
+            limits=FetchLimits(bytes=most.bytes, seconds=max(most.seconds / 2, 0.1)),
             **manner_of(self.remote, self.authorization, self.ca_file),
         )
         outcome, usage = fetch_body(request)
         if isinstance(outcome, Failure):
             return outcome, usage.bytes, usage.peer
-        syntax = _format(request.url, outcome.content_type)
+        media_type = media_type_of(outcome.content_type)
+        syntax = format_of_type(media_type, urlsplit(request.url).path)
         if syntax is None:
             what = (
                 f"{outcome.content_type or 'a document of no type'} is no RDF format that is read"
@@ -125,22 +111,20 @@ class DocumentFetcher:
         }
         given = json.dumps(task).encode() + b"\n" + document.content
         deadline = time.monotonic() + max(seconds, 0.1)
-        limits = sandbox.Limits(_MEMORY, output_bytes=_OUTPUT, deadline=deadline)
+        limits = ChildLimits(_MEMORY, output_bytes=_OUTPUT, deadline=deadline)
         solutions: list[Solution] = []
         with Child("weir.remotes.document_worker", limits) as child:
             child.send(given)
             try:
-                while (message := json.loads(child.receive(deadline))) is not None:
-                    if "unusable" in message:
-                        what = f"the document cannot be read: {message['unusable']}"
+                while (message := child.receive(_decoded, deadline)) is not None:
+                    if isinstance(message, str):
+                        what = f"the document cannot be read: {message}"
                         return Failure("not_results", what)
-                    solutions.append(_canonical(message["solution"]))
+                    solutions.append(_canonical(message))
             except DeadlinePassed:
                 return Failure("deadline_passed", "the document was not searched in time")
             except ChildDied as error:
                 return _failure(error.death)
-            except ProtocolError as error:
-                return Failure("worker_failed", f"the document is not searched: {error}")
             except TermError as error:
                 return Failure("not_results", f"the document has a term that is none: {error}")
         return solutions
@@ -151,17 +135,25 @@ def _failure(death: Death) -> Failure:
     if death.cause is Cause.MEMORY:
         what = f"searching the document needs more than {_MEMORY >> 20} MiB of memory"
         return Failure("too_much_memory", what)
-    what = f"the process that searches the document died of {death.how}"
-    return Failure("worker_failed", what)
+    return Failure("worker_failed", f"the process that searches the document {death.how}")
+
+
+def _decoded(frame: bytes) -> dict[str, str] | str | None:
+    """A message of a child: a solution, or what is wrong with the document; None at the end.
+
+    Raises:
+        ProtocolError: it is none of these.
+    """
+    match decode_json(frame):
+        case None:
+            return None
+        case {"unusable": str(what)}:
+            return what
+        case {"solution": dict(terms)} if all(isinstance(term, str) for term in terms.values()):
+            return {**terms}
+        case _:
+            raise ProtocolError("an unknown frame")
 
 
 def _canonical(solution: dict[str, str]) -> Solution:
     return {name: canonical_term(term, "object") for name, term in solution.items()}
-
-
-def _format(url: str, content_type: str) -> Format | None:
-    """The format of a document: as its server says, unless that is only `text/plain`."""
-    said = content_type.partition(";")[0].strip().lower()
-    if said in ("", "text/plain", "application/octet-stream"):
-        return format_of(urlsplit(url).path)
-    return _FORMATS.get(said)

@@ -23,17 +23,11 @@ from weir.definitions.services import AskedBlock
 from weir.lake.instants import microseconds, time_at
 from weir.lake.lake import Lake
 from weir.rdf.numbers import number_of
-from weir.remotes.asking import Asked, Asking, Elected, Fetch, Limits
+from weir.remotes.asking import Asked, Asking, AskingLimits, Elected, Fetch
 from weir.remotes.budget import Amount, spent
 from weir.remotes.candidates import Place, Proposed, block_of, places_table, propose
 from weir.remotes.declarations import Remote
-from weir.remotes.inbox import (
-    ATTEMPTS,
-    PastAttempt,
-    RoundMark,
-    StoredRound,
-    append_round,
-)
+from weir.remotes.inbox import in_mark
 from weir.remotes.key_rows import (
     NEVER,
     History,
@@ -51,10 +45,11 @@ from weir.remotes.policies.dynamic_alpha import Arms, at_arms, equal_arms, learn
 from weir.remotes.policies.election import elect
 from weir.remotes.policies.policies import Aggregated, FilterDistance, Policy
 from weir.remotes.questions import Row
+from weir.remotes.replica_inbox import ATTEMPTS, PastAttempt, RoundMark, StoredRound, replica_inbox
 from weir.remotes.request_log import RequestLog, version_of_requests
 from weir.remotes.rounds import KeyRound, round_of
 from weir.remotes.unused import answered_patterns, unused_keys, unused_patterns
-from weir.remotes.waits import Wait, address_of, is_address_of, wait_of
+from weir.remotes.waits import Wait, is_address_of, wait_of
 from weir.remotes.wanted import Asker, make_wanted
 from weir.sparql.algebra.filter_distances import all_hold
 from weir.sparql.algebra.windows import TimeWindow
@@ -164,7 +159,7 @@ class RemoteEvaluation:
             for asked_key in key_rounds
         ]
         rows = [*round_rows(round_, of_keys, drawn), *dropped_rows(round_, dropped)]
-        append_round(self.lake, self.remote.name, mark, rows, run_id)
+        replica_inbox(self.remote.name).append(self.lake, mark, rows, run_id)
         summarize(self.engine, self.lake, self.remote.name, known, run_id)
         return mark
 
@@ -222,7 +217,7 @@ class RemoteEvaluation:
             wanted.append(Elected(block, key_of(text, len(block.key)), candidate.tie))
         budget = self.remote.budget
         asking = Asking(
-            Limits(
+            AskingLimits(
                 Amount(budget.requests, budget.keys, budget.bytes, budget.seconds),
                 self.remote.keys_of_request,
                 self.remote.max_rows,
@@ -271,18 +266,11 @@ class RemoteEvaluation:
             None if not_before is None else microseconds(not_before),
             self._attempts()[-ATTEMPTS:],
             arms.weights,
-            tuple(map(_as_json, rows)),
+            tuple(map(in_mark, rows)),
             answered,
-            address_of(self.remote),
+            self.remote.address,
             self._failure(),
         )
-
-
-def _as_json(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: microseconds(value) if isinstance(value, datetime) else value
-        for name, value in row.items()
-    }
 
 
 def _alpha(policy: Policy) -> float | None:

@@ -13,9 +13,9 @@ from weir.remotes.budget import Amount
 from weir.remotes.declarations import Remote
 from weir.remotes.http.isolated import GRACE_SECONDS, fetch_solutions
 from weir.remotes.http.outcomes import Failure
-from weir.remotes.http.request import Limits, Secret, query_request
+from weir.remotes.http.request import FetchLimits, Secret, query_request
 from weir.remotes.http.retries import next_polite
-from weir.sparql.frontend.rspql.durations import parse_duration
+from weir.text.durations import parse_duration
 
 _OVERHEAD = GRACE_SECONDS + 0.15
 """Seconds of a request that are not its child's: it may report a little after its deadline."""
@@ -68,7 +68,7 @@ class Fetcher:
         request = query_request(
             self.remote.url or self.remote.iri,
             text,
-            limits=Limits(
+            limits=FetchLimits(
                 bytes=most.bytes,
                 seconds=max(most.seconds - _OVERHEAD, 0.1),
                 bindings=bindings,

@@ -8,18 +8,18 @@ from datetime import datetime
 from typing import Literal
 
 from weir.remotes.declarations import Remote
+from weir.remotes.kept import Kept
 from weir.remotes.schedule import asked_next
 from weir.remotes.states import (
     UNITS,
     PatternState,
     Row,
     State,
-    age_text,
-    limit_seconds,
     pattern_state,
     severity,
 )
 from weir.remotes.waits import not_before_of
+from weir.text.durations import age_text, duration_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class RemoteState:
     """How fresh the replica of a remote is: as its worst pattern.
 
     Attributes:
-        remote: as declared.
+        remote: as declared; or a traversal, whose patterns are hosts.
         state: the worst of its patterns.
         reason: why it is in this state, or empty.
         patterns: those of its last evaluation, else those that queries ask for.
@@ -35,7 +35,7 @@ class RemoteState:
         last: a row of `freshness` of its last evaluation; empty before the first.
     """
 
-    remote: Remote
+    remote: Kept
     state: State
     reason: str = ""
     patterns: tuple[PatternState, ...] = ()
@@ -44,33 +44,35 @@ class RemoteState:
 
     @property
     def evaluation(self) -> datetime | None:
-        """The instant of its last evaluation."""
+        """The instant of the last evaluation; None before the first one."""
         return self.last.get("evaluation")
 
     @property
     def used(self) -> Mapping[str, float] | None:
-        """What that spent, by unit."""
+        """What the last evaluation spent, by unit; None before the first one."""
         return {unit: self.last[f"{unit}_used"] for unit in UNITS} if self.last else None
 
     @property
     def budget(self) -> Mapping[str, float] | None:
-        """What it could spend, by unit."""
+        """What the last evaluation could spend, by unit; None before the first one."""
         return {unit: self.last[f"{unit}_budget"] for unit in UNITS} if self.last else None
 
     @property
     def candidates(self) -> int:
-        """Keys that answers depend on, of all patterns."""
+        """The number of keys that answers depend on, of all patterns."""
         return sum(pattern.candidates or 0 for pattern in self.patterns)
 
     @property
     def never_asked(self) -> int:
-        """Those of them without an answer."""
+        """The number of keys that answers depend on and that have no answer yet."""
         return sum(pattern.never_asked or 0 for pattern in self.patterns)
 
     @property
     def is_late(self) -> bool:
-        """Whether it is in error, or an answer is older than `warn_after`, or missing that long."""
-        limit = limit_seconds(self.remote.warn_after)
+        """Whether the remote is in error, or an answer is older than `warn_after` or missing that
+        long.
+        """
+        limit = duration_seconds(self.remote.warn_after)
         ages = (self.largest("oldest"), self.largest("waiting"))
         return self.state == "error" or (
             limit is not None and any(age is not None and age > limit for age in ages)
@@ -121,8 +123,7 @@ def remote_state(
         return RemoteState(remote, "error", not_stored)
     own = {row["pattern"]: row for row in services if row["remote"] == remote.name}
     if newest:
-        rows = sorted(newest, key=lambda row: str(row["pattern"]))
-        states = [_now(remote, row, own.get(row["pattern"]), now) for row in rows]
+        states = states_now(remote, newest, own, now)
     else:
         states = [_never_evaluated(remote, own[pattern], now) for pattern in sorted(own)]
     patterns = tuple(
@@ -135,27 +136,50 @@ def remote_state(
     )
     if not patterns:
         return RemoteState(remote, "unused", "no query asks for it")
+    return state_of_patterns(remote, patterns, newest)
+
+
+def state_of_patterns(
+    remote: Kept, patterns: tuple[PatternState, ...], newest: Sequence[Row]
+) -> RemoteState:
+    """The state of a remote, which is that of the worst of its patterns; there is at least one."""
     worst = max(patterns, key=lambda pattern: severity(pattern.state, pattern.missed))
     allowed = asked_next(remote, newest[0]["evaluation"], newest) if newest else None
     last = newest[0] if newest else {}
     return RemoteState(remote, worst.state, worst.reason, patterns, allowed, last)
 
 
-def _now(remote: Remote, row: Row, service: Row | None, now: datetime) -> PatternState:
+def states_now(
+    remote: Kept, newest: Sequence[Row], services: Mapping[str, Row], now: datetime
+) -> list[PatternState]:
+    """The state of each pattern now, in the order of their ids.
+
+    Args:
+        remote: as declared.
+        newest: the rows of `freshness` of its last evaluation.
+        services: the rows of `services` by pattern.
+        now: the time.
+    """
+    rows = sorted(newest, key=lambda row: str(row["pattern"]))
+    return [_now(remote, row, services.get(row["pattern"]), now) for row in rows]
+
+
+def _now(remote: Kept, row: Row, service: Row | None, now: datetime) -> PatternState:
     not_before, backing_off = not_before_of(remote, [row]), None
     if not_before is not None and not_before > now:
         backing_off = row["not_before_reason"] or "it must not be asked for now"
     return pattern_state(
         remote,
         row,
-        since=_since(row["evaluation"], now),
+        # An earlier version of Weir did not say when it measured.
+        since=_since(row.get("measured_at") or row["evaluation"], now),
         waiting=None if service is None else _since(service["first_seen"], now),
         backing_off=backing_off,
     )
 
 
 def _never_evaluated(remote: Remote, service: Row, now: datetime) -> PatternState:
-    error_after, waiting = limit_seconds(remote.error_after), _since(service["first_seen"], now)
+    error_after, waiting = duration_seconds(remote.error_after), _since(service["first_seen"], now)
     return PatternState(
         service["pattern"],
         "error" if error_after is not None and waiting > error_after else "never_evaluated",

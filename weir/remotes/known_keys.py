@@ -37,13 +37,12 @@ from weir.compute.sql import (
     text,
     union_all,
 )
-from weir.lake.delta.appended import NotAppended, commit_digest
+from weir.lake.delta.appended import NotAppended
 from weir.lake.delta.commit import arrow_schema
-from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import REPLICA_SUMMARIES, REPLICAS, replica, replica_summary
-from weir.remotes.inbox import JOB, SUMMARY_FORMAT, rows_since_summary
 from weir.remotes.key_rows import KEY, MAPPING
+from weir.remotes.replica_inbox import replica_inbox
 from weir.remotes.rounds import DROPPED
 
 NEWEST_KEYS: Final = """
@@ -132,12 +131,10 @@ def summarize(engine: Engine, lake: Lake, remote: str, known: KnownKeys, run_id:
     if known.later < _COMMITS:
         return
     with suppress(NotAppended, DeltaError):
-        digest = commit_digest(lake, REPLICAS.name(remote), known.version)
-        extra = {"format": SUMMARY_FORMAT, "version": known.version, "commit": digest}
+        metadata = replica_inbox(remote).summary_metadata(lake, known.version, run_id)
         kept = select("*", from_=rows_of(known.keys), where=[column("status").neq(text(DROPPED))])
         whole = union_all([kept, select("*", from_=rows_of(known.mappings))])
         engine.make(Statement("summary_rows", whole))
-        metadata = Metadata(run_id, JOB, watermark=0, extra=extra)
         engine.write(replica_summary(remote), "summary_rows", metadata, mode="overwrite")
 
 
@@ -145,7 +142,7 @@ def _opened(engine: Engine, lake: Lake, remote: str, newest: int) -> int:
     """Name the rows of the summary and the later ones `inbox`; gives the summary's version."""
     inbox, summary = replica(remote), replica_summary(remote)
     try:
-        version, later = rows_since_summary(lake, remote, newest)
+        version, later = replica_inbox(remote).since_summary(lake, newest)
     except NotAppended:
         engine.open("inbox", inbox.name)
         return 0
@@ -190,7 +187,7 @@ def replica_rows(lake: Lake, remote: str) -> pa.Table | ds.Dataset | None:
     if inbox is None:
         return None
     try:
-        _, later = rows_since_summary(lake, remote, inbox.version())
+        _, later = replica_inbox(remote).since_summary(lake, inbox.version())
     except NotAppended:
         return inbox.to_pyarrow_dataset()
     known = lake.rows(REPLICA_SUMMARIES.name(remote), schema.names)

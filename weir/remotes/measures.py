@@ -18,8 +18,9 @@ from weir.remotes.policies.candidates import Candidate, Numbers
 from weir.remotes.policies.change_rate import stale_expected
 from weir.remotes.questions import Key
 from weir.remotes.rounds import KeyRound, Status
-from weir.remotes.states import UNITS, limit_seconds, pattern_state
-from weir.remotes.waits import Wait, address_of
+from weir.remotes.states import UNITS, pattern_state
+from weir.remotes.waits import Wait
+from weir.text.durations import duration_seconds
 
 ANSWERED: tuple[Status, ...] = ("changed", "unchanged", "gone", "suspect")
 """What a round says of a key that was answered."""
@@ -65,16 +66,18 @@ def freshness_rows(remote: Remote, evaluated: Evaluated, run_id: str) -> list[di
     wait = evaluated.wait
     common = {
         "remote": remote.name,
-        "address": address_of(remote),
+        "address": remote.address,
         "evaluation": evaluated.evaluation,
         "round": evaluated.round,
+        "measured_at": evaluated.ended_at,
         "changed_keys": sum(asked.before != asked.rows for asked in evaluated.key_rounds),
-        "warn_after": limit_seconds(remote.warn_after),
-        "error_after": limit_seconds(remote.error_after),
+        "warn_after": duration_seconds(remote.warn_after),
+        "error_after": duration_seconds(remote.error_after),
         "min_fresh": remote.min_fresh,
         **{f"{unit}_budget": getattr(remote.budget, unit) for unit in UNITS},
         **{f"{unit}_used": getattr(evaluated.spent, unit) for unit in UNITS},
         "policy": remote.rule.name,
+        "left_out": None,
         "alpha": evaluated.alpha,
         "not_before": wait and wait.until,
         "not_before_reason": wait and wait.reason,
@@ -132,7 +135,7 @@ def _ages(remote: Remote, evaluated: Evaluated, pattern: str) -> dict[str, Any]:
     ages = np.sort(np.maximum(now - after[~np.isnan(after)], 0.0))
     total = proposed.total.get(pattern, 0)
     never = proposed.never.get(pattern, 0) - first
-    warn_after = limit_seconds(remote.warn_after)
+    warn_after = duration_seconds(remote.warn_after)
     fresh = None
     if warn_after is not None and total:
         # Those that are not ranked were answered most recently.
@@ -143,8 +146,8 @@ def _ages(remote: Remote, evaluated: Evaluated, pattern: str) -> dict[str, Any]:
         "stale_before": _stale(now, before, intervals),
         "stale_after": _stale(now, after, intervals),
         "oldest_seconds": float(ages[-1]) if len(ages) else None,
-        "median_seconds": _quantile(ages, 0.5),
-        "p95_seconds": _quantile(ages, 0.95),
+        "median_seconds": quantile(ages, 0.5),
+        "p95_seconds": quantile(ages, 0.95),
         "share_fresh": fresh,
     }
 
@@ -154,5 +157,6 @@ def _stale(now: float, asked_at: Numbers, intervals: Numbers) -> float:
     return stale_expected(ages, intervals)
 
 
-def _quantile(ages: Numbers, share: float) -> float | None:
+def quantile(ages: Numbers, share: float) -> float | None:
+    """A quantile of ages; None without one."""
     return float(np.quantile(ages, share)) if len(ages) else None

@@ -1,4 +1,4 @@
-"""The names and times of the declared remotes, read without the rest of their declaration.
+"""The names and times of what is declared to be refreshed, read without the rest.
 
 Airflow reads its DAGs twice a minute: checking a policy or a budget there would import what only a
 refresh needs.
@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 
-from weir.errors import ConfigurationError
-from weir.files.text import read_text
+from weir.files.text import text_if_any
 from weir.files.yaml_file import DeclaredName, YamlFile
-from weir.sparql.frontend.rspql.durations import parse_duration
+from weir.lake.tables import REPLICAS, TableFamily
+from weir.text.durations import parse_duration
 
 EVERY = "PT10M"
 """Time between two evaluations, where none is declared."""
@@ -27,15 +27,17 @@ _HOURS = (1, 2, 3, 4, 6, 8, 12)
 
 @dataclass(frozen=True, slots=True)
 class DeclaredRemote:
-    """What scheduling a remote needs.
+    """What scheduling a remote or a traversal needs.
 
     Attributes:
         name: its name.
+        inbox: the table of its rounds.
         every_us: microseconds between two evaluations.
         connection: the Airflow connection with its secret, None without one.
     """
 
     name: str
+    inbox: str
     every_us: int
     connection: str | None
 
@@ -45,11 +47,13 @@ class DeclaredRemote:
         return f"weir_{self.name}"
 
 
-class _Remote(BaseModel):
+class Entry(BaseModel):
+    """A declaration, as far as scheduling looks at it; `every` is empty where none is declared."""
+
     model_config = ConfigDict(extra="ignore")
 
     name: DeclaredName
-    every: str = EVERY
+    every: str = ""
     connection: str | None = None
 
     @field_validator("every")
@@ -60,44 +64,57 @@ class _Remote(BaseModel):
 
 
 class _File(BaseModel):
-    remotes: tuple[_Remote, ...]
+    remotes: tuple[Entry, ...]
 
 
 def check_every(text: str) -> None:
-    """Check the time between two evaluations.
+    """Check that the time between two evaluations is longer than 0.
 
     Raises:
-        ValueError: it is not a duration, or none at all.
+        ValueError: it is not a duration, or it is 0.
     """
     if not parse_duration(text):
-        raise ValueError("`every` is no time at all")
+        raise ValueError("`every` must be longer than 0")
 
 
 def declared_remotes(file: Path) -> tuple[DeclaredRemote, ...]:
     """The remotes that a file declares, in its order; none if there is no such file.
 
     Raises:
-        ConfigurationError: it is not YAML, or a name or time is wrong; the rest is not looked at.
+        ConfigurationError: it is not YAML, or a name or time is wrong, or a name is there twice;
+            the rest is not looked at.
     """
-    try:
-        text = read_text(file)
-    except FileNotFoundError:
+    return declared_in(file, _File, "remotes", REPLICAS, EVERY)
+
+
+def declared_in(
+    file: Path, model: type[BaseModel], key: str, inboxes: TableFamily, every: str
+) -> tuple[DeclaredRemote, ...]:
+    """What a file declares to be refreshed, in its order; nothing if there is no such file.
+
+    Args:
+        file: declares it.
+        model: of the file; its field `key` has the entries.
+        key: under which they are.
+        inboxes: the tables of their rounds.
+        every: time between two evaluations where none is declared.
+
+    Raises:
+        ConfigurationError: as `declared_remotes`.
+    """
+    read = YamlFile.of(file, text_if_any(file))
+    if read.content is None:  # no file, an empty one, or only comments
         return ()
-    read = YamlFile.of(file, text)
-    if read.content is None:  # empty, or only comments
-        return ()
-    try:
-        remotes = _File.model_validate(read.content).remotes
-    except ValidationError as error:
-        raise read.mistake(error, _File) from None
-    names = [remote.name for remote in remotes]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            where = read.place(["remotes", index, "name"])
-            raise ConfigurationError(f"two remotes are named {name}", where)
+    entries: tuple[Entry, ...] = getattr(read.validated(model), key)
+    read.check_names(key, [entry.name for entry in entries])
     return tuple(
-        DeclaredRemote(remote.name, parse_duration(remote.every), remote.connection)
-        for remote in remotes
+        DeclaredRemote(
+            entry.name,
+            inboxes.name(entry.name),
+            parse_duration(entry.every or every),
+            entry.connection,
+        )
+        for entry in entries
     )
 
 

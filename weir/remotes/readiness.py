@@ -32,11 +32,12 @@ from weir.lake.lake import Lake
 from weir.lake.tables import TRANSACTIONS
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
+from weir.progress.held import why_held
 from weir.remotes.candidates import Place, places_table
 from weir.remotes.declarations import Remote, load_remotes
-from weir.remotes.inbox import StoredRound, changed_rounds, rows_of_round
 from weir.remotes.key_rows import KEY
 from weir.remotes.known_keys import known_keys
+from weir.remotes.replica_inbox import StoredRound, replica_inbox
 from weir.remotes.wanted import WANTED, askers, make_wanted
 
 _MISSING = (
@@ -86,9 +87,7 @@ def why_unpublished(completion: Completion, item: Backlog, query: Definition) ->
     """
     if not needs_remotes(query, is_first=item.is_first_of_text) or is_edited(query, completion):
         return None
-    verdict = completion.verdicts.get(item.query)
-    is_checked = verdict is not None and verdict.is_about(item) and verdict.success
-    if completion.graph_validated_to < item.to_epoch or (item.has_rows and not is_checked):
+    if why_held(completion, item) is not None:
         return None
     return NotReady("waiting", _MISSING) if item.is_first_of_text else NotReady("held", _TOO_OLD)
 
@@ -140,9 +139,8 @@ class Readiness:
     def _why_not(
         self, engine: Engine, query: Definition, remote: Remote, to_epoch: int, *, is_first: bool
     ) -> NotReady | None:
-        later = changed_rounds(
-            self.lake, remote.name, _ingested_round(self.lake, remote.name, to_epoch)
-        )
+        ingested = _ingested_round(self.lake, remote.name, to_epoch)
+        later = replica_inbox(remote.name).changed(self.lake, ingested)
         # Rounds that change nothing are no epochs: the graph is as after the last of them.
         until = later[0].mark.round - 1 if later else None
         keys = self._keys(engine, query, remote, until)
@@ -161,7 +159,7 @@ class Readiness:
         """When wanted keys had been answered whose answers in the graph are not the newest."""
         before: dict[Place, datetime | None] = {}
         for stored in later:
-            for row in rows_of_round(self.lake, remote.name, stored).to_pylist():
+            for row in replica_inbox(remote.name).rows_of(self.lake, stored).to_pylist():
                 if row["part"] == KEY and row["status"] in ("changed", "gone"):
                     before.setdefault((row["pattern"], row["key"]), row["previous_at"])
         if not before:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from weir.rdf.replica_graphs import MARK, replica_graph, replica_predicate
+from weir.rdf.reserved_graphs import MARK, replica_graph, replica_predicate
 from weir.remotes.key_rows import MAPPING, mapping_of
 
 Quad = tuple[str, str, str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
 import pyarrow.compute as pc
@@ -18,30 +18,30 @@ from weir.lake.instants import microseconds
 from weir.lake.lake import Lake
 from weir.lake.tables import REQUESTS
 from weir.remotes.asking import Fetched, Sent
-from weir.remotes.budget import Amount, Entry
+from weir.remotes.budget import Amount, Entry, Phase
 from weir.remotes.declarations import Remote
 from weir.remotes.http.outcomes import Failure
-from weir.remotes.inbox import JOB, PastAttempt
-from weir.remotes.waits import address_of
+from weir.remotes.inbox import JOB
+from weir.remotes.replica_inbox import PastAttempt
 
 ANSWERED, NOT_SENT = "answered", "not_sent"
 
 
 @dataclass(slots=True)
-class RequestLog:
-    """The requests of one evaluation of one remote (`weir.remotes.asking.Store`).
+class EvaluationLog:
+    """The requests of one evaluation, of a remote or a traversal.
 
     Attributes:
         lake: has the table.
-        remote: who is asked.
+        owner: name of the remote or traversal that pays for them.
         evaluation: its instant.
         run_id: of the run.
         clock: the time.
-        earlier: the rows of `requests` since the last evaluation that ended, of this remote.
+        earlier: the rows of `requests` since the last evaluation that ended, of the owner.
     """
 
     lake: Lake
-    remote: Remote
+    owner: str
     evaluation: datetime
     run_id: str
     clock: Callable[[], datetime]
@@ -52,14 +52,14 @@ class RequestLog:
     def since(
         cls,
         lake: Lake,
-        remote: Remote,
+        owner: str,
         evaluation: datetime,
         run_id: str,
         clock: Callable[[], datetime],
         version: int,
-    ) -> RequestLog:
+    ) -> Self:
         """The log of an evaluation; earlier ones had ended at a version of `requests`, -1: none."""
-        return cls(lake, remote, evaluation, run_id, clock, _rows_since(lake, remote.name, version))
+        return cls(lake, owner, evaluation, run_id, clock, _rows_since(lake, owner, version))
 
     def entries(self) -> list[Entry]:
         """The requests of the evaluation so far, those of runs that died among them."""
@@ -72,6 +72,52 @@ class RequestLog:
             for row in (*self.earlier, *self._own)
             if row["evaluation"] == self.evaluation
         ]
+
+    def row(self, request_id: str, phase: Phase, amount: Amount) -> dict[str, Any]:
+        """The columns of a row that every request has."""
+        return {
+            "request_id": request_id,
+            "owner": self.owner,
+            "evaluation": self.evaluation,
+            "phase": phase,
+            "requests": amount.requests,
+            "keys": amount.keys,
+            "bytes": amount.bytes,
+            "seconds": amount.seconds,
+            "run_id": self.run_id,
+        }
+
+    def append(self, rows: list[Mapping[str, Any]]) -> None:
+        """Commit rows."""
+        metadata = Metadata(self.run_id, JOB, watermark=0)
+        # A table of an earlier version of Weir gets the columns that are new.
+        write(self.lake, REQUESTS, rows, metadata, merge_schema=True)
+        self._own += rows
+
+
+@dataclass(slots=True)
+class RequestLog(EvaluationLog):
+    """The requests of one evaluation of a remote that SERVICE names (`weir.remotes.asking.Store`).
+
+    Attributes:
+        remote: who is asked.
+    """
+
+    remote: Remote = field(kw_only=True)
+
+    @classmethod
+    def of_remote(
+        cls,
+        lake: Lake,
+        remote: Remote,
+        evaluation: datetime,
+        run_id: str,
+        clock: Callable[[], datetime],
+        version: int,
+    ) -> RequestLog:
+        """The log of an evaluation; earlier ones had ended at a version of `requests`, -1: none."""
+        earlier = _rows_since(lake, remote.name, version)
+        return cls(lake, remote.name, evaluation, run_id, clock, earlier, remote=remote)
 
     def attempts(self) -> list[PastAttempt]:
         """The requests that were sent since the last evaluation that ended, the oldest first."""
@@ -101,17 +147,17 @@ class RequestLog:
     def _of_address(self) -> list[Mapping[str, Any]]:
         """The rows of requests to where the remote is: its URL may have been edited."""
         rows = (*self.earlier, *self._own)
-        return [row for row in rows if row.get("address") in (None, address_of(self.remote))]
+        return [row for row in rows if row.get("address") in (None, self.remote.address)]
 
     def reserve(self, sent: Sequence[Sent]) -> None:
         """Record, in one commit, requests that may be sent from now on."""
         now = self.clock()
         given = {"started_at": now, "outcome": None}
-        self._append([self._row(request, "reserved", request.most) | given for request in sent])
+        self.append([self._row(request, "reserved", request.most) | given for request in sent])
 
     def settle(self, ended: Sequence[tuple[Sent, Fetched | None]]) -> None:
         """Record, in one commit, how requests ended; None: it was not sent."""
-        self._append([self._settled(sent, fetched) for sent, fetched in ended])
+        self.append([self._settled(sent, fetched) for sent, fetched in ended])
 
     def _settled(self, sent: Sent, fetched: Fetched | None) -> Mapping[str, Any]:
         if fetched is None:
@@ -132,31 +178,23 @@ class RequestLog:
             "not_before": None if wait is None else self.clock() + timedelta(seconds=wait),
         }
 
-    def _row(self, sent: Sent, phase: str, amount: Amount) -> dict[str, Any]:
-        parts = urlsplit(self.remote.url or self.remote.iri)
-        # Without user, query and fragment.
-        shown = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-        return {
-            "request_id": sent.request_id,
-            "owner": self.remote.name,
-            "evaluation": self.evaluation,
-            "phase": phase,
-            "requests": amount.requests,
-            "keys": amount.keys,
-            "bytes": amount.bytes,
-            "seconds": amount.seconds,
-            "host": parts.hostname or "",
-            "url": shown,
-            "address": address_of(self.remote),
+    def _row(self, sent: Sent, phase: Phase, amount: Amount) -> dict[str, Any]:
+        url = self.remote.url or self.remote.iri
+        return self.row(sent.request_id, phase, amount) | {
+            "host": urlsplit(url).hostname or "",
+            "url": shown_url(url),
+            "address": self.remote.address,
             "attempt": sent.attempt,
-            "run_id": self.run_id,
         }
 
-    def _append(self, rows: list[Mapping[str, Any]]) -> None:
-        metadata = Metadata(self.run_id, JOB, watermark=0)
-        # A table of an earlier version of Weir gets the columns that are new.
-        write(self.lake, REQUESTS, rows, metadata, merge_schema=True)
-        self._own += rows
+
+def shown_url(url: str) -> str:
+    """A URL without user, query and fragment, which may have a secret; empty if it is none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets that hold no address
+        return ""
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def version_of_requests(lake: Lake) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
@@ -13,7 +13,8 @@ from weir.lake.instants import microseconds, time_at
 from weir.lake.lake import Lake
 from weir.progress.completion import Completion
 from weir.remotes.declarations import Remote, load_remotes
-from weir.remotes.inbox import RoundMark, last_round
+from weir.remotes.kept import Kept
+from weir.remotes.replica_inbox import RoundMark, replica_inbox
 from weir.remotes.waits import not_before_of
 from weir.remotes.wanted import Asker, askers
 from weir.settings import Settings
@@ -37,7 +38,9 @@ class Scheduled:
 
     @property
     def asked_at(self) -> datetime:
-        """That of the next one that may ask it: earlier ones commit a round without keys."""
+        """The instant of the next evaluation that may send requests. Earlier ones commit a round
+        without keys.
+        """
         rows = self.last.rows if self.last else ()
         return allowed_from(self.remote, self.next_at, not_before_of(self.remote, rows))
 
@@ -58,7 +61,7 @@ def schedule(settings: Settings, lake: Lake, now: datetime) -> tuple[Scheduled, 
     completion, queries = Completion.read(lake), asking_queries(settings)
     scheduled = []
     for term, remote in remotes.items():
-        stored = last_round(lake, remote.name)
+        stored = replica_inbox(remote.name).last(lake)
         last = None if stored is None else stored.mark
         about = tuple(askers(queries, completion, term))
         scheduled.append(Scheduled(remote, about, last, _next_at(remote, last, now)))
@@ -70,18 +73,36 @@ def asking_queries(settings: Settings) -> list[Definition]:
     return [query for query in Catalog.of(settings).members if query.services.blocks]
 
 
-def evaluation_at(remote: Remote, last: RoundMark | None, now: datetime) -> datetime:
+class Recurring(Protocol):
+    """What is evaluated again and again: a remote, a traversal."""
+
+    @property
+    def every_us(self) -> int:
+        """Microseconds between two evaluations."""
+        ...
+
+
+class OfEvaluation(Protocol):
+    """The mark of a round."""
+
+    @property
+    def evaluation(self) -> int:
+        """The instant of the evaluation, in microseconds since 1970."""
+        ...
+
+
+def evaluation_at(remote: Recurring, last: OfEvaluation | None, now: datetime) -> datetime:
     """The instant of the evaluation, which is never before the last one: clocks may be set back."""
     due = microseconds(now) // remote.every_us * remote.every_us
     return time_at(due if last is None else max(due, last.evaluation))
 
 
-def following(remote: Remote, evaluation: datetime) -> datetime:
+def following(remote: Recurring, evaluation: datetime) -> datetime:
     """The first instant of an evaluation after another one, which may be of another `every`."""
     return time_at((microseconds(evaluation) // remote.every_us + 1) * remote.every_us)
 
 
-def allowed_from(remote: Remote, evaluation: datetime, not_before: datetime | None) -> datetime:
+def allowed_from(remote: Recurring, evaluation: datetime, not_before: datetime | None) -> datetime:
     """The first instant of an evaluation at which a remote may be asked.
 
     Args:
@@ -94,8 +115,8 @@ def allowed_from(remote: Remote, evaluation: datetime, not_before: datetime | No
     return time_at(-(-microseconds(not_before) // remote.every_us) * remote.every_us)
 
 
-def asked_next(remote: Remote, evaluation: datetime, rows: Iterable[Mapping[str, Any]]) -> datetime:
-    """The instant of the next evaluation after a round that may ask the remote.
+def asked_next(remote: Kept, evaluation: datetime, rows: Iterable[Mapping[str, Any]]) -> datetime:
+    """The instant of the next evaluation that may send requests, after a given round.
 
     Args:
         remote: is evaluated.

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from weir.remotes.freshness import RemoteState
+from weir.remotes.kept import Kept
 from weir.remotes.states import PatternState, State
-from weir.sparql.frontend.rspql.durations import parse_duration
+from weir.text.durations import parse_duration
 
 _STATUS: Final[Mapping[State, str]] = {
     "unused": "pass",
@@ -36,7 +37,7 @@ def source_freshness(state: RemoteState, now: datetime, seconds: float) -> dict[
     """
     remote, age = state.remote, state.largest("oldest")
     return {
-        "unique_id": f"source.weir.replicas.{remote.name}",
+        "unique_id": _unique_id(remote.inbox),
         "max_loaded_at": None if age is None else _text(now - timedelta(seconds=age)),
         "snapshotted_at": _text(now),
         "max_loaded_at_time_ago_in_s": age,
@@ -71,14 +72,18 @@ def source_freshness(state: RemoteState, now: datetime, seconds: float) -> dict[
     }
 
 
-def runtime_error(name: str, message: str) -> dict[str, Any]:
+def runtime_error(remote: Kept, message: str) -> dict[str, Any]:
     """The result of a remote whose tables cannot be read."""
     return {
-        "unique_id": f"source.weir.replicas.{name}",
+        "unique_id": _unique_id(remote.inbox),
         "status": "runtime error",
         "error": message,
-        "remote": name,
+        "remote": remote.name,
     }
+
+
+def _unique_id(inbox: str) -> str:
+    return f"source.weir.{inbox.replace('/', '.')}"
 
 
 def pattern_fields(pattern: PatternState) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from typing import Any, Final, Literal, Self
 
 from weir.lake.counted import counted
 from weir.remotes.asking import NOT_AGAIN
-from weir.remotes.declarations import Remote
-from weir.sparql.frontend.rspql.durations import parse_duration
+from weir.remotes.kept import Kept, Words
+from weir.text.durations import age_text, duration_seconds
 
 State = Literal["unused", "never_evaluated", "fresh", "backing_off", "warn", "error"]
 STATES: Final[tuple[State, ...]] = (
@@ -39,7 +39,7 @@ class Missed:
 
     Attributes:
         failed: whose request failed.
-        too_large: with more mappings than `max_rows`.
+        too_large: whose answer is larger than it may be.
         suspect: that came back empty, with so many others that it is not believed yet.
         refused: that were not asked for because the project allows no request to the remote.
         failure: why the newest of `failed` was not answered, or why no request is allowed.
@@ -53,33 +53,28 @@ class Missed:
 
     @classmethod
     def of(cls, row: Row) -> Self:
-        """As a row of `freshness` has it."""
+        """The missed keys that a row of `freshness` counts."""
         refused = row["not_asked"] if row["stop"] == "refused" else 0
         missed = (row["failed"], row["too_large"], row["suspect"], refused)
         return cls(*missed, row.get("failure") or "")
 
     @property
     def keys(self) -> int:
-        """How many they are."""
+        """The number of missed keys, of all kinds."""
         return self.failed + self.too_large + self.suspect + self.refused
 
-    def reasons(self, max_rows: int) -> Iterator[str]:
+    def reasons(self, words: Words) -> Iterator[str]:
         """Why, with what can be done about it: a text per kind."""
+        unit = words.unit
         because = f": {self.failure}" if self.failure else ""
         if self.refused:
-            yield f"{counted(self.refused, 'key')} not asked for{because}"
+            yield f"{counted(self.refused, unit)} not asked for{because}"
         if self.failed:
-            yield f"{counted(self.failed, 'key')} failed{'' if self.refused else because}"
+            yield f"{counted(self.failed, unit)} failed{'' if self.refused else because}"
         if self.too_large:
-            yield (
-                f"{counted(self.too_large, 'key')} had more mappings than `max_rows`"
-                f" ({max_rows:,}) and kept what they had: raise it, or narrow the block"
-            )
+            yield f"{counted(self.too_large, unit)} {words.too_large}"
         if self.suspect:
-            yield (
-                f"{counted(self.suspect, 'key')} came back empty at once and kept what they had:"
-                " the next evaluation has to say the same"
-            )
+            yield f"{counted(self.suspect, unit)} {words.suspect}"
 
 
 NOTHING_MISSED: Final = Missed()
@@ -102,6 +97,7 @@ class PatternState:
         waiting: time since the pattern is known, if none of its keys was ever answered.
         answered: keys that the last evaluation got an answer for.
         missed: keys that it got none for.
+        left_out: links that `limits` leave out.
         queries: the names of those that ask for it.
         text: what they ask.
     """
@@ -118,6 +114,7 @@ class PatternState:
     waiting: float | None = None
     answered: int = 0
     missed: Missed = NOTHING_MISSED
+    left_out: int = 0
     queries: tuple[str, ...] = ()
     text: str = ""
 
@@ -128,7 +125,7 @@ class PatternState:
 
 
 def pattern_state(
-    remote: Remote,
+    remote: Kept,
     row: Row,
     *,
     since: float = 0.0,
@@ -160,13 +157,14 @@ def pattern_state(
         waiting=None if is_answered else waiting,
         answered=row["answered"],
         missed=Missed.of(row),
+        left_out=row.get("left_out") or 0,
     )
     state, reason = assess(remote, measured, backing_off)
     return replace(measured, state=state, reason=reason)
 
 
 def assess(
-    remote: Remote, measured: PatternState, backing_off: str | None = None
+    remote: Kept, measured: PatternState, backing_off: str | None = None
 ) -> tuple[State, str]:
     """The state of a pattern, and all that is wrong with it; fresh has no reason.
 
@@ -193,54 +191,44 @@ def severity(state: State, missed: Missed) -> tuple[int, int]:
     return STATES.index(state), missed.keys
 
 
-def _errors(remote: Remote, measured: PatternState) -> list[str]:
-    reason = _too_old(measured, "error_after", remote.error_after)
+def _errors(remote: Kept, measured: PatternState) -> list[str]:
+    reason = _too_old(measured, "error_after", remote.error_after, remote.words)
     if reason:
         return [reason]
     least, share = remote.min_fresh, measured.share_fresh
     if least is not None and share is not None and share < least:
-        return [f"{share:.0%} of the keys are fresh; `min_fresh` is {least:.0%}"]
+        unit = remote.words.unit
+        return [f"{share:.0%} of the {unit}s are fresh; `min_fresh` is {least:.0%}"]
     return []
 
 
 def _warnings(
-    remote: Remote, measured: PatternState, backing_off: str | None, *, is_error: bool
+    remote: Kept, measured: PatternState, backing_off: str | None, *, is_error: bool
 ) -> list[str]:
     warnings = []
-    reason = _too_old(measured, "warn_after", remote.warn_after)
+    reason = _too_old(measured, "warn_after", remote.warn_after, remote.words)
     if reason and not is_error:
         warnings.append(reason)
     missed, never = measured.missed, measured.never_asked
     failure = missed.failure.removesuffix(NOT_AGAIN)
     if backing_off is not None and failure in backing_off:
         missed = replace(missed, failure="")  # it is said already
-    warnings += missed.reasons(remote.max_rows)
+    warnings += missed.reasons(remote.words)
     if never:
         verb = "was" if never == 1 else "were"
-        warnings.append(f"{counted(never, 'key')} {verb} never answered")
+        warnings.append(f"{counted(never, remote.words.unit)} {verb} never answered")
+    if measured.left_out:
+        warnings.append(f"{counted(measured.left_out, 'link')} beyond `limits`")
     return warnings
 
 
-def _too_old(measured: PatternState, name: str, limit: str | None) -> str:
-    seconds, oldest, waiting = limit_seconds(limit), measured.oldest, measured.waiting
+def _too_old(measured: PatternState, name: str, limit: str | None, words: Words) -> str:
+    seconds, oldest, waiting = duration_seconds(limit), measured.oldest, measured.waiting
     if seconds is None:
         return ""
     if oldest is not None and oldest > seconds:
         return f"the oldest answer is {age_text(oldest)} old; `{name}` is {limit}"
     if waiting is not None and waiting > seconds:
-        keys = f"{measured.candidates:,} keys"
+        keys = f"{measured.candidates:,} {words.unit}s"
         return f"none of its {keys} was answered in {age_text(waiting)}; `{name}` is {limit}"
     return ""
-
-
-def limit_seconds(duration: str | None) -> float | None:
-    """The seconds of a duration of remotes.yml; None if it is not set."""
-    return None if duration is None else parse_duration(duration) / 1_000_000
-
-
-def age_text(seconds: float) -> str:
-    """An age as people read it: 45s, 12m, 3h, 2d; one digit after the point where it matters."""
-    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if seconds >= size:
-            return f"{seconds / size:.1f}".removesuffix(".0") + unit
-    return f"{seconds:.0f}s"

@@ -15,10 +15,10 @@ from weir.compute.sql import ascending, column, columns, is_not_null, one_of, ro
 from weir.lake.instants import microseconds
 from weir.remotes.candidates import Place
 from weir.remotes.declarations import Remote
-from weir.remotes.inbox import RoundMark
 from weir.remotes.known_keys import KnownKeys
+from weir.remotes.replica_inbox import RoundMark
 from weir.remotes.rounds import KeyRound
-from weir.sparql.frontend.rspql.durations import parse_duration
+from weir.text.durations import parse_duration
 
 AT_ONCE = 10_000
 """Keys that one round drops at most."""

@@ -6,17 +6,15 @@ it was asked: once one of them is edited, it is asked as if for the first time.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from weir.lake.instants import time_at
-from weir.remotes.declarations import Remote
 from weir.remotes.http.retries import Attempt, failed_in_a_row, open_until
-from weir.remotes.inbox import ATTEMPTS, PastAttempt
+from weir.remotes.kept import Kept
+from weir.remotes.replica_inbox import ATTEMPTS, PastAttempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,23 +25,17 @@ class Wait:
     reason: str
 
 
-def address_of(remote: Remote) -> str:
-    """What stands for the URL and the connection by which a remote is asked; shows neither."""
-    text = json.dumps([remote.url or remote.iri, remote.connection])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def is_address_of(remote: Remote, address: str | None) -> bool:
+def is_address_of(remote: Kept, address: str | None) -> bool:
     """Whether a remote is asked by the URL and the connection that it was asked by before.
 
     Args:
         remote: as declared.
         address: what stood for them; null or empty if an earlier version of Weir asked.
     """
-    return not address or address == address_of(remote)
+    return not address or address == remote.address
 
 
-def not_before_of(remote: Remote, rows: Iterable[Mapping[str, Any]]) -> datetime | None:
+def not_before_of(remote: Kept, rows: Iterable[Mapping[str, Any]]) -> datetime | None:
     """When a remote may be asked again after a round; None if it may be at any time.
 
     Args:

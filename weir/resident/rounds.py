@@ -20,6 +20,7 @@ from weir.resident.stamps import Stamps, declared_sources, stamp
 from weir.resident.stopping import StopRequest
 from weir.settings import Settings
 from weir.stage import new_run_id
+from weir.traversals.schedule import next_evaluations
 
 if TYPE_CHECKING:
     from weir.refresh.stage import Surroundings
@@ -118,7 +119,7 @@ class Rounds:
 
     @property
     def project(self) -> Project:
-        """The project of the next round; it stays open."""
+        """The project that the next round runs on; it is open until `close` or changed settings."""
         assert self._project is not None, "read at the start"
         return self._project
 
@@ -214,19 +215,20 @@ class Rounds:
         self._delay = min(2 * self._delay, _RETRY_AFTER)
 
     def _seconds_to_refresh(self) -> float:
-        """The seconds until the next remote becomes due; infinite if there is none."""
+        """The seconds until the next remote or traversal becomes due; infinite if there is none."""
         refresh = self._options.refresh
         if refresh is None:
             return math.inf
         now = refresh.clock.now()
         try:
-            listed = schedule(self.project.settings, self.project.open_lake(), now)
+            lake = self.project.open_lake()
+            listed = schedule(self.project.settings, lake, now)
+            traversals = next_evaluations(self.project.settings, lake, now)
         except Exception as error:
             if as_user_error(error) is None:
                 raise
             # The round reports this error.
             return math.inf
-        waits = [
-            remote.next_at - now for remote in listed if remote.askers and remote.next_at > now
-        ]
+        times = [remote.next_at for remote in listed if remote.askers]
+        waits = [at - now for at in (*times, *traversals.values()) if at > now]
         return min((wait.total_seconds() for wait in waits), default=math.inf)

@@ -30,8 +30,8 @@ class Stamps:
         declared: of the files of sources, remotes, queries and programs.
         offered: of the files in the locations of the sources.
         stored: of the ledger, to which every run commits, and of the folders of tables.
-        is_known: whether equal stamps mean that there is nothing to do; not if a source or the lake
-            is in an object store, nor if a stream advances with time.
+        is_known: whether equal stamps mean that there is nothing to do; not if a source is in an
+            object store, nor if a stream advances with time.
     """
 
     declared: Hashable
@@ -46,7 +46,8 @@ class Stamps:
         declared = (stamp(settings.sources), stamp(settings.remotes), *files)
         offered = [_offered(location) for source in sources for location in _locations(source)]
         ledger, root = lake.newest_commit(RUNS.name), local_folder(lake.root)
-        folders = None if root is None else tuple(stamp(root / name) for name in _FOLDERS)
+        # In an object store, the ledger alone says that something was committed.
+        folders = () if root is None else tuple(stamp(root / name) for name in _FOLDERS)
         # A stream that can be idle advances with time alone.
         is_timed = any(source.stream and source.stream.idle for source in sources)
         is_known = None not in (ledger, folders, *offered) and not is_timed

@@ -9,19 +9,21 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Self
+from typing import IO, Self, TypeVar
 
 from weir.sandbox.death import Cause, Death, death
-from weir.sandbox.frames import LENGTH, FrameReader
-from weir.sandbox.limits import Limits
+from weir.sandbox.frames import LENGTH, FrameReader, ProtocolError
+from weir.sandbox.limits import ChildLimits
 
+Message = TypeVar("Message")
 _READ_BYTES = 1 << 20
 
 
 class ChildDied(Exception):  # noqa: N818  (named after what happened)
-    """A child ended before it had answered."""
+    """A child ended before it had answered, or gave no proper answer."""
 
     def __init__(self, death: Death) -> None:
         self.death = death
@@ -40,18 +42,24 @@ class Child:
         limits: what it may take.
     """
 
-    def __init__(self, module: str, limits: Limits) -> None:
+    def __init__(self, module: str, limits: ChildLimits) -> None:
         self._errors: IO[bytes] | None = None
         if limits.error_bytes:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
-        self._process = subprocess.Popen(
-            _command(module),
-            env=_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors or subprocess.DEVNULL,
-            bufsize=0,
-        )
+        try:
+            self._process = subprocess.Popen(
+                _command(module),
+                env=_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors or subprocess.DEVNULL,
+                bufsize=0,
+            )
+        except BaseException:
+            # The system may have no room for another process.
+            if self._errors is not None:
+                self._errors.close()
+            raise
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin.fileno(), self._process.stdout.fileno()
@@ -81,17 +89,23 @@ class Child:
         self._unsent = memoryview(b"".join((self._unsent, LENGTH.pack(len(message)), message)))
         self._write()
 
-    def receive(self, deadline: float | None = None) -> bytes:
+    def receive(self, decode: Callable[[bytes], Message], deadline: float | None = None) -> Message:
         """The next message.
 
         Args:
+            decode: reads a message; it raises `ProtocolError` for what is none.
             deadline: on the monotonic clock; None to wait for as long as the child lives.
 
         Raises:
-            ChildDied: it ended.
+            ChildDied: it ended, or sent what is no message, or more than it may.
             DeadlinePassed: it does not send the message in time.
-            ProtocolError: it sends what is no message, or more than it may.
         """
+        try:
+            return decode(self._receive(deadline))
+        except ProtocolError as error:
+            raise ChildDied(Death(Cause.PROTOCOL, 0, str(error))) from None
+
+    def _receive(self, deadline: float | None) -> bytes:
         while (message := self._received.take()) is None:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
@@ -141,6 +155,27 @@ def _command(module: str) -> list[str]:
     return [sys.executable, "-P", "-s", "-m", module]
 
 
+def _import_path() -> list[str]:
+    """Where every child imports from: as its parent, but not from the folders of its work.
+
+    Python itself looks in the folder in which it starts, or that of its script, before the standard
+    library. Anything may be in there; only the folder with this package is trusted wherever it is.
+    """
+    of_work = {Path.cwd(), *_folders_of_script()} - {Path(__file__).parents[2]}
+    return [
+        str(folder) for folder in map(Path.absolute, map(Path, sys.path)) if folder not in of_work
+    ]
+
+
+def _folders_of_script() -> set[Path]:
+    """The folder of the program that runs, by its name and where the file is."""
+    file = getattr(sys.modules["__main__"], "__file__", None)
+    if file is None:
+        return set()
+    script = Path(file)
+    return {script.absolute().parent, script.resolve().parent}
+
+
 def _environment() -> dict[str, str]:
     """The environment of every child.
 
@@ -148,7 +183,7 @@ def _environment() -> dict[str, str]:
     from reserving address space and from starting idle threads.
     """
     return {
-        "PYTHONPATH": os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path),
+        "PYTHONPATH": os.pathsep.join(_import_path()),
         "PYTHONMALLOC": "malloc",
         "MALLOC_ARENA_MAX": "1",
         "ARROW_DEFAULT_MEMORY_POOL": "system",

@@ -28,6 +28,8 @@ class Cause(Enum):
     """Somebody else ended it."""
     OUTPUT_CLOSED = auto()
     """Nothing ended it before its deadline, but it closed its output."""
+    PROTOCOL = auto()
+    """It sent what is no message, or more than it may: its parent does not hear it to the end."""
     ITSELF = auto()
     """It exited, or crashed."""
 
@@ -38,8 +40,9 @@ class Death:
 
     Attributes:
         cause: what ended it.
-        code: its exit code, or minus the number of the signal that ended it.
-        errors: the end of what it wrote to standard error, if that was kept.
+        code: its exit code, or minus the number of the signal that ended it; 0 if it may still run.
+        errors: the end of what it wrote to standard error, if that was kept; or what is wrong with
+            what it sent.
     """
 
     cause: Cause
@@ -48,8 +51,14 @@ class Death:
 
     @property
     def how(self) -> str:
-        """The signal's name, or the exit code."""
-        return signal.Signals(-self.code).name if self.code < 0 else f"exit code {self.code}"
+        """What became of it, to come after its name: `died of SIGSEGV`."""
+        if self.cause is Cause.OUTPUT_CLOSED:
+            return "closed its output"
+        if self.cause is Cause.PROTOCOL:
+            return f"sent no proper answer: {self.errors}"
+        if self.code < 0:
+            return f"died of {signal.Signals(-self.code).name}"
+        return f"ended with exit code {self.code}"
 
 
 def death(code: int, errors: str) -> Death:

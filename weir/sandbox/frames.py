@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import struct
-from typing import IO
+from typing import IO, Any
 
 LENGTH = struct.Struct(">Q")
 
 
 class ProtocolError(ValueError):
-    """A child sent what is no message, or more than it may."""
+    """A child sent what is no message, or more than it may: a cause of its `Death`."""
 
 
 def write_frame(output: IO[bytes], *parts: bytes | memoryview) -> None:
@@ -23,6 +24,18 @@ def read_frame(source: IO[bytes]) -> bytes | None:
     """Read one message of a writer that is trusted; None if the writer is gone."""
     head = source.read(LENGTH.size)
     return source.read(LENGTH.unpack(head)[0]) if head else None
+
+
+def decode_json(frame: bytes) -> Any:
+    """The value of a frame of JSON.
+
+    Raises:
+        ProtocolError: it is none.
+    """
+    try:
+        return json.loads(frame)
+    except (ValueError, RecursionError):
+        raise ProtocolError("a frame is not JSON") from None
 
 
 class FrameReader:

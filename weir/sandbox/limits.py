@@ -14,7 +14,7 @@ _GRACE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ChildLimits:
     """What a child may take.
 
     Attributes:
@@ -35,7 +35,7 @@ class Limits:
     deadline: float | None = None
 
 
-def set_limits(limits: Limits) -> None:
+def set_limits(limits: ChildLimits) -> None:
     """Set them on this process; it writes no memory to a file when it dies."""
     if limits.deadline is not None:
         left = max(limits.deadline - time.monotonic(), 0.0)

@@ -11,7 +11,7 @@ from typing import IO, NoReturn
 
 from weir.sandbox.death import OUT_OF_MEMORY
 from weir.sandbox.frames import read_frame
-from weir.sandbox.limits import Limits, set_limits
+from weir.sandbox.limits import ChildLimits, set_limits
 
 
 def serve(answer: Callable[[bytes, IO[bytes]], None]) -> NoReturn:
@@ -26,7 +26,7 @@ def serve(answer: Callable[[bytes, IO[bytes]], None]) -> NoReturn:
     os.dup2(2, 1)  # other output must not get between the frames
     first, message = read_frame(source), read_frame(source)
     if first is not None:
-        set_limits(Limits(**json.loads(first)))
+        set_limits(ChildLimits(**json.loads(first)))
     while message is not None:
         try:
             answer(message, output)

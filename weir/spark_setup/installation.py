@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from weir.spark_setup.commands import SetupError
-from weir.spark_setup.delta import are_among, delta_jars
+from weir.spark_setup.delta import are_among, delta_jars, others_among
 from weir.spark_setup.java import SUPPORTED, Launcher, major_version
 from weir.spark_setup.maven import Artifact, SparkSubmit
 
@@ -45,8 +45,10 @@ def install() -> Iterator[Installed]:
         raise SetupError("Spark is not installed: `pip install 'weir[spark]'`.")
     java = _install_java()
     yield java
-    delta = _delta()
-    if are_among(delta, spark / "jars"):
+    delta, jars = _delta(), delta_jars_of_spark()
+    if jars.others:
+        raise SetupError(jars.what_is_wrong)
+    if jars.are_among_those_of_spark:
         yield Installed(f"{len(delta.jars())} Delta jars", spark / "jars", "are there")
         return
     use_java()
@@ -61,17 +63,23 @@ def install() -> Iterator[Installed]:
 
 
 def java_home() -> Path | None:
-    """What Spark is given as `JAVA_HOME`; None: it looks for a `java` by itself."""
-    if named := os.environ.get("JAVA_HOME"):
-        return Path(named)
+    """What Spark is given as `JAVA_HOME`; None: it looks for a `java` by itself.
+
+    That is also the case if the Java that was installed, or found then, is gone.
+    """
     launcher = _launcher()
-    return launcher.home if launcher.file.exists() else None
+    if named := _named_java(launcher):
+        return named
+    return None if launcher.java is None else launcher.home
 
 
 def use_java() -> None:
     """Let processes that are started from now on have the Java that was installed."""
     if home := java_home():
         os.environ["JAVA_HOME"] = str(home)
+    else:
+        # It names the launcher of a Java that is gone.
+        os.environ.pop("JAVA_HOME", None)
 
 
 def spark_home() -> Path | None:
@@ -82,14 +90,40 @@ def spark_home() -> Path | None:
     return Path(package.origin).parent if package and package.origin else None
 
 
-def missing_jars() -> tuple[str, ...]:
-    """The names of the Delta jars that are neither among Spark's nor installed for the user."""
+@dataclass(frozen=True, slots=True)
+class DeltaJars:
+    """The Delta jars that Spark starts with.
+
+    Attributes:
+        are_among_those_of_spark: whether Spark has them among its own jars.
+        others: the jars among Spark's own that are of another version: Spark starts with these.
+        missing: the names of those that are nowhere.
+        version: the one that is needed.
+    """
+
+    are_among_those_of_spark: bool
+    others: tuple[Path, ...]
+    missing: tuple[str, ...]
+    version: str
+
+    @property
+    def what_is_wrong(self) -> str:
+        """Which jars are wrong or missing, in a sentence; empty if Spark has what it needs."""
+        if self.others:
+            others = ", ".join(map(str, self.others))
+            return f"Spark has another version of Delta than {self.version}: remove {others}."
+        return f"missing: {', '.join(self.missing)}" if self.missing else ""
+
+
+def delta_jars_of_spark() -> DeltaJars:
+    """The Delta jars: those among Spark's own, which come first, or those of the user's folder."""
     delta, spark = _delta(), spark_home()
+    version = delta.coordinates.rpartition(":")[2]
     if spark is not None and are_among(delta, spark / "jars"):
-        return ()
-    return tuple(
-        jar.name for jar in delta.jars() if not jar.has_size_of(jar.resolved_in(delta.folder))
-    )
+        return DeltaJars(True, (), (), version)
+    others = () if spark is None else others_among(delta, spark / "jars")
+    missing = (jar for jar in delta.jars() if not jar.has_size_of(jar.resolved_in(delta.folder)))
+    return DeltaJars(False, others, tuple(jar.name for jar in missing), version)
 
 
 def with_jars(conf: Mapping[str, str]) -> dict[str, str]:
@@ -97,16 +131,17 @@ def with_jars(conf: Mapping[str, str]) -> dict[str, str]:
 
     It is the given one where Spark has jars of Delta among its own, or none were installed.
     """
-    delta, spark = _delta(), spark_home()
-    if spark is None or any((spark / "jars").glob("delta-spark_*.jar")) or missing_jars():
+    jars = delta_jars_of_spark()
+    if spark_home() is None or jars.are_among_those_of_spark or jars.what_is_wrong:
         return dict(conf)
-    others = [conf["spark.jars"]] if "spark.jars" in conf else []
-    return {**conf, "spark.jars": ",".join([*others, *map(str, delta.files())])}
+    own = [conf["spark.jars"]] if "spark.jars" in conf else []
+    return {**conf, "spark.jars": ",".join([*own, *map(str, _delta().files())])}
 
 
 def _install_java() -> Installed:
-    if named := os.environ.get("JAVA_HOME"):
-        java = Path(named) / "bin" / "java"
+    launcher = _launcher()
+    if named := _named_java(launcher):
+        java = named / "bin" / "java"
         version = major_version(java)
         if version not in SUPPORTED:
             raise SetupError(
@@ -114,8 +149,13 @@ def _install_java() -> Installed:
                 " Unset the variable, or let it name one."
             )
         return Installed(f"Java {version}", java, "JAVA_HOME")
-    launcher = _launcher()
     return Installed("Java", launcher.file, f"starts {launcher.write()}")
+
+
+def _named_java(launcher: Launcher) -> Path | None:
+    """What `JAVA_HOME` names beside the launcher, which `use_java` lets it name."""
+    named = os.environ.get("JAVA_HOME")
+    return Path(named) if named and Path(named) != launcher.home else None
 
 
 def _launcher() -> Launcher:

@@ -45,6 +45,15 @@ class Launcher:
         """The script."""
         return self.home / "bin" / "java"
 
+    @property
+    def java(self) -> Path | None:
+        """The Java that the script starts; None without a script, or if that Java is gone."""
+        if not self.file.is_file():
+            return None
+        _, _, command = self.file.read_text().rpartition("\nexec ")
+        java = Path(shlex.split(command)[0]) if command else self.file
+        return java if java.is_file() else None
+
     def candidates(self) -> Iterator[Path]:
         """The Javas of the machine; the first that Spark supports is taken."""
         named = os.environ.get("JAVA_HOME")

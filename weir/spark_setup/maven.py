@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from weir.spark_setup.commands import SetupError, call
@@ -24,7 +25,7 @@ class Jar:
 
     @property
     def name(self) -> str:
-        """Its usual file name."""
+        """The usual file name of the jar."""
         return f"{self.artifact}-{self.version}.jar"
 
     def resolved_in(self, folder: Path) -> Path:
@@ -68,7 +69,7 @@ class Artifact:
     """
 
     coordinates: str
-    lock: Path
+    lock: Traversable
     folder: Path
     provided: tuple[str, ...] = ()
 
@@ -108,6 +109,7 @@ class Artifact:
             if match and (file := folder / match.string)
         ]
         header = "# Written by `make lock`: sha256, bytes, Maven coordinates.\n"
+        assert isinstance(self.lock, Path), "lock files are written in a checkout"
         self.lock.write_text(
             header + "".join(f"{jar}\n" for jar in sorted(jars, key=lambda jar: jar.artifact))
         )

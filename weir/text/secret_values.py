@@ -14,6 +14,10 @@ from types import TracebackType
 from urllib.parse import quote, unquote
 
 _HIDDEN = "[secret]"
+_LONG = 12
+"""A secret of so many characters is no word of another text."""
+_VALUE = r"(?:(?<=[=:'\"@])|(?<=[=:] )){}(?![A-Za-z0-9])"
+"""Where a value stands: behind a sign of assignment or a quote."""
 _SHORTEST = 4
 """A shorter secret is not removed: it would occur by chance in any text."""
 _SIGNATURE = re.compile(r"(?:^|[?&])sig=([^&\s]+)")
@@ -37,9 +41,15 @@ def hide(values: Iterable[str]) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """`text` with `[secret]` in place of each secret."""
+    """`text` with `[secret]` in place of each secret.
+
+    A short one may be an ordinary word: it is hidden only where a value stands.
+    """
     for value in sorted(_known, key=len, reverse=True):
-        text = text.replace(value, _HIDDEN)
+        if len(value) >= _LONG:
+            text = text.replace(value, _HIDDEN)
+        else:
+            text = re.sub(_VALUE.format(re.escape(value)), _HIDDEN, text)
     return text
 
 

@@ -45,11 +45,11 @@ class ConsolidatedLog:
 
     @classmethod
     def from_json(cls, extra: Mapping[str, Any]) -> Self:
-        """From what `to_json` gives; of a table that was never consolidated, nothing."""
+        """The inverse of `to_json`; the default value for a table that was never consolidated."""
         return cls(extra.get("consolidated_until"), extra.get("consolidated_rows", 0))
 
     def to_json(self) -> dict[str, Any]:
-        """For the metadata of every later commit."""
+        """The fields for the metadata of every later commit."""
         if self.until is None:
             return {}
         return {"consolidated_until": self.until, "consolidated_rows": self.rows}

@@ -61,13 +61,13 @@ class Closes:
 
     @classmethod
     def of(cls, window: SteppedWindow, after: int) -> Closes:
-        """Those of a window that are later than the instant `after`."""
+        """The closes of a window that are later than the instant `after`."""
         full = window.origin + window.width
         first = full if window.first == "full" else window.origin + 1
         return cls(full, window.step, max(after + 1, first))
 
     def any_until(self, last: int) -> bool:
-        """Whether there is one that is not later than the instant `last`."""
+        """Whether the window closes at or before the instant `last`."""
         return self.full + -((self.full - self.begin) // self.step) * self.step <= last
 
     def number_from(self, instant: exp.Expr) -> exp.Expr:

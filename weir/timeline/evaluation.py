@@ -22,8 +22,8 @@ from weir.compute.sql import (
 )
 from weir.engine.graph import POSITIONS
 from weir.engine.plan_delta import PlanDelta, plan_delta
-from weir.engine.read_graph import Thresholds
 from weir.engine.relations import EpochRange, Inputs
+from weir.engine.thresholds import Thresholds
 from weir.engine.windows import Window, window_content
 from weir.plan.leaves import Component
 from weir.plan.plan import Plan
@@ -58,11 +58,11 @@ class EpochInputs:
         return self.graph
 
     def log(self, _: Sequence[str]) -> str:
-        """The stored rows: the axis is that of the epochs by which they are stored."""
+        """The stored rows as they are: the axis is that of the epochs by which they are stored."""
         return self.stored
 
     def recorded(self, rows: exp.Query, _: Sequence[str]) -> Statement:
-        """All of them: no earlier epoch is evaluated again."""
+        """A statement that makes all of `rows`: no earlier epoch is evaluated again."""
         return Statement(f"{self.prefix}_new", rows)
 
 

@@ -23,9 +23,10 @@ from weir.compute.sql import (
     union_all,
 )
 from weir.engine.graph import POSITIONS, QUADS, TRIPLES, graph_columns, scope_log
-from weir.engine.read_graph import Thresholds, changes_relation, read_neighbourhood
+from weir.engine.read_graph import changes_relation, read_neighbourhood
 from weir.engine.relations import INTERVAL, EpochRange
 from weir.engine.sweep import integrate, net
+from weir.engine.thresholds import Thresholds
 from weir.plan.leaves import Component
 from weir.plan.lookups import predicates
 from weir.plan.scope import Scope

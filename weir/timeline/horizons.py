@@ -32,13 +32,13 @@ class Horizons:
 
     @classmethod
     def read(cls, lake: Lake, axis: Instants, frontiers: Frontiers) -> Self:
-        """Those of a query with these windows."""
+        """The horizons of a query whose windows are known."""
         timeline = read_horizons(lake, axis, frontiers)
         return cls(tuple((arrival.epoch, arrival.horizon) for arrival in timeline.arrivals))
 
     @classmethod
     def recorded(cls, lake: Lake, query: str) -> Self:
-        """Those of a query whose windows are not known any more, by the commits of maintain.
+        """The horizons of a query whose windows are no longer known, from the commits of maintain.
 
         Epochs that did not touch the query are missing.
         """
@@ -56,7 +56,7 @@ class Horizons:
 
 
 def slowest_stream(axis: Instants, frontiers: Frontiers, epoch: int) -> str:
-    """Of the streams of a query, the one with the least frontier, on which its horizon depends."""
+    """The stream of a query that has the least frontier; the query's horizon depends on it."""
 
     def order(name: str) -> tuple[bool, int, str]:
         frontier = frontiers.at(name, epoch)

@@ -139,7 +139,7 @@ def horizons_before(arrivals: Sequence[Arrival]) -> pa.Table:
 
 
 def begins_within(leg: Leg, origin: int, complete: int) -> bool:
-    """Whether windows are complete at all instants that a leg reads.
+    """Whether the windows of a query are complete from the first instant on that a leg reads.
 
     Args:
         leg: of a query.

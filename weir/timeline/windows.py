@@ -1,4 +1,4 @@
-"""The windows of a query as the engine evaluates them."""
+"""The windows that a definition declares, as values of `weir.engine.windows`."""
 
 from __future__ import annotations
 

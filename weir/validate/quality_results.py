@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from weir.expectations.page import quality_page
 from weir.expectations.suite import QualityResult
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 from weir.lake.tables import QUALITY
-from weir.lake.whole_files import write_whole
+from weir.pages.page import render
+from weir.text.cells import cell_text
 from weir.validate.validation import Validation
 
 PAGE = "reports/quality.html"
@@ -45,10 +45,9 @@ def record_results(
     to_epoch = max(validation.to_epoch for validation in validations)
     metadata = Metadata(run_id, job, watermark=to_epoch)
     write(lake, QUALITY, rows, metadata)
-    folder = local_folder(lake.root)
-    if folder is not None and page is not None:
+    if page is not None:
         results = [result for validation in validations for result in validation.results]
-        write_whole(folder / page, quality_page(run_id, now, results))
+        lake.storage.write(page, _quality_page(run_id, now, results))
 
 
 def quality_rows(
@@ -67,3 +66,20 @@ def quality_rows(
         }
         for result in results
     ]
+
+
+def _quality_page(run_id: str, at: datetime, results: Sequence[QualityResult]) -> str:
+    """The page: one table per suite and scope with each check, its result and unexpected rows."""
+    failed = sum(not result.success for result in results)
+    verdict = f"{failed} of {len(results)} failed" if failed else f"all {len(results)} passed"
+    suites: dict[str, list[QualityResult]] = {}
+    # Failed checks come first.
+    for result in sorted(results, key=lambda result: result.success):
+        name = f"{result.suite}: {result.scope}" if result.scope else result.suite
+        suites.setdefault(name, []).append(result)
+    return render(
+        "quality.html",
+        title=f"Data quality: {verdict}",
+        subtitle=f"Run {run_id}, {cell_text(at)} UTC",
+        suites=suites,
+    )

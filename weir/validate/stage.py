@@ -24,6 +24,7 @@ from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import QUADS
 from weir.lake.upkeep.consolidated import consolidated_until
 from weir.progress.completion import Completion
+from weir.progress.held import needs_checks
 from weir.progress.streams import stream_names
 from weir.progress.verdicts import Verdict, can_be_accepted
 from weir.project import Project
@@ -172,10 +173,7 @@ def _not_validated(completion: Completion, catalog: Catalog) -> list[Checked]:
     """The backlogs whose rows have not passed the checks yet."""
     work: list[Checked] = []
     for item in completion.backlog(catalog.names):
-        verdict = completion.verdicts.get(item.query)
-        if not item.has_rows or (verdict and verdict.success and verdict.is_about(item)):
-            continue
-        if not catalog.is_usable(item.query):
+        if not (needs_checks(completion, item) and catalog.is_usable(item.query)):
             continue
         maintained, metadata = catalog.member(item.query), item.maintained.metadata
         # The rows are of an earlier text; maintain recomputes them first.

@@ -14,6 +14,7 @@ from weir.project import open_lake
 from weir.refresh.check import check_freshness
 from weir.remotes.checks import rounds as checked
 from weir.remotes.checks.rounds import delete_old_rounds
+from weir.remotes.replica_inbox import replica_inbox
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
@@ -21,10 +22,18 @@ ROUNDS = 6
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ReplicaProject:
+def project(
+    changed: ReplicaProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> ReplicaProject:
     """A remote that every round changes; the first one is ingested."""
     monkeypatch.setattr(checked, "LOG_COMMITS", 0)
-    project = project_of(tmp_path)
+    return changed.copy(tmp_path / "project")
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> ReplicaProject:
+    """What `project` copies."""
+    project = project_of(tmp_path_factory.mktemp("changed"))
     project.stages("ingest")
     for number in range(2, ROUNDS + 1):
         evaluate(project, 10 * number)
@@ -47,7 +56,7 @@ def check(project: ReplicaProject) -> None:
 def delete(project: ReplicaProject, ingested: int) -> int:
     """The rounds whose commits are left, after those of old ones were deleted."""
     lake = open_lake(project.settings)
-    delete_old_rounds(lake, "wd", ingested)
+    delete_old_rounds(lake, replica_inbox("wd"), ingested)
     folder = Path(lake.location("replicas/wd")) / LOG
     return len([*folder.glob("*.json")])
 

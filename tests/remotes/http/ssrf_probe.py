@@ -1,5 +1,8 @@
 """Fetches every case of `ssrf_cases` under an audit hook, and prints what was seen as JSON.
 
+Its argument says how: `fetch` makes one request, `pages` asks over a connection that is kept and
+follows redirects, `hop` takes the URL of a case for where a redirect leads.
+
 A process of its own: an audit hook cannot be removed, and this one must see all of the process. It
 sees every `connect` that Python makes, wherever its code is; listeners on all local addresses
 count what really arrives.
@@ -16,10 +19,15 @@ from typing import Any
 
 from tests.remotes.http.ssrf_cases import ADDRESSES, GOOD, Case, cases
 from weir.remotes.http.client import fetch, read_bytes
+from weir.remotes.http.iri_urls import redirect_url
 from weir.remotes.http.metering import Deadline, Meter
 from weir.remotes.http.outcomes import Failure
-from weir.remotes.http.request import FetchRequest, Limits
+from weir.remotes.http.pages import Connections, Manner, PageRequest
+from weir.remotes.http.request import FetchLimits, FetchRequest
+from weir.remotes.http.urls import UrlError
 
+LIMITS = FetchLimits(bytes=65536, seconds=5.0)
+CONTACT = "tests@example.org"
 EVENTS = ("socket.connect", "socket.sendto", "socket.sendmsg", "subprocess.Popen", "os.system")
 
 
@@ -39,28 +47,51 @@ class Probe:
         socket.getaddrinfo = self._getaddrinfo  # type: ignore[assignment]
         sys.addaudithook(self._hook)
 
-    def run(self, case: Case) -> dict[str, Any]:
-        """Fetch one case."""
+    def run(self, case: Case, way: str) -> dict[str, Any]:
+        """Fetch one case in one way."""
         before, self.resolved = len(self.events), 0
         self.location, self.answers = case.location, list(case.resolved)
-        request = FetchRequest(
-            case.url,
-            "*/*",
-            "tests@example.org",
-            Limits(bytes=65536, seconds=5.0),
-            allow=(f"{GOOD}/32",),
-            ports=(self.port, self.good_port),
-        )
-        answer = fetch(request, Meter(65536), Deadline.after(5.0), read_bytes)
+        outcome = getattr(self, way)(case.url)
         return {
             "way": case.way,
             "address": case.address,
             "url": case.url,
             "good": case.good,
-            "outcome": answer.kind if isinstance(answer, Failure) else "answered",
+            "outcome": outcome,
             "resolved": self.resolved,
             "events": self.events[before:],
         }
+
+    def fetch(self, url: str) -> str:
+        """Ask once."""
+        ports = (self.port, self.good_port)
+        request = FetchRequest(url, "*/*", CONTACT, LIMITS, allow=(f"{GOOD}/32",), ports=ports)
+        answer = fetch(request, Meter(65536), Deadline.after(5.0), read_bytes)
+        return answer.kind if isinstance(answer, Failure) else "answered"
+
+    def pages(self, url: str) -> str:
+        """Ask, and follow redirects for as long as they are allowed."""
+        manner = Manner(CONTACT, (f"{GOOD}/32",), (self.port, self.good_port))
+        with Connections(manner) as kept:
+            for hop in range(3):
+                request = PageRequest(url, "*/*", LIMITS)
+                answer = kept.get(request, Meter(65536), Deadline.after(5.0))
+                if isinstance(answer, Failure):
+                    return f"redirected, {answer.kind}" if hop else answer.kind
+                if answer.status == 200:
+                    return "answered"
+                try:
+                    url = redirect_url(url, answer.headers["location"])
+                except UrlError:
+                    return "redirected, url_refused"
+        return "too many redirects"
+
+    def hop(self, url: str) -> str:
+        """Ask for where a redirect of a good server leads."""
+        try:
+            return self.pages(redirect_url(f"http://{GOOD}/", url))
+        except UrlError:
+            return "url_refused"
 
     def control(self) -> list[str]:
         """A connection to the tripwire past the fetcher: what hook and listener see if one is."""
@@ -119,7 +150,7 @@ class Probe:
 def main() -> None:
     """Run all cases."""
     probe = Probe()
-    runs = [probe.run(case) for case in cases(probe.port, probe.good_port)]
+    runs = [probe.run(case, sys.argv[1]) for case in cases(probe.port, probe.good_port)]
     arrived = probe.arrived
     print(
         json.dumps(

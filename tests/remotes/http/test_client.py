@@ -24,9 +24,15 @@ from weir.remotes.http.client import fetch, read_bytes
 from weir.remotes.http.isolated import fetch_body
 from weir.remotes.http.metering import Deadline, Meter
 from weir.remotes.http.outcomes import Failure, Response
-from weir.remotes.http.request import LONGEST_GET_URL, FetchRequest, Limits, Secret, query_request
+from weir.remotes.http.request import (
+    LONGEST_GET_URL,
+    FetchLimits,
+    FetchRequest,
+    Secret,
+    query_request,
+)
 
-LIMITS = Limits(bytes=4 << 20, seconds=20.0)
+LIMITS = FetchLimits(bytes=4 << 20, seconds=20.0)
 OK = answer_of(b"{}")
 
 

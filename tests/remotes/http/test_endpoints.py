@@ -21,10 +21,14 @@ from weir.remotes.http.outcomes import Failure, Response
 from weir.remotes.http.request import LONGEST_GET_URL, FetchRequest
 from weir.remotes.http.sparql_results import Solution, SparqlResults, read_results
 from weir.remotes.questions import Block, question
+from weir.sparql.algebra.patterns import Filter, Project
+from weir.sparql.frontend.translate import translate
+from weir.sparql.functions.evaluate import compiled, row_of
+from weir.sparql.functions.values import TRUE
 
 GOOD = Credentials("weir", "c4n4ry-pass")
 WRONG = Credentials("weir", "wr0ng-c4n4ry")
-ENDPOINTS = ("fuseki", "oxigraph")
+ENDPOINTS = (pytest.param("fuseki", marks=pytest.mark.fuseki), "oxigraph")
 DATA = """
 PREFIX : <http://e/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
 INSERT DATA {
@@ -280,6 +284,57 @@ def _seconds(run: Callable[[], object]) -> float:
     return time.monotonic() - began
 
 
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_TIME = "2026-01-02T03:04:05Z"
+CONDITIONS = (
+    *(f"?o {sign} {n}" for sign in ("=", "<", "<=", ">", ">=") for n in ("1", "1.0", "1.5e0")),
+    *(f"?o {sign} <http://e/b>" for sign in ("=", "!=")),
+    "?o = '1'",
+    "?o = true",
+    "?o IN (1, 'a', <http://e/b>, true)",
+    "?o NOT IN (<http://e/b>, <http://e/n>)",
+    *(f"?o {sign} '{_TIME}'^^<{_XSD}dateTime>" for sign in ("=", "<", "<=", ">", ">=")),
+)
+VALUES = (
+    *(f'"{number}"^^<{_XSD}integer>' for number in (0, 1, "01", 2, "x")),
+    *(f'"{number}"^^<{_XSD}decimal>' for number in ("1.0", "1.5", "2.50")),
+    *(f'"{number}"^^<{_XSD}double>' for number in ("1", "1.5E0", "INF", "NaN")),
+    *(f'"{number}"^^<{_XSD}float>' for number in ("1", "1.5")),
+    *(f'"{number}"^^<{_XSD}byte>' for number in (1, 2)),
+    *(f'"{word}"^^<{_XSD}boolean>' for word in ("true", "1", "false")),
+    *(f'"{time}"^^<{_XSD}dateTime>' for time in (_TIME, "2026-01-02T04:04:05+01:00")),
+    *(f'"{time}"^^<{_XSD}dateTime>' for time in ("2025-01-02T03:04:05", "2027-01-01T00:00:00.5Z")),
+    f'"2026-01-02"^^<{_XSD}date>',
+    *('"1"', '"a"', '"1"@en', '"x"^^<http://e/type>', "<http://e/b>", "<http://e/c>"),
+)
+
+
+def test_a_filter_given_to_a_remote_leaves_all_that_pass_it_here(endpoint: Endpoint) -> None:
+    """A server may write some values in another way: it is compared with what it sends."""
+    endpoint.update(f"INSERT DATA {{ <http://e/v> <http://e/value> {', '.join(VALUES)} }}")
+    block = "<http://e/v> <http://e/value> ?o"
+    given, conditions = [], []
+    for condition in CONDITIONS:
+        text = f"SELECT * {{ SERVICE <http://e/r> {{ {block} }} FILTER({condition}) }}"
+        query = translate(text, push_filters=True)
+        assert query.asked[0].pushing.pushed, condition
+        given.append(query.asked[0].service.block)
+        assert isinstance(query.form.pattern, Project)
+        assert isinstance(query.form.pattern.pattern, Filter)
+        conditions.append(compiled(query.form.pattern.pattern.condition, ("o",)))
+    numbered = (f"{{ {block} BIND({i} AS ?number) }}" for i, block in enumerate([block, *given]))
+    sent: list[set[str]] = [set() for _ in range(len(given) + 1)]
+    found = results(request_to(endpoint, f"SELECT * {{ {' UNION '.join(numbered)} }}"))
+    for solution in found.solutions:
+        sent[int(solution["number"].split('"')[1])].add(solution["o"])
+    everything, *after_filter = sent
+    for condition, holds, passed in zip(CONDITIONS, conditions, after_filter, strict=True):
+        passing = {term for term in everything if holds(row_of([term])) == TRUE}
+        assert passing, condition
+        assert passing <= passed, condition
+
+
+@pytest.mark.usefixtures("processes")
 def test_fuseki_is_gone_after_its_block(tmp_path: Path) -> None:
     with running_fuseki(tmp_path) as fuseki:
         request = request_to(fuseki, "SELECT * {}")

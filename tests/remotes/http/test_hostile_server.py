@@ -18,7 +18,7 @@ from tests.support.hostile_server import BEHAVIOURS, GOOD, Behaviour, HostileSer
 from tests.support.laws import Seeds
 from weir.remotes.http.isolated import Usage, fetch_solutions
 from weir.remotes.http.outcomes import Failure, Response
-from weir.remotes.http.request import FetchRequest, Limits, query_request
+from weir.remotes.http.request import FetchLimits, FetchRequest, query_request
 from weir.remotes.http.sparql_results import SparqlResults
 
 REPORT = os.environ.get("WEIR_HOSTILE_REPORT")
@@ -47,7 +47,7 @@ def request(server: HostileServer, behaviour: Behaviour) -> FetchRequest:
         server.url(behaviour),
         QUERY,
         contact="tests@example.org",
-        limits=Limits(bytes=BYTES, seconds=seconds, bindings=1000),
+        limits=FetchLimits(bytes=BYTES, seconds=seconds, bindings=1000),
         allow=("127.0.0.1/32",),
         ports=(server.port(behaviour),),
         ca_file=str(server.certificates.authority),

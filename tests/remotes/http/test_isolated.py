@@ -40,9 +40,9 @@ from weir.remotes.http.messages import (
     encode_task,
 )
 from weir.remotes.http.outcomes import FAILURE_KINDS, Failure, Response
-from weir.remotes.http.request import FetchRequest, Limits, Secret
-from weir.sandbox import limits as sandbox
+from weir.remotes.http.request import FetchLimits, FetchRequest, Secret
 from weir.sandbox.frames import LENGTH, ProtocolError
+from weir.sandbox.limits import ChildLimits
 
 TYPE = "Content-Type: application/sparql-results+json"
 MEMORY = 300 << 20
@@ -57,7 +57,7 @@ VARIABLES = {
     "OPENBLAS_NUM_THREADS",
     "LC_ALL",
 }
-LIMITS = Limits(bytes=96 << 20, seconds=60.0, bindings=2_000_000)
+LIMITS = FetchLimits(bytes=96 << 20, seconds=60.0, bindings=2_000_000)
 
 
 def request_to(server: CountingServer, **changes: Any) -> FetchRequest:
@@ -122,6 +122,7 @@ JSON_BOMBS = {
 }
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("bomb", JSON_BOMBS)
 @pytest.mark.parametrize("zipped", [False, True], ids=["plain", "gzip"])
 def test_a_child_stays_within_300_mib(bomb: str, zipped: bool) -> None:
@@ -136,6 +137,7 @@ def test_a_child_stays_within_300_mib(bomb: str, zipped: bool) -> None:
     assert 0 < usage.peak_memory <= MEMORY
 
 
+@pytest.mark.usefixtures("processes")
 def test_a_million_solutions_that_are_wanted_are_read_within_300_mib() -> None:
     with CountingServer(lambda _: answer_of(results(10**6, "u:a"), TYPE)) as server:
         answer, usage = fetch_solutions(request_to(server))
@@ -205,7 +207,7 @@ def test_a_secret_that_a_server_repeats_is_in_no_outcome(echo: str, cut: int) ->
 
 
 def test_a_secret_is_in_no_text_of_a_request_and_of_its_errors() -> None:
-    limits = Limits(bytes=1, seconds=1.0)
+    limits = FetchLimits(bytes=1, seconds=1.0)
     request = FetchRequest("http://e/", "*/*", "c", limits, authorization=Secret(BASIC))
     texts = [repr(request), str(request), repr(request.authorization), f"{request.authorization}"]
     for wrong in (f"{CANARY}\r\nX: y", f"é{CANARY}", f" {CANARY}"):
@@ -265,7 +267,7 @@ def test_a_child_that_breaks_the_protocol_is_a_failure_that_costs_all_its_bytes(
     monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
     started = replace_child(monkeypatch, BROKEN_CHILDREN[broken])
-    limits = Limits(bytes=1000, seconds=3.0, bindings=100)
+    limits = FetchLimits(bytes=1000, seconds=3.0, bindings=100)
     body = b"x" * (1 << 20)  # more than a pipe holds
     request = FetchRequest("http://e/", "*/*", "c", limits, body=body)
     began = time.monotonic()
@@ -282,7 +284,7 @@ def test_a_child_that_does_not_end_is_killed_at_the_deadline(
 ) -> None:
     code = "import signal, time; [signal.signal(n, 1) for n in (2, 14, 15)]; time.sleep(20)"
     started = replace_child(monkeypatch, code)
-    request = FetchRequest("http://e/", "*/*", "c", Limits(bytes=1000, seconds=0.5))
+    request = FetchRequest("http://e/", "*/*", "c", FetchLimits(bytes=1000, seconds=0.5))
     began = time.monotonic()
     answer, usage = fetch_solutions(request)
     assert time.monotonic() - began <= 1.0
@@ -321,7 +323,7 @@ def test_a_child_does_not_outlive_its_parent_by_much() -> None:
     with stalling_server() as (server, asked, _):
         code = (
             "from weir.remotes.http.isolated import *; from weir.remotes.http.request import *;"
-            f"fetch_body(FetchRequest({server.url!r}, '*/*', 'c', Limits(1000, 2.0),"
+            f"fetch_body(FetchRequest({server.url!r}, '*/*', 'c', FetchLimits(1000, 2.0),"
             f" allow=('127.0.0.1/32',), ports=({server.port},)))"
         )
         path = os.pathsep.join(sys.path)
@@ -348,7 +350,7 @@ def test_a_child_that_hangs_ends_by_itself_without_a_parent() -> None:
         "worker.main()"
     )
     now = time.monotonic()
-    limits = json.dumps(asdict(sandbox.Limits(isolated.MEMORY, deadline=now))).encode()
+    limits = json.dumps(asdict(ChildLimits(isolated.MEMORY, deadline=now))).encode()
     task = encode_task(Task(FetchRequest("http://e/", "*/*", "c", LIMITS), "body", now))
     child = subprocess.run(
         [sys.executable, "-c", code],
@@ -407,13 +409,14 @@ def test_a_task_is_read_as_it_was_written() -> None:
         "http://e/",
         "*/*",
         "c",
-        Limits(bytes=1, seconds=2.5),
+        FetchLimits(bytes=1, seconds=2.5),
         "POST",
         b"\xff",
         "a/b",
         ("127.0.0.1/32",),
         (1, 2),
         Secret("s"),
+        (("If-None-Match", '"1"'),),
         "ca",
     )
     for each in (request, replace(request, authorization=None)):

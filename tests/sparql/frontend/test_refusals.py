@@ -12,6 +12,8 @@ _REFUSED = [
     ("SELECT * { GRAPH <urn:weir:replica:x> { ?s ?p ?o } }", 1, 18, "<urn:weir:replica:x>"),
     ("SELECT * FROM <urn:weir:replica:x> { ?s ?p ?o }", 1, 15, "<urn:weir:replica:x>"),
     ("ASK FROM NAMED <urn:weir:replica:x> { ?s ?p ?o }", 1, 16, "<urn:weir:replica:x>"),
+    ("ASK { GRAPH <urn:weir:web:n:http://h/d> { } }", 1, 13, "<urn:weir:web:n:http://h/d>"),
+    ("ASK FROM <urn:weir:web:n:about:http://h/d> { }", 1, 10, "<urn:weir:web:n:about:http://h/d>"),
     ("ASK { OPTIONAL { { SERVICE SILENT ?x { } } } }", 1, 20, "SERVICE"),
     ("DESCRIBE <u:x>", 1, 1, "DESCRIBE"),
     ("INSERT DATA { <u:a> <u:b> <u:c> }", 1, 1, "INSERT"),

@@ -70,7 +70,7 @@ def _selects_a_variable_twice(text: str) -> bool:
     return False
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(text=_damaged() | st.text(max_size=30))
 @example(text="SELECT ?s ?p $s { ?s ?p ?o }")
 @example(text="ASK { { SELECT ?s ?s { ?s ?p ?o } } }")

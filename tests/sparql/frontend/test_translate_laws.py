@@ -230,7 +230,7 @@ _MOST_OF_A_PART = 150
 _default_graphs = st.sampled_from(["union", "default"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=select_queries(), quads=datasets, default_graph=_default_graphs)
 def test_any_select_has_the_answers_that_pyoxigraph_gives(
     text: str, quads: list[Quad], default_graph: Literal["union", "default"]

@@ -166,7 +166,7 @@ _solutions = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(expression=_booleans | _numbers | _quotients | _texts, solution=_solutions)
 def test_an_expression_has_the_value_that_pyoxigraph_gives(
     expression: Expression, solution: dict[str, str | None]
@@ -176,7 +176,7 @@ def test_an_expression_has_the_value_that_pyoxigraph_gives(
     assert _comparable(found) == _comparable(expected), to_sparql(expression)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(expression=_booleans | _numbers | _quotients | _texts)
 def test_translation_reads_back_the_expression_that_was_written(expression: Expression) -> None:
     text = f"ASK {{ ?a ?b ?c FILTER({to_sparql(expression)}) }}"
@@ -186,7 +186,7 @@ def test_translation_reads_back_the_expression_that_was_written(expression: Expr
     assert form.pattern.condition == expression
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(expression=_booleans | _numbers | _quotients | _texts, solution=_solutions)
 def test_the_encoded_expression_has_the_same_value(
     expression: Expression, solution: dict[str, str | None]

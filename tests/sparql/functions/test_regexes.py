@@ -52,7 +52,7 @@ _patterns = st.recursive(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     pattern=_patterns,
     text=st.text("abAB1. -&é", max_size=6),
@@ -161,7 +161,7 @@ def test_a_pattern_means_what_xpath_says(
         assert _matches(pattern, text, flags) is matches
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(character=st.characters(exclude_categories=["Cs"]))
 def test_a_category_holds_the_characters_that_python_puts_there(character: str) -> None:
     category = unicodedata.category(character)

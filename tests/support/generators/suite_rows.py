@@ -12,6 +12,7 @@ from weir.expectations.suite import Suite
 BOOLEANS = (
     *("is_set", "is_total"),
     *("is_new", "is_over", "is_abandoned", "is_declared"),
+    *("is_member", "has_links", "has_difference"),
 )
 FLOATS = (
     *("max_late_share", "max_change"),
@@ -23,6 +24,7 @@ NAMES = (
     *("node", "source", "position", "stream"),
     *("remote", "pattern", "key", "request_id", "host", "content", "found_content"),
     *("evaluation", "evaluation_before"),
+    *("iri", "outcome", "digest", "found_digest", "fault"),
 )
 """Columns of texts that are no terms."""
 _TYPES = {

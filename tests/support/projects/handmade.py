@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import pyarrow as pa
 from deltalake import CommitProperties, write_deltalake
@@ -45,6 +46,10 @@ class HandMadeLake:
     @property
     def settings(self) -> Settings:
         return self.project.settings
+
+    def copy(self, folder: Path) -> Self:
+        """The same lake in a copy of its project."""
+        return replace(self, project=self.project.copy(folder))
 
     def query(self, name: str, text: str) -> None:
         """Register a query, or edit it."""

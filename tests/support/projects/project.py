@@ -27,6 +27,8 @@ from weir.validate.stage import ValidateResult, validate_answers
 
 PATCHES = {"name": "p", "kind": "patches", "location": "changes"}
 SNAPSHOTS = {"name": "s", "kind": "snapshots", "location": "versions"}
+LOOKED_UP = {"bulk_share": 1e6, "bulk_quads": 0}
+"""Limits by which neighbourhoods are looked up in any graph; those of tests are small."""
 TABLES = ("quads", "triples", "transactions", "graphs", "rejected", "source_files")
 _OWN_TO_A_RUN = ("file", "modified", "run_id", "ingested_at", "quads_version", "triples_version")
 
@@ -55,8 +57,9 @@ class Project:
             self.configure()
 
     def configure(self, **limits: float | str) -> None:
-        """Write the configuration."""
-        lines = (f"{name} = {json.dumps(limit)}" for name, limit in limits.items())
+        """Write the configuration; unless it says otherwise, neighbourhoods are looked up."""
+        named = LOOKED_UP | limits
+        lines = (f"{name} = {json.dumps(limit)}" for name, limit in named.items())
         self.write(CONFIG_FILE, "\n".join(['lake = "lake"', "[limits]", *lines]))
 
     def declare(self, *sources: Mapping[str, Any], **limits: float | str) -> Self:

@@ -33,11 +33,13 @@ class RemoteStore:
         store: its data.
         failures: what the next requests give instead of an answer; None for an answer.
         asked: the queries that it was sent.
+        sent: the number of solutions that it has sent.
     """
 
     store: ox.Store = field(default_factory=ox.Store)
     failures: list[Failure | None] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    sent: int = 0
     seconds: float = 0.25
 
     def fetch(self, query: str, most: Amount, bindings: int) -> Fetched:
@@ -53,6 +55,7 @@ class RemoteStore:
         mappings: list[Mapping[str, str]] = [
             {n: str(row[n]) for n in names if row[n] is not None} for row in found
         ]
+        self.sent += len(mappings)
         return Fetched(mappings[:bindings], took, peer="127.0.0.1")
 
     def set(self, subject: str, predicate: str, *values: object) -> None:

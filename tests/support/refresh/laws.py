@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from bench.replicas.intervals import needs_intervals
 from tests.support.oracles import elections
 from tests.support.refresh.cases import ElectionCase
 from weir.remotes.policies.aggregation import minmax
@@ -23,7 +24,6 @@ from weir.remotes.policies.policies import (
     Rnd,
     Rule,
     Wbm,
-    needs_intervals,
 )
 from weir.remotes.policies.policy_text import policy_of
 

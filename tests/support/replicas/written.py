@@ -20,8 +20,9 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.instants import microseconds
 from weir.lake.tables import FRESHNESS, REQUESTS, SERVICES, TRANSACTIONS, replica
 from weir.project import open_lake
-from weir.remotes.inbox import JOB, RoundMark
+from weir.remotes.inbox import JOB
 from weir.remotes.questions import content_of
+from weir.remotes.replica_inbox import RoundMark
 from weir.settings import Settings
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

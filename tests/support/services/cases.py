@@ -13,12 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import pyoxigraph as ox
+
 from tests.support.generators.basic_cases import NODES, PREDICATES, Quad, Triple, iri
 from tests.support.generators.grammar import LITERALS, NAMES, Writer
 from tests.support.generators.grammar_cases import departure_of, random_quad
 from tests.support.oracles.histories import Change
 from weir.remotes.replica_quads import RowPattern
 from weir.sparql.algebra.patterns import Service
+from weir.sparql.algebra.queries import Query
 from weir.sparql.algebra.services import pattern_id
 from weir.sparql.frontend.errors import UnsupportedQuery
 from weir.sparql.frontend.translate import translate
@@ -105,8 +108,47 @@ class ServiceWriter(Writer):
         return f"SERVICE {silent}{rng.choice(REMOTES)} {{ {block} }}"
 
 
-def service_case(seed: int) -> ServiceCase:
-    """The case of a seed."""
+@dataclass
+class FilterWriter(ServiceWriter):
+    """Writes a query with blocks, and FILTERs beside them."""
+
+    def service(self, depth: int) -> str:
+        rng, before = self.rng, {*self.used}
+        block = super().service(depth)
+        bound = [name for name in NAMES if f"?{name}" in block]
+        if not bound:
+            return block
+        # What is bound before is the key mostly, which needs no filter.
+        bound = [name for name in bound if name not in before] or bound
+        condition = " && ".join(self._comparison(bound) for _ in range(rng.choice((1, 1, 2))))
+        return rng.choice(
+            (
+                f"{block} FILTER({condition})",
+                f"{block} FILTER({condition})",
+                f"OPTIONAL {{ {block} FILTER({condition}) }}",
+                f"OPTIONAL {{ {block} }} FILTER({condition})",
+                f"MINUS {{ {block} FILTER({condition}) }}",
+                f"MINUS {{ {block} }} FILTER({condition})",
+                f"FILTER NOT EXISTS {{ {block} FILTER({condition}) }}",
+                f"{{ {{ {block} }} UNION {{ {self.block(0)} }} FILTER({condition}) }}",
+            )
+        )
+
+    def _comparison(self, names: Sequence[str]) -> str:
+        rng, constants = self.rng, (*NODES[:2], *LITERALS)
+        name = rng.choice(names)
+        return rng.choice(
+            (
+                f"?{name} {rng.choice(('=', '!=', '<', '<=', '>', '>='))} {rng.choice(constants)}",
+                f"?{name} {rng.choice(('<', '<=', '>', '>='))} {rng.choice((1, 2, 1.5))}",
+                f"?{name} != {rng.choice(NODES[:3])}",
+                f"?{name} IN ({', '.join(rng.sample(constants, 3))})",
+            )
+        )
+
+
+def service_case(seed: int, writes: type[ServiceWriter] = ServiceWriter) -> ServiceCase:
+    """The case of a seed, with a query by this kind of writer."""
     rng = random.Random(f"service {seed}")
     while True:
         default_graph = rng.choice(("union", "default"))
@@ -115,7 +157,7 @@ def service_case(seed: int) -> ServiceCase:
         for graph, s, p, o in pool:
             for name in {graph, ""} if default_graph == "union" else {graph}:
                 read.setdefault(name, []).append((s, p, o))
-        writer = ServiceWriter(rng, read)
+        writer = writes(rng, read)
         query = writer.query()
         if not writer.blocks:
             continue
@@ -141,15 +183,44 @@ def service_case(seed: int) -> ServiceCase:
     return replace(case, departure=departure)
 
 
+def pushed_case(case: ServiceCase) -> tuple[ServiceCase, Query]:
+    """The same case and query, but remotes are given the filters around blocks and apply them."""
+    query = translate(case.query, case.default_graph, push_filters=True)  # type: ignore[arg-type]
+    services, bags = dict(case.services), dict(case.bags)
+    for service in (each.service for each in query.asked):
+        for block in case.bags:
+            if service.block.startswith(f"{{ {block} }} FILTER"):
+                services[block] = service
+                bags[block] = [_passing(block, service, bag) for bag in case.bags[block]]
+    history = _with_replicas(case.own, [(services[block], bags[block]) for block in bags])
+    return replace(case, history=history, services=services, bags=bags), query
+
+
+def _passing(block: str, service: Service, bag: Bag) -> Bag:
+    """The mappings of a bag that a remote sends of a block with filters."""
+    data = _inline(service, bag)
+    solutions = ox.Store().query(f"SELECT * {{ {service.block.replace(block, data, 1)} }}")
+    assert isinstance(solutions, ox.QuerySolutions)
+    passing: Bag = Counter()
+    for solution in solutions:
+        terms = ((name, solution[name]) for name in service.variables)
+        passing[tuple((name, str(term)) for name, term in terms if term is not None)] += 1
+    return passing
+
+
+def _inline(service: Service, bag: Bag) -> str:
+    rows, variables = [], service.variables
+    for mapping, multiplicity in sorted(bag.items()):
+        terms = dict(mapping)
+        row = " ".join(terms.get(name, "UNDEF") for name in variables)
+        rows += [f"({row})"] * multiplicity
+    names = " ".join(f"?{name}" for name in variables)
+    return f"{{ VALUES ({names}) {{ {' '.join(rows)} }} }}"
+
+
 def _with_mappings(query: str, services: dict[str, Service], bags: Mapping[str, Bag]) -> str:
     for block, bag in bags.items():
-        rows, variables = [], services[block].variables
-        for mapping, multiplicity in sorted(bag.items()):
-            terms = dict(mapping)
-            row = " ".join(terms.get(name, "UNDEF") for name in variables)
-            rows += [f"({row})"] * multiplicity
-        names = " ".join(f"?{name}" for name in variables)
-        data = f"{{ VALUES ({names}) {{ {' '.join(rows)} }} }}"
+        data = _inline(services[block], bag)
         for remote in REMOTES:
             for silent in ("", "SILENT "):
                 query = query.replace(f"SERVICE {silent}{remote} {{ {block} }}", data)

@@ -13,7 +13,7 @@ from tests.support.oracles import reference
 from tests.support.oracles.answers import Row, comparable
 from tests.support.oracles.histories import states
 from tests.support.oracles.oxigraph import Oxigraph
-from tests.support.services.cases import Bag, ServiceCase
+from tests.support.services.cases import Bag, ServiceCase, pushed_case
 from weir.plan.lower import lower
 from weir.plan.operators import PlanNode
 from weir.plan.plan import Plan
@@ -40,6 +40,36 @@ def broken_laws(case: ServiceCase) -> list[str]:
         late.run(until, last, thresholds=WHOLE)
         if [row for row in late.log() if row[0] > base] != [row for row in log if row[0] > base]:
             broken.append(f"registration at {base}: other deltas than with runs up to {cuts}")
+    return _shown(case, broken)
+
+
+def broken_laws_of_pushing(case: ServiceCase) -> list[str]:
+    """Which laws a case breaks if remotes are given filters, and how; none if all hold.
+
+    The answer is that over the mappings that pass, and that without. If there is no filter to give,
+    nothing is computed.
+    """
+    plain = lower(translate(case.query, case.default_graph), allow_product=True)  # type: ignore[arg-type]
+    given, query = pushed_case(case)
+    if given.services == case.services:
+        return []
+    plan = lower(query, allow_product=True)
+    cuts = sorted(random.Random(case.seed).sample(range(1, len(case.history)), 1))
+    cut = run_in_cuts(Memory(plan, given.history, optimized=False), len(given.history), cuts)
+    broken = [*_snapshots(given, plan, cut)]
+    log = cut.log()
+    log_without = run_in_cuts(
+        Memory(plain, case.history, optimized=False), len(case.history), []
+    ).log()
+    for epoch in range(1, len(case.history) + 1):
+        one, other = comparable(state(log, epoch)), comparable(state(log_without, epoch))
+        if one != other:
+            broken.append(f"epoch {epoch}: {one - other} too many, {other - one} missing")
+            break
+    return _shown(case, broken)
+
+
+def _shown(case: ServiceCase, broken: Iterable[str]) -> list[str]:
     return [f"seed {case.seed}: {case.query} [{case.default_graph}]: {what}" for what in broken]
 
 

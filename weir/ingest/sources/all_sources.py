@@ -1,4 +1,4 @@
-"""All that is ingested: the declared sources, and the replicas of the declared remotes."""
+"""All that is ingested: the declared sources, and the inboxes of remotes and traversals."""
 
 from __future__ import annotations
 
@@ -6,25 +6,33 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from weir.errors import ConfigurationError
+from weir.files.yaml_file import place_of_entry
 from weir.ingest.sources.declared import load_sources
+from weir.ingest.sources.documents import TraversalRounds
 from weir.ingest.sources.rounds import Rounds
 from weir.ingest.sources.source import Source
-from weir.remotes.declarations import load_remotes, place_of_name
+from weir.remotes.declarations import load_remotes
 from weir.settings import Settings
+from weir.traversals.declarations import load_traversals
 
 
 def all_sources(settings: Settings) -> tuple[Source, ...]:
     """The sources of a project, those of sources.yml first.
 
     Raises:
-        ConfigurationError: sources.yml or remotes.yml is wrong, or both declare one name.
+        ConfigurationError: sources.yml, remotes.yml or traversals.yml is wrong, or two of them
+            declare one name.
     """
     declared = load_sources(settings.sources)
     replicas = tuple(
         Rounds.of(remote, settings.lake) for remote in load_remotes(settings.remotes).values()
     )
+    traversals = tuple(
+        TraversalRounds.of(own.traversal, settings.lake)
+        for own in load_traversals(settings.traversals).values()
+    )
     _check_names(declared, settings)
-    return declared + replicas
+    return (*declared, *replicas, *traversals)
 
 
 def check_names(settings: Settings) -> None:
@@ -45,6 +53,14 @@ def _check_names(declared: Iterable[Source], settings: Settings) -> None:
         if remote.name in names:
             raise ConfigurationError(
                 f"a source and a remote are named {remote.name}",
-                place_of_name(settings.remotes, remote.name),
+                place_of_entry(settings.remotes, "remotes", remote.name),
+                "Rename one of them.",
+            )
+        names.add(remote.name)
+    for name in load_traversals(settings.traversals):
+        if name in names:
+            raise ConfigurationError(
+                f"a traversal and a source or remote are named {name}",
+                place_of_entry(settings.traversals, "traversals", name),
                 "Rename one of them.",
             )

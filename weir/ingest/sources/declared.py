@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from weir.errors import ConfigurationError
 from weir.files.text import read_text
@@ -31,7 +31,6 @@ class _SourcesFile(BaseModel):
     )
 
 
-_FILE = TypeAdapter(_SourcesFile)
 _HINT = (
     "Write `sources:` and below it a list of sources, each with name, kind and location; `sources:"
     " []` if there are none."
@@ -49,7 +48,10 @@ def load_sources(file: Path) -> tuple[Source, ...]:
         text = read_text(file)
     except FileNotFoundError:
         raise ConfigurationError(
-            "there is no such file", str(file), "`weir init` writes one to start from."
+            "there is no such file",
+            str(file),
+            "Declare a source in it: name, kind, location. `weir init` in an empty folder writes an"
+            " example.",
         ) from None
     return _declared(file, file.absolute().parent, text)
 
@@ -59,17 +61,9 @@ def _declared(file: Path, folder: Path, text: str) -> tuple[Source, ...]:
     read = YamlFile.of(file, text)
     if read.content is None:
         raise ConfigurationError("it declares no source", str(file), _HINT)
-    try:
-        declared = _FILE.validate_python(read.content)
-    except ValidationError as error:
-        raise read.mistake(error, _SourcesFile, tags=1) from None
+    declared = read.validated(_SourcesFile, tags=1)
     sources: tuple[Source, ...] = declared.sources
-    names = [source.name for source in sources]
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            raise ConfigurationError(
-                f"two sources are named {name}", read.place(["sources", index, "name"])
-            )
+    read.check_names("sources", [source.name for source in sources])
     for iri, file_of_context in declared.contexts.items():
         if file_of_context.startswith(("http:", "https:")):
             raise ConfigurationError(

@@ -31,7 +31,7 @@ from weir.ingest.sources.source import Source
 from weir.lake.damage.storage_errors import StorageError
 from weir.lake.delta.change_feed import ChangeFeedGap, lost_files_are_a_gap
 from weir.lake.delta.commit_files import LOG
-from weir.lake.delta.feed_files import NotByFiles
+from weir.lake.delta.feed_files import NotByFiles, read_commit
 from weir.lake.lake import files_below, history
 from weir.project import Project
 
@@ -52,18 +52,18 @@ class Columns(BaseModel):
 
     @property
     def of_quad(self) -> tuple[str | None, str, str, str]:
-        """Those that hold the terms of a quad, its graph first."""
+        """The columns of graph (None if there is none), subject, predicate and object."""
         return self.graph, self.subject, self.predicate, self.object
 
     @property
     def of_terms(self) -> tuple[str, ...]:
-        """Those that hold terms."""
+        """The columns that hold terms: subject, predicate, object, and graph if there is one."""
         terms = (self.subject, self.predicate, self.object, self.graph)
         return tuple(name for name in terms if name is not None)
 
     @property
     def read(self) -> tuple[str, ...]:
-        """All that are read."""
+        """The columns of the terms, and the time if there is one."""
         return self.of_terms if self.time is None else (*self.of_terms, self.time)
 
 
@@ -198,8 +198,9 @@ class DeltaTable(Source):
         """What makes a change set of a version from `first` on, its content or its commit."""
         table_id = _table_id(table)
         with errors_of(self, StorageError):
-            files = files_below(table.table_uri, storage_options)
-            commits = history(table, files, is_ours=False)
+            commits = history(
+                table, partial(read_commit, files_below(table.table_uri, storage_options))
+            )
             times = {
                 commit["version"]: datetime.fromtimestamp(commit["timestamp"] / 1000, UTC)
                 for commit in takewhile(lambda commit: commit["version"] >= first, commits)

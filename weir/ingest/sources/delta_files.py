@@ -84,7 +84,7 @@ class FileRows:
         table = self._at(version)
         if not self.placement.reads(Extent.of(table), is_slice=False):
             raise NotFew
-        changed = engine.few(changes)
+        changed = engine.fetch_few(changes)
         assert changed is not None, "they are few, too"
         subject, predicate = pc.field("subject"), pc.field("predicate")
         about = subject.isin(pc.unique(changed["subject"])) & predicate.isin(

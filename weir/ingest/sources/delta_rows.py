@@ -209,7 +209,7 @@ def _near(version: str, changes: str) -> exp.Select:
 
 def _few(engine: Engine, relation: str) -> pa.Table | None:
     """The rows if the driver looks at their terms one by one, which is as much as to parse them."""
-    few = engine.few(relation)
+    few = engine.fetch_few(relation)
     return few if few is not None and engine.placement.parses(few.nbytes) else None
 
 

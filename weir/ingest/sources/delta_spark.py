@@ -41,7 +41,7 @@ class SparkRows:
         return feed.select(CHANGE_TYPE, COMMIT_VERSION, *self._quads(feed))
 
     def near(self, engine: Engine, version: int, changes: str) -> DataFrame:
-        """All rows of a version."""
+        """All rows of a version, which are more than those near the `changes`."""
         del engine, changes
         return self.content(version)
 

@@ -48,10 +48,10 @@ class GuardExceeded(SourceError):  # noqa: N818  (named after what is wrong)
         super().__init__(
             f"source {source}: {position} {excess}",
             where,
-            "Correct the file; the source continues with it. Or accept it as it is, of a broken"
-            f" document its last good content: `weir ingest --accept {source}`, or the parameter"
-            " `accept` of a run in Airflow. Rejected lines, with file, line and reason, are in the"
-            " table `rejected`.",
+            "Correct the file, and the source continues with it. Or accept it as it is:"
+            f" `weir ingest --accept {source}`, or the parameter `accept` of a run in Airflow; in"
+            " place of a broken document its last good content is taken. Rejected lines, with file,"
+            " line and reason, are in the table `rejected`.",
         )
         self.position = position
 

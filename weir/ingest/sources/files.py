@@ -64,16 +64,16 @@ def rdf_files(
             out.
 
     Raises:
-        ConfigurationError: nothing is there, or none of the files has a known format.
+        ConfigurationError: the location does not exist, or none of the files has a known format.
         SourceError: a link to a folder is not followed, or a zip cannot be opened.
     """
     try:
         files = list_files(location)
     except FileNotFoundError:
         raise ConfigurationError(
-            f"source {source.name}: nothing is there",
+            f"source {source.name}: its location does not exist",
             location,
-            "Correct sources.yml, or create it.",
+            "Correct `location` in sources.yml, or create the file or folder.",
         ) from None
     except NotADirectoryError:
         raise ConfigurationError(
@@ -125,7 +125,7 @@ def _format_in(
 def new_change_sets(
     change_sets: list[ChangeSet], ingested: Collection[str], order: Callable[[str], Any]
 ) -> list[ChangeSet]:
-    """Those of `change_sets` whose positions are not `ingested`.
+    """The change sets whose positions are not `ingested`.
 
     Args:
         change_sets: in order.

@@ -1,4 +1,4 @@
-"""The kind `replica`: the rounds of a remote, an epoch per round that changes a mapping.
+"""Sources of kind `replica`: the rounds of a remote; an epoch per round that changes a mapping.
 
 It is not declared in sources.yml: each remote of remotes.yml is one.
 """
@@ -21,9 +21,9 @@ from weir.lake.instants import time_at
 from weir.lake.lake import Lake
 from weir.lake.tables import REPLICAS, SERVICES
 from weir.project import Project
-from weir.rdf.replica_graphs import replica_graph
+from weir.rdf.reserved_graphs import replica_graph
 from weir.remotes.declarations import Remote
-from weir.remotes.inbox import StoredRound, changed_rounds, rows_of_round
+from weir.remotes.replica_inbox import StoredRound, replica_inbox
 from weir.remotes.replica_quads import Quad, RowPattern, changes_of
 
 _FIELDS = pa.schema([SCHEMA.field(name) for name in CHANGE_COLUMNS])
@@ -38,11 +38,11 @@ class Rounds(Source):
 
     @property
     def guards(self) -> Guards:
-        """None: what is believed of a remote is decided when it is asked."""
+        """No limits: which answers of a remote are believed is decided when it is asked."""
         return Guards()
 
     @property
-    def replica(self) -> str:
+    def reserved(self) -> str:
         """The graph with its rows."""
         return replica_graph(self.remote)
 
@@ -54,7 +54,7 @@ class Rounds(Source):
 
     def pending(self, position: SourcePosition, project: Project) -> list[ChangeSet]:
         """The rounds after `position` that change a mapping."""
-        rounds = changed_rounds(project.lake, self.name, _number(position))
+        rounds = replica_inbox(self.name).changed(project.lake, _number(position))
         return [
             ChangeSet(self, str(changed.mark.round), event_time=time_at(changed.mark.evaluation))
             for changed in rounds
@@ -67,7 +67,7 @@ class Rounds(Source):
         lake = reader.project.lake
         rounds = {
             str(changed.mark.round): changed
-            for changed in changed_rounds(lake, self.name, _number(position))
+            for changed in replica_inbox(self.name).changed(lake, _number(position))
         }
         patterns = self._patterns(lake)
         document = reader.next_document()
@@ -84,7 +84,7 @@ class Rounds(Source):
     def _changes(
         self, lake: Lake, stored: StoredRound, patterns: dict[str, RowPattern]
     ) -> list[tuple[bool, Quad]]:
-        rows: list[dict[str, Any]] = rows_of_round(lake, self.name, stored).to_pylist()
+        rows: list[dict[str, Any]] = replica_inbox(self.name).rows_of(lake, stored).to_pylist()
         try:
             return [*changes_of(rows, patterns)]
         except KeyError as unknown:

@@ -127,8 +127,13 @@ class Source(BaseModel, ABC):
         return self.names_deletions and self.stream is None
 
     @property
-    def replica(self) -> str | None:
-        """The reserved graph that it writes, if it is a replica of remote data."""
+    def reserved(self) -> str | None:
+        """What the names of the reserved graphs begin with that it writes; None: of no one."""
+        return None
+
+    @property
+    def traversal(self) -> str | None:
+        """The traversal whose documents it has; their merge is a graph, too. None: of no one."""
         return None
 
     @property
@@ -174,7 +179,7 @@ class Source(BaseModel, ABC):
 
     @property
     def places(self) -> Sequence[tuple[str, str]]:
-        """Its locations: as the file of sources has them, and where they are."""
+        """The locations of the source, each as written in the file of sources and as resolved."""
         now = [location.rstrip("/") for location in self._located]
         declared = [location.rstrip("/") for location in self._as_declared]
         return [*zip(declared or now, now, strict=True)]

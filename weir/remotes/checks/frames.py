@@ -13,6 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from weir.expectations.documents import DOCUMENTS_SUITE
 from weir.expectations.freshness import FRESHNESS_SUITE
 from weir.expectations.replicas import REPLICAS_SUITE, ROUNDS_SUITE
 from weir.expectations.requests import REQUESTS_SUITE
@@ -20,12 +21,17 @@ from weir.expectations.suite import Suite
 from weir.lake.delta.bindings import Bindings
 from weir.remotes.freshness import RemoteState
 from weir.remotes.questions import Row, content_of
-from weir.remotes.states import limit_seconds
+from weir.text.durations import duration_seconds
 
 _REQUESTS = r"""
-WITH phases AS (
+WITH amounts AS (
+    SELECT owner, evaluation, request_id FROM requests WHERE phase = 'reserved' AND host IS NULL
+    GROUP BY ALL
+), phases AS (
     SELECT owner, evaluation, request_id, any_value(run_id) AS run_id,
-        count(*) FILTER (phase = 'reserved') AS reserved,
+        count(*) FILTER (phase = 'reserved') + (CASE WHEN request_id LIKE '%-%' AND
+            (owner, evaluation, split_part(request_id, '-', 1)) IN (FROM amounts)
+            THEN 1 ELSE 0 END) AS reserved,
         count(*) FILTER (phase = 'settled') AS settled,
         max(host) AS host, max(url) AS url, max(address) AS address,
         max(started_at) FILTER (phase = 'settled' AND requests > 0) AS sent_at,
@@ -59,16 +65,14 @@ SELECT p.owner AS scope, p.owner AS remote, strftime(p.evaluation, '%Y-%m-%dT%H:
     e.evaluation IS NOT NULL AS is_over,
     p.run_id IS DISTINCT FROM e.run_id OR p.run_id IN (SELECT run_id FROM dead_runs)
         AS is_abandoned,
-    coalesce(lower(p.host) IN (r.hostname, r.authority)
-        AND (p.url IS NULL OR r.hostname = lower(trim(
-            regexp_extract(p.url, '^https?://(?:[^/@]*@)?(\[[^]]*\]|[^/:]*)', 1), '[]'))), false)
-        AS is_declared,
+    EXISTS (FROM declared d WHERE d.remote = p.owner AND d.host IS NOT DISTINCT FROM p.host
+        AND d.url IS NOT DISTINCT FROM p.url) AS is_declared,
     p.evaluation > r.checked_evaluation AS is_new
 FROM phases p JOIN remotes r ON p.owner = r.remote
     LEFT JOIN evaluations e ON p.owner = e.remote AND p.evaluation = e.evaluation
     ASOF LEFT JOIN waits w ON p.owner = w.remote AND p.evaluation > w.evaluation
 WINDOW spent AS (PARTITION BY p.owner, p.evaluation),
-    sent AS (PARTITION BY p.owner, p.sent_at IS NULL ORDER BY p.sent_at)
+    sent AS (PARTITION BY p.owner, p.host, p.sent_at IS NULL ORDER BY p.sent_at)
 """
 
 _REPLICAS = """
@@ -77,13 +81,13 @@ WITH said AS (
         max(evaluation) AS evaluation, max(rows) AS rows, max(rows_round) AS rows_round,
         max(content) AS content, max(answers) AS answers, max(changes) AS changes,
         max(request_id) AS request_id
-    FROM inbox WHERE part = 'key' GROUP BY remote, round, pattern, key
+    FROM replicas WHERE part = 'key' GROUP BY remote, round, pattern, key
 ), mappings AS (
     SELECT remote, round, pattern, key, CAST(sum(multiplicity) AS BIGINT) AS found_rows,
         min(least(multiplicity, "before")) AS least_number,
         count(*) - count(DISTINCT mapping) AS repeated,
         count(*) FILTER (multiplicity IS DISTINCT FROM "before") AS changed_mappings
-    FROM inbox WHERE part = 'mapping' GROUP BY remote, round, pattern, key
+    FROM replicas WHERE part = 'mapping' GROUP BY remote, round, pattern, key
 ), recorded AS (
     SELECT owner AS remote, evaluation, request_id, count(DISTINCT request_id) AS requests
     FROM requests GROUP BY owner, evaluation, request_id
@@ -101,10 +105,11 @@ FROM (SELECT * FROM said FULL JOIN mappings USING (remote, round, pattern, key))
 
 _ROUNDS = """
 WITH numbered AS (
-    SELECT remote, round, count(*) AS commits, max(changed_round) AS changed_round
+    SELECT remote, round, count(*) AS commits, max(changed_round) AS changed_round,
+        bool_and(is_last) AS is_last
     FROM commits GROUP BY remote, round
 ), ordered AS (
-    SELECT *, coalesce(lag(round) OVER before, 0) AS round_before,
+    SELECT * EXCLUDE (is_last), coalesce(lag(round) OVER before, 0) AS round_before,
         coalesce(lag(changed_round) OVER before, 0) AS changed_round_before
     FROM numbered WINDOW before AS (PARTITION BY remote ORDER BY round)
 ), times AS (
@@ -112,8 +117,11 @@ WITH numbered AS (
         SELECT remote, round, evaluation FROM freshness UNION ALL
         SELECT remote, round, evaluation FROM inbox) GROUP BY remote, round
 ), instants AS (
-    SELECT *, lag(evaluation) OVER (PARTITION BY remote ORDER BY round) AS evaluation_before
-    FROM times
+    -- A round that is not the last one of an evaluation is followed by another one of it.
+    SELECT times.*, CASE WHEN coalesce(lag(is_last) OVER before, true)
+        THEN lag(evaluation) OVER before END AS evaluation_before
+    FROM times LEFT JOIN numbered USING (remote, round)
+    WINDOW before AS (PARTITION BY remote ORDER BY round)
 ), changes AS (
     SELECT remote, round,
         count(*) FILTER (part = 'key' AND status IN ('changed', 'gone')) AS changed_keys,
@@ -135,14 +143,14 @@ WHERE round > r.checked_round OR round > r.ingested_before OR transactions > 0
 
 _FRESHNESS = """
 WITH statuses AS (
-    SELECT remote, round, pattern,
+    SELECT remote, evaluation, pattern,
         count(*) FILTER (status = 'changed') AS found_changed,
         count(*) FILTER (status = 'unchanged') AS found_unchanged,
         count(*) FILTER (status = 'gone') AS found_gone,
         count(*) FILTER (status = 'suspect') AS found_suspect,
         count(*) FILTER (status = 'failed') AS found_failed,
         count(*) FILTER (status = 'too_large') AS found_too_large
-    FROM inbox WHERE part = 'key' GROUP BY remote, round, pattern
+    FROM inbox WHERE part = 'key' GROUP BY remote, evaluation, pattern
 ), ends AS (
     SELECT owner, evaluation, arg_max(requests, phase) AS requests, arg_max(keys, phase) AS keys,
         arg_max(bytes, phase) AS bytes, arg_max(seconds, phase) AS seconds
@@ -166,14 +174,29 @@ SELECT f.remote AS scope, f.remote, f.pattern,
     coalesce(found_bytes_used, 0) AS found_bytes_used,
     coalesce(found_seconds_used, 0) AS found_seconds_used,
     oldest_seconds, median_seconds, p95_seconds, share_fresh
-FROM freshness f LEFT JOIN statuses USING (remote, round, pattern)
+FROM freshness f LEFT JOIN statuses USING (remote, evaluation, pattern)
     LEFT JOIN spent USING (remote, evaluation) JOIN remotes r ON f.remote = r.remote
 WHERE f.round > r.checked_round
+"""
+
+_DOCUMENTS = """
+WITH recorded AS (
+    SELECT owner AS remote, evaluation, request_id, count(DISTINCT request_id) AS requests
+    FROM requests GROUP BY owner, evaluation, request_id
+)
+SELECT remote AS scope, remote, round, iri, outcome,
+    count(*) OVER (PARTITION BY remote, round, iri) AS times, is_member, depth,
+    coalesce(json_array_length(aliases), 0) AS number_of_aliases, links IS NOT NULL AS has_links,
+    content_round, digest, sha256(content) AS found_digest, answers, changes,
+    coalesce(requests, 0) AS requests, fault,
+    inserted IS NOT NULL OR deleted IS NOT NULL AS has_difference
+FROM documents LEFT JOIN recorded USING (remote, evaluation, request_id)
 """
 
 FRAMES: Final[tuple[tuple[Suite, str], ...]] = (
     (REQUESTS_SUITE, _REQUESTS),
     (REPLICAS_SUITE, _REPLICAS),
+    (DOCUMENTS_SUITE, _DOCUMENTS),
     (ROUNDS_SUITE, _ROUNDS),
     (FRESHNESS_SUITE, _FRESHNESS),
 )
@@ -195,7 +218,7 @@ def frames(bindings: Bindings, tables: Mapping[str, pa.Table]) -> list[tuple[Sui
         bindings: of the connection that computes them.
         tables: `tables_of`, `services`, `dead_runs`.
     """
-    relations = {**tables, "contents": _contents(tables["inbox"])}
+    relations = {**tables, "contents": _contents(tables["replicas"])}
     with bindings.scope():
         for name, rows in relations.items():
             bindings.rows(name, rows)
@@ -203,16 +226,16 @@ def frames(bindings: Bindings, tables: Mapping[str, pa.Table]) -> list[tuple[Sui
     return [(suite, rows) for suite, rows in made if rows.num_rows]
 
 
-def _contents(inbox: pa.Table) -> pa.Table:
+def _contents(replicas: pa.Table) -> pa.Table:
     """remote, round, pattern, key, found_content: of the keys whose mappings are in the round."""
     place = ("remote", "round", "pattern", "key")
     contents: dict[tuple[Any, ...], dict[Row, int]] = {}
-    own = inbox.filter(pc.field("part") == "key").filter(
+    own = replicas.filter(pc.field("part") == "key").filter(
         pc.field("rows_round") == pc.field("round")
     )
     for row in own.select(place).to_pylist():
         contents[tuple(row.values())] = {}
-    mappings = inbox.filter((pc.field("part") == "mapping") & (pc.field("multiplicity") > 0))
+    mappings = replicas.filter((pc.field("part") == "mapping") & (pc.field("multiplicity") > 0))
     for row in mappings.select([*place, "mapping", "multiplicity"]).to_pylist():
         of_key = contents.get(tuple(row[name] for name in place))
         if of_key is not None:
@@ -241,7 +264,7 @@ def current_frame(states: Sequence[RemoteState]) -> pa.Table:
             "pattern": pattern.pattern,
             "oldest_seconds": pattern.oldest,
             "waiting_seconds": pattern.waiting,
-            "error_after": limit_seconds(state.remote.error_after),
+            "error_after": duration_seconds(state.remote.error_after),
             "share_fresh": pattern.share_fresh,
             "min_fresh": state.remote.min_fresh,
         }

@@ -24,10 +24,9 @@ from weir.remotes.http.messages import (
 from weir.remotes.http.outcomes import Failure, Response, Value
 from weir.remotes.http.request import FetchRequest
 from weir.remotes.http.sparql_results import Solution, SparqlResults
-from weir.sandbox import limits as sandbox
 from weir.sandbox.child import Child, ChildDied, DeadlinePassed
-from weir.sandbox.death import Cause, Death
 from weir.sandbox.frames import ProtocolError
+from weir.sandbox.limits import ChildLimits
 
 MEMORY = 280 << 20
 """Address space of a child, in bytes; so it never has as much resident."""
@@ -62,7 +61,7 @@ class Usage:
 
     @property
     def bytes(self) -> int:
-        """Both directions."""
+        """The bytes sent and received."""
         return self.sent + self.received
 
 
@@ -89,6 +88,11 @@ class _Received:
     end: End | None = None
 
     def add(self, frame: Solutions | Part | End, request: FetchRequest) -> None:
+        """Take a message.
+
+        Raises:
+            ProtocolError: it is more than was asked for.
+        """
         match frame:
             case Solutions(solutions):
                 self.solutions += solutions
@@ -124,27 +128,20 @@ def _converse(task: Task, received: _Received) -> Failure | None:
     """Send the task and receive frames until the end; a failure if there is no end."""
     most = output_bytes(task.request.limits.decoding)
     # Nobody sees its errors: a traceback may show a secret.
-    limits = sandbox.Limits(MEMORY, output_bytes=most, error_bytes=0, deadline=task.deadline)
+    limits = ChildLimits(MEMORY, output_bytes=most, error_bytes=0, deadline=task.deadline)
     with Child("weir.remotes.http.worker", limits) as child:
         child.send(encode_task(task))
         try:
             while received.end is None:
-                frame = decode_frame(child.receive(task.deadline + GRACE_SECONDS))
-                received.add(frame, task.request)
-        except ProtocolError as error:
-            what = f"the child process sent no proper answer: {error}"
-            return Failure("worker_failed", what)
+                child.receive(
+                    lambda frame: received.add(decode_frame(frame), task.request),
+                    task.deadline + GRACE_SECONDS,
+                )
         except DeadlinePassed:
             return Failure("deadline_passed", "the child process was killed at the deadline")
         except ChildDied as error:
-            return Failure("worker_failed", f"the child process {_ended(error.death)}")
+            return Failure("worker_failed", f"the child process {error.death.how}")
     return None
-
-
-def _ended(death: Death) -> str:
-    if death.cause is Cause.OUTPUT_CLOSED:
-        return "closed its output"
-    return f"died of {death.how}" if death.code < 0 else f"ended with {death.how}"
 
 
 def _is_plausible(end: End, received: _Received, request: FetchRequest) -> bool:

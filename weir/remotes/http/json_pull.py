@@ -102,7 +102,7 @@ class JsonText:
             self._more()
 
     def end(self) -> None:
-        """Only spaces follow.
+        """Check that only spaces follow.
 
         Raises:
             JsonError: something else does.

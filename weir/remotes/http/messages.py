@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from weir.remotes.http.decoding import DecodingLimits
 from weir.remotes.http.outcomes import FAILURE_KINDS, Failure
-from weir.remotes.http.request import FetchRequest, Limits, Secret
+from weir.remotes.http.request import FetchLimits, FetchRequest, Secret
 from weir.remotes.http.sparql_results import Solution
-from weir.sandbox.frames import ProtocolError
+from weir.sandbox.frames import ProtocolError, decode_json
 
 Want = Literal["solutions", "body"]
 """What is read from the answer: SPARQL results, or the decoded bytes."""
@@ -87,10 +87,11 @@ def decode_task(content: bytes) -> Task:
     secret = request["authorization"]
     request |= {
         "body": base64.b64decode(request["body"]),
-        "limits": Limits(**limits),
+        "limits": FetchLimits(**limits),
         "allow": tuple(request["allow"]),
         "ports": tuple(request["ports"]),
         "authorization": Secret(secret) if secret is not None else None,
+        "conditions": tuple((name, value) for name, value in request["conditions"]),
     }
     return Task(FetchRequest(**request), message["want"], message["deadline"])
 
@@ -113,11 +114,7 @@ def decode_frame(content: bytes) -> Frame:
     Raises:
         ProtocolError: it is none of this protocol.
     """
-    try:
-        message = json.loads(content)
-    except (ValueError, RecursionError):
-        raise ProtocolError("a frame is not JSON") from None
-    match message:
+    match decode_json(content):
         case {"solutions": list(solutions), **rest} if not rest:
             if not all(_is_solution(solution) for solution in solutions):
                 raise ProtocolError("a solution is none")
@@ -160,10 +157,15 @@ def _end(end: dict[str, Any]) -> End:
     if min(end["sent"], end["received"]) < 0:
         raise ProtocolError("an unknown end")
     variables = tuple(end.pop("variables"))
-    return End(None if failure is None else _failure(failure), variables=variables, **end)
+    return End(None if failure is None else failure_of(failure), variables=variables, **end)
 
 
-def _failure(value: Any) -> Failure:
+def failure_of(value: Any) -> Failure:
+    """The failure in a frame.
+
+    Raises:
+        ProtocolError: it is none.
+    """
     match value:
         case {
             "kind": kind,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 from weir.remotes.http.outcomes import FetchError
 
@@ -69,10 +70,14 @@ class Meter:
 
 
 class HeadLimit:
-    """The most that is read before the head of the answer is complete."""
+    """The most that is read before the head of the answer is complete.
+
+    begun: whether a byte of the answer has arrived.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
+        self.begun = False
         self._left: int | None = most
 
     def complete(self) -> None:
@@ -93,5 +98,15 @@ class HeadLimit:
 
     def took(self, size: int) -> None:
         """Count what was read."""
+        self.begun = self.begun or size > 0
         if self._left is not None:
             self._left -= size
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one request may still take; those after it on a connection have their own."""
+
+    meter: Meter
+    deadline: Deadline
+    head: HeadLimit

@@ -35,6 +35,7 @@ FailureKind = Literal[
     "incomplete",
     # the child process
     "worker_failed",
+    "interrupted",
 ]
 FAILURE_KINDS: tuple[FailureKind, ...] = get_args(FailureKind)
 REFUSALS: frozenset[FailureKind] = frozenset({"url_refused", "address_refused", "secret_refused"})
@@ -60,6 +61,8 @@ class Failure:
     reason: one sentence; text of the server in it is quoted (`quotation.quote`).
     status: the status of the answer, None if none came.
     retry_after: seconds for which the server asks to be left alone, at most 3,600.
+
+    Of a request that was interrupted, another one of the same child process is the reason.
     """
 
     kind: FailureKind

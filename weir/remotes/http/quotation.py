@@ -24,8 +24,7 @@ def quote(text: str | bytes, secrets: Sequence[str] = ()) -> str:
     """
     if isinstance(text, bytes):
         text = text[:EXCERPT_BYTES].decode(errors="replace")
-    for secret in secrets:
-        text = text.replace(secret, _HIDDEN)
+    text = hide(text, secrets)
     for secret in secrets:
         for size in range(min(len(secret) - 1, len(text)), _SHORTEST_PART - 1, -1):
             if text.endswith(secret[:size]):
@@ -35,6 +34,13 @@ def quote(text: str | bytes, secrets: Sequence[str] = ()) -> str:
     if len(shown) <= QUOTED_CHARACTERS:
         return shown
     return shown[: QUOTED_CHARACTERS - 3] + "..."
+
+
+def hide(text: str, secrets: Sequence[str]) -> str:
+    """The text without the secrets."""
+    for secret in secrets:
+        text = text.replace(secret, _HIDDEN)
+    return text
 
 
 def parts_to_hide(authorization: str) -> tuple[str, ...]:

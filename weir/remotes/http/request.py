@@ -49,7 +49,7 @@ def is_header_field(text: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class FetchLimits:
     """The most that one fetch may take; exceeding one of them ends it at once.
 
     bytes: on the wire in both directions, headers and TLS included, from connect to close.
@@ -79,6 +79,7 @@ class FetchRequest:
     allow: networks that are connected to although they are not public, as `127.0.0.1/32`.
     ports: ports beside 80 and 443.
     authorization: the `Authorization` header; over http only to networks in `allow`.
+    conditions: headers of a conditional request (name, value), such as `If-None-Match`.
     ca_file: certificates (PEM) of the authorities to trust in place of the public ones.
 
     Raises:
@@ -88,13 +89,14 @@ class FetchRequest:
     url: str
     accept: str
     contact: str
-    limits: Limits
+    limits: FetchLimits
     method: Method = "GET"
     body: bytes = b""
     content_type: str = ""
     allow: tuple[str, ...] = ()
     ports: tuple[int, ...] = ()
     authorization: Secret | None = None
+    conditions: tuple[tuple[str, str], ...] = ()
     ca_file: str = ""
 
     def __post_init__(self) -> None:
@@ -102,6 +104,8 @@ class FetchRequest:
         for name in ("accept", "contact"):
             if not is_header_field(getattr(self, name)):
                 raise ValueError(f"{name} cannot be sent in a header")
+        if not all(is_header_field(value) for _, value in self.conditions):
+            raise ValueError("a condition cannot be sent in a header")
         if self.content_type and not is_header_field(self.content_type):
             raise ValueError("content_type cannot be sent in a header")
         if self.authorization and not is_header_field(self.authorization.reveal()):

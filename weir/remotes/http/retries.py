@@ -70,7 +70,7 @@ class NotBefore:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """The same request would fail again, or was tried often enough."""
+    """No further request: it would fail again, or it was tried often enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,7 @@ def is_transient(kind: FailureKind) -> bool:
             | "deadline_passed"
             | "server_error"
             | "worker_failed"
+            | "interrupted"
         ):
             return True
         case (

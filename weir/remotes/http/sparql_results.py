@@ -71,7 +71,7 @@ def read_results(body: Body, most: int, emit: Callable[[Solution], None]) -> tup
 
 
 def parse_results(text: JsonText, most: int, emit: Callable[[Solution], None]) -> tuple[str, ...]:
-    """As `read_results`, over JSON.
+    """Read the JSON of a SELECT result as `read_results` does; the result of ASK is refused.
 
     Raises:
         JsonError: not JSON.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import httpcore
 
-from weir.remotes.http.metering import Deadline, HeadLimit, Meter
-from weir.remotes.http.outcomes import FetchError
+from weir.remotes.http.metering import Allowance
+from weir.remotes.http.outcomes import FailureKind, FetchError
 
 _TLS_RECORD = 16384 + 256
 
@@ -19,12 +21,22 @@ _TLS_RECORD = 16384 + 256
 class Wire:
     """A connected socket: everything that is sent and received passes here.
 
+    peer: the address that it is connected to.
+    allowance: of the request that uses it.
     ended: whether the server has closed its side, or the connection broke.
     """
 
-    def __init__(self, connection: socket.socket, meter: Meter, deadline: Deadline) -> None:
-        self._connection, self._meter, self._deadline = connection, meter, deadline
+    def __init__(self, connection: socket.socket, peer: str, allowance: Allowance) -> None:
+        self._connection, self.peer = connection, peer
+        self.allowance = allowance
         self.ended = False
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether something has arrived, or the end; between requests neither belongs there."""
+        poll = select.poll()
+        poll.register(self._connection, select.POLLIN)
+        return bool(poll.poll(0))
 
     def receive(self, most: int) -> bytes:
         """What has arrived, b"" at the end.
@@ -32,16 +44,17 @@ class Wire:
         Raises:
             FetchError: too_many_bytes, deadline_passed, connection_lost.
         """
-        allowed = self._meter.receivable(most)
+        meter = self.allowance.meter
+        allowed = meter.receivable(most)
         try:
-            self._connection.settimeout(self._deadline.left())
+            self._connection.settimeout(self.allowance.deadline.left())
             data = self._connection.recv(allowed)
         except TimeoutError:
             raise FetchError("deadline_passed", "the server did not send in time") from None
         except OSError as error:
             self.ended = True
             raise FetchError("connection_lost", error.strerror or str(error)) from None
-        self._meter.received += len(data)
+        meter.received += len(data)
         self.ended = not data
         return data
 
@@ -52,17 +65,18 @@ class Wire:
             FetchError: too_many_bytes, deadline_passed.
             httpcore.WriteError: the server has closed, perhaps after an answer.
         """
-        self._meter.check_sendable(len(data))
+        meter = self.allowance.meter
+        meter.check_sendable(len(data))
         view = memoryview(data)
         while view:
             try:
-                self._connection.settimeout(self._deadline.left())
+                self._connection.settimeout(self.allowance.deadline.left())
                 sent = self._connection.send(view)
             except TimeoutError:
                 raise FetchError("deadline_passed", "the server did not receive in time") from None
             except OSError as error:
                 raise httpcore.WriteError(error.strerror or str(error)) from None
-            self._meter.sent += sent
+            meter.sent += sent
             view = view[sent:]
 
     def close(self) -> None:
@@ -70,17 +84,34 @@ class Wire:
         self._connection.close()
 
 
+@contextmanager
+def faults_of(wire: Wire) -> Iterator[None]:
+    """What the HTTP client raises, as one of our failures.
+
+    Raises:
+        FetchError: connection_lost, malformed_http.
+    """
+    try:
+        yield
+    except httpcore.RemoteProtocolError as error:
+        kind: FailureKind = "connection_lost" if wire.ended else "malformed_http"
+        raise FetchError(kind, str(error)) from None
+    except httpcore.WriteError as error:
+        raise FetchError("connection_lost", str(error)) from None
+
+
 class PlainStream(httpcore.NetworkStream):
     """A connection without TLS."""
 
-    def __init__(self, wire: Wire, head: HeadLimit) -> None:
-        self._wire, self._head = wire, head
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """What has arrived, b"" at the end."""
         del timeout
-        data = self._wire.receive(self._head.readable(max_bytes))
-        self._head.took(len(data))
+        head = self._wire.allowance.head
+        data = self._wire.receive(head.readable(max_bytes))
+        head.took(len(data))
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -104,7 +135,7 @@ class PlainStream(httpcore.NetworkStream):
             FetchError: tls_failed, and what `Wire` raises.
         """
         del timeout
-        stream = TlsStream(self._wire, self._head, ssl_context, server_hostname)
+        stream = TlsStream(self._wire, ssl_context, server_hostname)
         try:
             stream.handshake()
         except BaseException:
@@ -113,17 +144,15 @@ class PlainStream(httpcore.NetworkStream):
         return stream
 
     def get_extra_info(self, info: str) -> Any:
-        """Nothing: the socket is used by nobody else."""
-        del info
+        """Whether something can be read; else nothing: the socket is used by nobody else."""
+        return self._wire.is_readable if info == "is_readable" else None
 
 
 class TlsStream(httpcore.NetworkStream):
     """TLS between the HTTP client and a `Wire`, so that its own bytes are counted, too."""
 
-    def __init__(
-        self, wire: Wire, head: HeadLimit, context: ssl.SSLContext, host: str | None
-    ) -> None:
-        self._wire, self._head = wire, head
+    def __init__(self, wire: Wire, context: ssl.SSLContext, host: str | None) -> None:
+        self._wire = wire
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
 
@@ -147,16 +176,18 @@ class TlsStream(httpcore.NetworkStream):
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """What has arrived, b"" after the server's proper end."""
         del timeout
-        most = self._head.readable(max_bytes)
+        head = self._wire.allowance.head
+        most = head.readable(max_bytes)
         try:
             data: bytes = self._exchange(lambda: self._tls.read(most))
         except ssl.SSLZeroReturnError:
+            self._wire.ended = True
             return b""
         except ssl.SSLError as error:
             # Without its close_notify, the end could be anybody's.
             reason = f"TLS broke off: {error.reason or 'the server closed'}"
             raise FetchError("connection_lost", reason) from None
-        self._head.took(len(data))
+        head.took(len(data))
         return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -171,8 +202,10 @@ class TlsStream(httpcore.NetworkStream):
         self._wire.close()
 
     def get_extra_info(self, info: str) -> Any:
-        """The TLS object, for the protocol that was agreed on."""
-        return self._tls if info == "ssl_object" else None
+        """Whether something can be read, perhaps without the socket."""
+        if info != "is_readable":
+            return None
+        return bool(self._tls.pending() or self._incoming.pending) or self._wire.is_readable
 
     def _exchange(self, operation: Callable[[], Any]) -> Any:
         while True:

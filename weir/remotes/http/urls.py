@@ -47,6 +47,11 @@ class Target:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port, without the scheme's own port: `https://example.org`."""
+        return f"{self.scheme}://{self.authority}"
+
 
 def parse_target(url: str, ports: Collection[int] = ()) -> Target:
     """The parts of a URL.

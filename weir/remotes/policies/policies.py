@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal, assert_never
+from typing import Literal
 
 Mode = Literal["positions", "minmax"]
 Side = Literal["filter", "acqua"]
@@ -170,19 +170,6 @@ class Policy:
     def __post_init__(self) -> None:
         if not 0 <= self.first_share <= 1:
             raise ValueError(f"first_share is {self.first_share}; it is a share, from 0 to 1")
-
-
-def needs_intervals(rule: Rule) -> bool:
-    """Whether the change intervals of keys have an effect: only WBM looks at them."""
-    match rule:
-        case Alone(ranking) | Banded(ranking):
-            return isinstance(ranking, Wbm)
-        case Aggregated(weighted):
-            return rule.expired_first or any(
-                isinstance(weighted_ranking, Wbm) for _, weighted_ranking in weighted
-            )
-        case _:
-            assert_never(rule)
 
 
 def aggregated(acqua: Ranking, alpha: float, side: Side, mode: Mode) -> Aggregated:

@@ -64,7 +64,8 @@ def age(candidates: Columns, evaluation: Evaluation) -> Numbers:
 
 
 def filter_distance(ranking: FilterDistance, candidates: Columns) -> Numbers:
-    """FD per row; infinite if it is unknown.
+    """Per candidate, the distance from its value to the bound of a filter; infinite if it is
+    unknown.
 
     Raises:
         ValueError: the candidates have no such filter.

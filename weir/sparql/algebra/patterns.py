@@ -40,7 +40,9 @@ class TriplePattern:
 
 
 class Operation:
-    """What passes ask of a pattern."""
+    """An operation of the algebra: its children, its expressions and what is known of its
+    variables.
+    """
 
     __slots__ = ()
 
@@ -60,7 +62,9 @@ class Operation:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables that it itself names, outside of its `expressions` and `children`."""
+        """The variables that the operation itself names, outside of its `expressions` and
+        `children`.
+        """
         return ()
 
     @property
@@ -84,7 +88,7 @@ class Operation:
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """The expressions that it itself evaluates; not those of its `children`."""
+        """The expressions that the operation itself evaluates; not those of its `children`."""
         own = None if self.evaluated is None else getattr(self, self.evaluated)
         return () if own is None else (own,)
 
@@ -103,24 +107,24 @@ class Leaf(Operation):
 
     @property
     def children(self) -> tuple[()]:
-        """None."""
+        """A leaf has no children."""
         return ()
 
 
 class Unary(Operation):
-    """An operation on one pattern; it binds for certain what that does."""
+    """An operation on one pattern; it binds the same variables for certain as that pattern."""
 
     __slots__ = ()
     pattern: Pattern
 
     @property
     def children(self) -> tuple[Pattern]:
-        """The pattern."""
+        """The one pattern."""
         return (self.pattern,)
 
     @property
     def certain(self) -> frozenset[str]:
-        """Those of the pattern."""
+        """The variables that every solution of the pattern binds."""
         return self.pattern.certain
 
     def map_children(self, change: Callable[[Pattern], Pattern]) -> Self:
@@ -129,18 +133,18 @@ class Unary(Operation):
 
 
 class Selection(Unary):
-    """Solutions of one pattern, all or some, maybe extended: each by what it is, alone."""
+    """Some or all solutions of one pattern, maybe extended; each is decided by itself alone."""
 
     __slots__ = ()
 
     @property
     def graph_terms(self) -> frozenset[str]:
-        """Those of the pattern."""
+        """The variables that are graph terms of the pattern."""
         return self.pattern.graph_terms
 
 
 class Binary(Operation):
-    """An operation on two patterns; unless it says so, its solutions extend those of the left."""
+    """An operation on two patterns. By default its solutions extend those of the left pattern."""
 
     __slots__ = ()
     left: Pattern
@@ -148,17 +152,17 @@ class Binary(Operation):
 
     @property
     def children(self) -> tuple[Pattern, Pattern]:
-        """Both patterns."""
+        """The left and the right pattern."""
         return (self.left, self.right)
 
     @property
     def certain(self) -> frozenset[str]:
-        """Those of the left pattern."""
+        """The variables that every solution of the left pattern binds."""
         return self.left.certain
 
     @property
     def graph_terms(self) -> frozenset[str]:
-        """Those of the left pattern."""
+        """The variables that are graph terms of the left pattern."""
         return self.left.graph_terms
 
     def map_children(self, change: Callable[[Pattern], Pattern]) -> Self:
@@ -174,17 +178,17 @@ class Bgp(Leaf):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables of its triples."""
+        """The variables of the triple patterns, maybe repeated."""
         return tuple(name for triple in self.patterns for name in triple.variables)
 
     @property
     def graph_terms(self) -> frozenset[str]:
-        """The ends of its triples."""
+        """The variables that are subject or object of a triple pattern."""
         return frozenset().union(*(triple.ends for triple in self.patterns))
 
     @property
     def certain(self) -> frozenset[str]:
-        """All that it names."""
+        """Every variable of the triple patterns."""
         return frozenset(self.names)
 
 
@@ -201,12 +205,12 @@ class PathPattern(Leaf):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its ends."""
+        """The subject and the object, as far as they are variables."""
         return variables_among(self.subject, self.object)
 
     @property
     def certain(self) -> frozenset[str]:
-        """All that it names."""
+        """The subject and the object, as far as they are variables: every solution binds both."""
         return frozenset(self.names)
 
 
@@ -219,12 +223,12 @@ class Values(Leaf):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its variables."""
+        """The variables of the data block."""
         return self.variables
 
     @property
     def certain(self) -> frozenset[str]:
-        """Those that every row binds."""
+        """The variables that are bound in every row."""
         places = range(len(self.variables))
         return frozenset(self.variables[i] for i in places if all(row[i] for row in self.rows))
 
@@ -240,12 +244,12 @@ class Join(Binary):
 
     @property
     def certain(self) -> frozenset[str]:
-        """Those of both patterns."""
+        """The variables that are certain in the left or the right pattern."""
         return self.left.certain | self.right.certain
 
     @property
     def graph_terms(self) -> frozenset[str]:
-        """Those of both patterns."""
+        """The variables that are graph terms of the left or the right pattern."""
         return self.left.graph_terms | self.right.graph_terms
 
 
@@ -265,19 +269,19 @@ class LeftJoin(Binary):
 
 @dataclass(frozen=True, slots=True)
 class Union(Binary):
-    """The solutions of both, as a bag."""
+    """The solutions of both patterns, as a bag."""
 
     left: Pattern
     right: Pattern
 
     @property
     def certain(self) -> frozenset[str]:
-        """Those that both patterns have."""
+        """The variables that are certain in both patterns."""
         return self.left.certain & self.right.certain
 
     @property
     def graph_terms(self) -> frozenset[str]:
-        """None: each of its solutions is of one pattern only."""
+        """No variable: each solution is of one of the patterns only."""
         return frozenset()
 
 
@@ -292,7 +296,7 @@ class Minus(Binary):
 
     @property
     def in_scope(self) -> tuple[str, ...]:
-        """Those of the left pattern."""
+        """The variables of the left pattern, the only ones that its solutions bind."""
         return self.left.in_scope
 
 
@@ -310,7 +314,7 @@ class Graph(Unary):
 
     @property
     def certain(self) -> frozenset[str]:
-        """Those of the pattern, and the name."""
+        """The variables that are certain in the pattern, and the graph's name if a variable."""
         return self.pattern.certain | {*self.names}
 
 
@@ -338,7 +342,7 @@ class Service(Leaf):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its variables, and the flags."""
+        """The variables of the block, then the flags."""
         return (*self.variables, *(flag for _, flag in self.flags))
 
 
@@ -354,12 +358,12 @@ class Extend(Selection):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variable."""
+        """The variable that is bound."""
         return (self.variable,)
 
     @property
     def in_scope(self) -> tuple[str, ...]:
-        """Those of the pattern, then the variable."""
+        """The variables of the pattern, then the one that is bound."""
         return tuple(dict.fromkeys((*self.pattern.in_scope, self.variable)))
 
 
@@ -391,12 +395,12 @@ class Group(Unary):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The keys and the aggregates."""
+        """The keys, then the variables of the aggregates."""
         return (*self.variables, *(name for name, _ in self.aggregates))
 
     @property
     def in_scope(self) -> tuple[str, ...]:
-        """What it names, and nothing else."""
+        """The keys and the variables of the aggregates only, each once."""
         return tuple(dict.fromkeys(self.names))
 
     @property
@@ -443,7 +447,7 @@ class Slice(Unary):
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """What the solutions are ordered by."""
+        """The expressions that the solutions are ordered by."""
         return tuple(key.expression for key in self.keys)
 
     def map_expressions(self, change: Callable[[Expression], Expression]) -> Self:
@@ -473,17 +477,17 @@ class Project(Unary):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables that are left."""
+        """The projected variables."""
         return self.variables
 
     @property
     def in_scope(self) -> tuple[str, ...]:
-        """What it names, and nothing else."""
+        """The projected variables only, each once."""
         return tuple(dict.fromkeys(self.names))
 
     @property
     def certain(self) -> frozenset[str]:
-        """Those that are certain in the pattern."""
+        """The projected variables that are certain in the pattern."""
         return self.pattern.certain & {*self.variables}
 
 

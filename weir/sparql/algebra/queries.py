@@ -59,7 +59,8 @@ class Query:
     `LIMIT`, `REDUCED`). `windows` are the windows of an RSP-QL query: a `Graph` pattern with the
     name of one reads its content. `registration` is the stream that such a query publishes, None if
     its text says nothing of one. `asked` is what the blocks of SERVICE ask of remotes; `remotes`
-    names these with their places: IRI in N-Triples form, line, column.
+    names these with their places: IRI in N-Triples form, line, column. `traversals` names the
+    traversals whose documents it reads, in the same way, by their names.
     """
 
     form: Select | Ask | Construct
@@ -69,3 +70,4 @@ class Query:
     registration: Registration | None = None
     asked: tuple[Asked, ...] = ()
     remotes: tuple[tuple[str, int, int], ...] = ()
+    traversals: tuple[tuple[str, int, int], ...] = ()

@@ -31,8 +31,12 @@ def read_query(
     prologue: Prologue,
     default_graph: Literal["union", "default"],
     text: str,
+    *,
+    push_filters: bool,
 ) -> Query:
     """The algebra of a whole query; `source` has the tokens of `text`.
+
+    push_filters: whether remotes are given the filters around blocks of SERVICE.
 
     Raises:
         QuerySyntaxError: the grammar allows the query, but its notes forbid it.
@@ -49,14 +53,19 @@ def read_query(
             f"{translation.patterns} triple patterns and paths are more than {MAX_PATTERNS}",
             "Split it into several queries.",
         )
-    pattern, asked = with_keys(form.pattern)
+    pattern, asked = with_keys(form.pattern, push_filters=push_filters)
+    dataset = read_dataset(tree, default_graph, translation)
     return Query(
         replace(form, pattern=pattern),
-        read_dataset(tree, default_graph, source),
+        dataset,
         read_presentation(tree, source, text),
         asked=asked,
         remotes=tuple(
             (service.remote, token.line, token.column) for service, token in translation.services
+        ),
+        traversals=tuple(
+            (name, token.line, token.column)
+            for name, token in sorted(translation.traversals, key=lambda named: named[1].offset)
         ),
     )
 

@@ -22,7 +22,7 @@ from weir.sparql.algebra.traversal import has_exists
 from weir.sparql.frontend.expressions import read_expression
 from weir.sparql.frontend.inline_data import read_values
 from weir.sparql.frontend.query_levels import read_select
-from weir.sparql.frontend.refusals import check_graph, refusal
+from weir.sparql.frontend.refusals import refusal
 from weir.sparql.frontend.service_blocks import read_service
 from weir.sparql.frontend.translation import Translation
 from weir.sparql.frontend.tree import Leaf, Tree
@@ -111,7 +111,7 @@ class _Parts:
         if name.token is not None and source.follows(name.token, "SERVICE", "SILENT"):
             self.pattern = join(self.pattern, read_service(part, self.translation))
             return
-        check_graph(name, source)
+        self.translation.name_graph(name)
         inner = self._group(part.parts["graph"])
         self.pattern = join(self.pattern, Graph(name.node, inner))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weir.rdf.replica_graphs import is_reserved
+from weir.rdf.reserved_graphs import WEB, is_reserved, traversal_of
 from weir.sparql.algebra.expressions import Constant
 from weir.sparql.frontend.errors import UnsupportedQuery
 from weir.sparql.frontend.source import Source
@@ -54,7 +54,16 @@ def check_graph(name: Leaf, source: Source) -> None:
     Raises:
         UnsupportedQuery: it is reserved.
     """
-    if isinstance(name.node, Constant) and is_reserved(name.node.term):
+    if not isinstance(name.node, Constant) or traversal_of(name.node.term) is not None:
+        return
+    if WEB[0] <= name.node.term < WEB[1]:
+        raise source.unsupported(
+            name.node.term,
+            name.token,
+            "the graph is that of one document of a traversal",
+            "Write FROM NAMED <urn:weir:web:NAME>, and GRAPH with the IRI of the document.",
+        )
+    if is_reserved(name.node.term):
         raise source.unsupported(
             name.node.term,
             name.token,

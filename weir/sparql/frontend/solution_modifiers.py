@@ -28,27 +28,27 @@ MAX_ROWS = 2**61
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class OffsetAndLimit:
     """OFFSET and LIMIT; None is no limit."""
 
     offset: int = 0
     limit: int | None = None
 
 
-def read_limits(tree: Tree, source: Source) -> Limits:
+def read_limits(tree: Tree, source: Source) -> OffsetAndLimit:
     """The limits of a query level."""
     clause = tree.get("limitoffset")
     if not isinstance(clause, Tree):
-        return Limits()
-    return Limits(
+        return OffsetAndLimit()
+    return OffsetAndLimit(
         _number(clause, "offset", source) or 0,
         _number(clause, "limit", source),
     )
 
 
-def sliced(pattern: Pattern, keys: tuple[OrderKey, ...], limits: Limits) -> Pattern:
+def sliced(pattern: Pattern, keys: tuple[OrderKey, ...], limits: OffsetAndLimit) -> Pattern:
     """`pattern` cut to `limits` in the order of `keys`; without limits the order has no effect."""
-    if limits == Limits():
+    if limits == OffsetAndLimit():
         return pattern
     return Slice(pattern, keys, limits.offset, limits.limit)
 
@@ -58,7 +58,7 @@ def finish_select(
     variables: tuple[str, ...],
     modifier: str | None,
     keys: tuple[OrderKey, ...],
-    limits: Limits,
+    limits: OffsetAndLimit,
     fresh: Callable[[], str],
 ) -> Pattern:
     """The solutions of a SELECT; `modifier` is DISTINCT, REDUCED or None.
@@ -72,7 +72,7 @@ def finish_select(
         projected = Project(variables, sliced(pattern, keys, limits))
         return projected if modifier is None else Reduced(projected)
     order_variables = frozenset().union(*(variables_of(key.expression) for key in keys))
-    if limits == Limits() or order_variables & set(pattern.in_scope) <= set(variables):
+    if limits == OffsetAndLimit() or order_variables & set(pattern.in_scope) <= set(variables):
         return sliced(Distinct(Project(variables, pattern)), keys, limits)
     first = fresh()
     place = Call("CONCAT", tuple(Call(_SORT_KEY[k.descending], (k.expression,)) for k in keys))

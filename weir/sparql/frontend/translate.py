@@ -37,9 +37,19 @@ _BRACKETS = {")": "(", "]": "[", "}": "{"}
 
 
 def translate(
-    text: str, default_graph: Literal["union", "default"] = "union", file: str = "<query>"
+    text: str,
+    default_graph: Literal["union", "default"] = "union",
+    file: str = "<query>",
+    *,
+    push_filters: bool = False,
 ) -> Query:
     """The algebra of a query text, SPARQL 1.1 or RSP-QL (`rspql`).
+
+    Args:
+        text: the query.
+        default_graph: what patterns without FROM read.
+        file: where it is from, for errors.
+        push_filters: whether remotes are given the filters around blocks of SERVICE.
 
     Raises:
         QuerySyntaxError: the text is neither.
@@ -57,7 +67,7 @@ def translate(
         raise source.malformed("query", None, "the text has no SELECT, ASK or CONSTRUCT")
     with deep_recursion():
         tree = _parse(source, prologue)
-        query = read_query(tree, source, prologue, default_graph, text)
+        query = read_query(tree, source, prologue, default_graph, text, push_filters=push_filters)
     if not syntax.windows:
         return query
     return replace(query, windows=syntax.windows, registration=syntax.registration)

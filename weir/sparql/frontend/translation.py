@@ -6,11 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 
+from weir.rdf.reserved_graphs import traversal_of
+from weir.sparql.algebra.expressions import Constant
 from weir.sparql.algebra.patterns import Pattern, Service
 from weir.sparql.frontend.lexer import Token
 from weir.sparql.frontend.prologue import Prologue
+from weir.sparql.frontend.refusals import check_graph
 from weir.sparql.frontend.source import Source
-from weir.sparql.frontend.tree import Branch, Tree
+from weir.sparql.frontend.tree import Branch, Leaf, Tree
 
 # Functions over an algebra recurse, and each part may nest it one level deeper.
 MAX_PARTS = 128
@@ -30,6 +33,7 @@ class Translation:
         parts: the number of other parts of groups and query levels read so far.
         services: the blocks of SERVICE read so far, each with the token of its IRI.
         in_service: whether a block of SERVICE is being read.
+        traversals: the traversals named so far, each with the token of its IRI.
     """
 
     source: Source
@@ -40,6 +44,7 @@ class Translation:
     parts: int = 0
     services: list[tuple[Service, Token]] = field(default_factory=list)
     in_service: bool = False
+    traversals: list[tuple[str, Token]] = field(default_factory=list)
     _taken: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -48,6 +53,20 @@ class Translation:
     def group(self, tree: Tree) -> Pattern:
         """The algebra of a group graph pattern."""
         return self.read_group(tree, self)
+
+    def name_graph(self, name: Leaf) -> None:
+        """Take note of the name of a graph.
+
+        Raises:
+            UnsupportedQuery: it is reserved.
+        """
+        check_graph(name, self.source)
+        # What a block of SERVICE names are graphs of its remote.
+        if isinstance(name.node, Constant) and not self.in_service:
+            traversal = traversal_of(name.node.term)
+            if traversal is not None:
+                assert name.token is not None, "it is written"
+                self.traversals.append((traversal, name.token))
 
     def count_part(self, part: Branch) -> None:
         """Count a filter, BIND, OPTIONAL, SELECT expression or the like.

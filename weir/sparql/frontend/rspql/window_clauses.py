@@ -9,9 +9,9 @@ from weir.sparql.algebra.windows import CountWindow, TimeWindow, WindowClause, W
 from weir.sparql.frontend.errors import QuerySyntaxError
 from weir.sparql.frontend.lexer import Token
 from weir.sparql.frontend.prologue import Prologue
-from weir.sparql.frontend.rspql.durations import HINT, CalendarDuration, parse_duration
 from weir.sparql.frontend.rspql.names import iri_of, is_name
 from weir.sparql.frontend.source import Source
+from weir.text.durations import HINT, CalendarDuration, parse_duration
 
 CLAUSE_HINT = "Write FROM NAMED WINDOW w ON s [RANGE PT10M STEP PT1M], or [ELEMENTS 100]."
 _MOST_ELEMENTS = 1_000_000_000

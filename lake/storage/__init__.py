@@ -1,0 +1,1 @@
+"""Where the files of a lake are: in a folder, or in an object store of which a folder is a copy."""

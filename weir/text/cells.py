@@ -1,0 +1,23 @@
+"""Values as the cells of tables that people read."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+
+def cell_text(value: Any) -> str:
+    """A value as the cell of a table."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "yes" if value else "no"
+        case datetime():
+            return f"{value:%Y-%m-%d %H:%M:%S}"
+        case timedelta():
+            return str(timedelta(seconds=round(value.total_seconds())))
+        case float():
+            return f"{value:.1f}"
+        case _:
+            return str(value)
