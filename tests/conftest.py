@@ -17,6 +17,7 @@ from tests.support.checks import quick_checks
 from tests.support.parsers import ReusedParser, close_idle
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import PATCHES, Project
+from weir.text import secret_values
 
 # A busy machine is no failure: no test of random cases has a deadline.
 settings.register_profile("untimed", deadline=None)
@@ -65,6 +66,14 @@ def _what_a_module_leaves_open_fails_it() -> Iterator[None]:
     yield
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _secrets_end_with_their_module() -> Iterator[None]:
+    """A word that is a secret in one module would be hidden in the output of a later one."""
+    before = set(secret_values._known)
+    yield
+    secret_values._known.intersection_update(before)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -122,7 +122,7 @@ def test_status_reads_no_data_file_of_the_graph(
     assert weir("audit").code == EXIT_QUALITY
     for expected in ("broken", "current"):
         with monkeypatch.context() as patch:
-            patch.setattr("weir.audit.files.damaged_files", unread)
+            patch.setattr("weir.lake.lake.damaged_files", unread)
             assert state(weir)[0] == expected
         if expected == "broken":
             assert weir("repair", "--from-sources", "--yes").code == 0

@@ -136,3 +136,9 @@ def test_a_file_that_shows_no_secret_is_not_warned_about(
 def test_the_signature_of_a_shared_access_signature_is_hidden_by_itself() -> None:
     hide(["sv=2024&sp=r&sig=canary%2Fsignature%3D"])
     assert without_secrets("sig is canary/signature=, see there") == "sig is [secret], see there"
+
+
+def test_a_word_that_is_a_secret_is_not_hidden_in_longer_names() -> None:
+    hide(["weir"])
+    text = """{"weir_idle": 1, 'weir-wd': 2, "key": "weir"}"""
+    assert without_secrets(text) == """{"weir_idle": 1, 'weir-wd': 2, "key": "[secret]"}"""

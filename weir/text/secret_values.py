@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 _HIDDEN = "[secret]"
 _LONG = 12
 """A secret of so many characters is no word of another text."""
-_VALUE = r"(?:(?<=[=:'\"@])|(?<=[=:] )){}(?![A-Za-z0-9])"
+_VALUE = r"(?:(?<=[=:'\"@])|(?<=[=:] )){}(?![\w-])"
 """Where a value stands: behind a sign of assignment or a quote."""
 _SHORTEST = 4
 """A shorter secret is not removed: it would occur by chance in any text."""
