@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +13,7 @@ from weir.compute.session import Session, Spark, late_session, session_of
 if TYPE_CHECKING:
     from weir.compute.database import Database
     from weir.compute.engine import Engine
+    from weir.compute.indexes import Indexes
     from weir.lake.lake import Lake
     from weir.lake.storage.storage import Storage
     from weir.rdf.parser_process import ParserProcess
@@ -102,17 +104,41 @@ class Project:
 
         return self._resources.enter_context(ParserProcess.of(self.settings.limits))
 
-    def engine(self, job: str, lake: Lake | None = None) -> Engine:
+    @cached_property
+    def indexes(self) -> Indexes:
+        """The indexes of the logs of the lake."""
+        from weir.compute.indexes import Indexes, IndexLimits
+
+        limits = self.settings.limits
+        return self._resources.enter_context(
+            closing(
+                Indexes(
+                    self.lake,
+                    self.settings.cache / "index",
+                    self.database,
+                    IndexLimits(self.settings.index, limits.index_rows, limits.index_most_rows),
+                )
+            )
+        )
+
+    def engine(
+        self, job: str, lake: Lake | None = None, progress: Callable[[str], None] | None = None
+    ) -> Engine:
         """An engine that computes relations over the lake of the project, or another one.
 
         Args:
             job: names its folder of staged files.
-            lake: instead of that of the project.
+            lake: instead of that of the project; it has no indexes.
+            progress: called with what takes long.
         """
         from weir.compute.engine import Engine
 
-        lake = lake or self.lake
-        return Engine.of(lake, self.session, self.database, self.settings.limits, job)
+        indexes = self.indexes if lake is None else None
+        if indexes is not None and progress is not None:
+            indexes.progress = progress
+        return Engine.of(
+            lake or self.lake, self.session, self.database, self.settings.limits, job, indexes
+        )
 
     def _remember(self) -> None:
         """Let the next process of this machine begin with what this one knows of the store."""
@@ -129,5 +155,5 @@ class Project:
         if "lake" in self.__dict__:
             self._remember()
         self._resources.close()
-        for name in ("database", "parser", "lake"):
+        for name in ("indexes", "database", "parser", "lake"):
             self.__dict__.pop(name, None)

@@ -10,7 +10,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -127,6 +127,12 @@ class Limits(BaseModel):
         ge=0,
         description="rows of such a table up to which the driver also computes over all of it; "
         "beyond, it only looks rows up",
+    )
+    index_rows: int = Field(
+        1_000_000, ge=0, description="rows from which a log has an index, if `index` is auto"
+    )
+    index_most_rows: int = Field(
+        200_000_000, ge=0, description="rows beyond which it has none, if `index` is auto"
     )
     driver_parse_bytes: int = Field(
         16_000_000, ge=0, description="input bytes that the driver parses itself"
@@ -294,7 +300,13 @@ class Settings(BaseSettings):
         Path("traversals.yml"), description="the declared traversals; it need not exist"
     )
     cache: Path = Field(
-        Path(".weir_cache"), description="folder of compiled queries, which may be lost at any time"
+        Path(".weir_cache"),
+        description="folder of compiled queries and indexes, which may be lost at any time",
+    )
+    index: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="whether the logs of the graph have an index in `cache`, by which the rows that"
+        " changes can join with are found without a scan",
     )
     storage_options: dict[str, str] = Field(
         default_factory=dict,

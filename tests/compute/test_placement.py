@@ -132,8 +132,9 @@ def test_few_new_epochs_of_a_table_that_is_too_large_are_read_on_the_driver(tmp_
     engine = engine_with(tmp_path, table_bytes=size // 2)
     engine.open("new", "log", where=condition(exp.column("epoch") > 1))
     assert engine.count("new") == 3
+    engine.open("all", "log")
     with ON_SPARK:
-        engine.open("all", "log")
+        engine.count("all")
 
 
 def test_the_last_events_of_a_long_stream_are_computed_with_on_the_driver(tmp_path: Path) -> None:
@@ -154,15 +155,17 @@ def test_the_last_events_of_a_long_stream_are_computed_with_on_the_driver(tmp_pa
 def test_many_new_rows_are_read_by_spark(tmp_path: Path) -> None:
     store(tmp_path, 3, 5000)
     engine = engine_with(tmp_path)
+    engine.open("new", "log", where=condition(exp.column("epoch") > 1))
     with ON_SPARK:
-        engine.open("new", "log", where=condition(exp.column("epoch") > 1))
+        engine.count("new")
 
 
 def test_a_slice_from_before_the_first_epoch_is_the_whole_table(tmp_path: Path) -> None:
     store(tmp_path, 5000)
     engine = engine_with(tmp_path)
+    engine.open("new", "log", where=column("epoch") > number(-1))
     with ON_SPARK:
-        engine.open("new", "log", where=column("epoch") > number(-1))
+        engine.count("new")
 
 
 def test_slices_of_tables_with_similar_names_are_kept_apart(tmp_path: Path) -> None:
@@ -184,8 +187,9 @@ def test_without_rows_for_the_driver_a_statement_that_reads_nothing_is_left_to_s
 def test_without_rows_for_the_driver_everything_is_left_to_spark(tmp_path: Path) -> None:
     store(tmp_path, 3)
     engine = engine_with(tmp_path, driver_rows=0)
+    engine.open("log", "log")
     with ON_SPARK:
-        engine.open("log", "log")
+        engine.count("log")
     with ON_SPARK:
         engine.load("numbers", pa.table({"n": [1]}))
 

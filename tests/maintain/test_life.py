@@ -157,11 +157,13 @@ def test_a_failed_read_for_some_queries_does_not_affect_the_others(
         check_answers(project, query, 6, 6)
 
 
+@pytest.mark.parametrize("index", ["off", "on"])
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(
-    project: Project, seed: int
+    project: Project, seed: int, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However epochs are cut into runs of the stages: ten queries a project, 30 lives in all."""
+    """However epochs are cut into runs of the stages: ten queries a project, 60 lives in all."""
+    monkeypatch.setenv("WEIR_INDEX", index)
     chance = random.Random(seed)
     lives = random_life.lives(chance, 10)
     for life in lives:
@@ -176,6 +178,8 @@ def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(
         # Without a run here, the next one has more to catch up with.
         if chance.random() < 0.7 or step == 5:
             run_and_check(project, lives)
+    made = {file.parent.name for file in project.folder.rglob("index.json")}
+    assert made == ({"subject", "object"} if index == "on" else set())
 
 
 def run_and_check(project: Project, lives: list[random_life.Life]) -> None:

@@ -252,13 +252,13 @@ def _statements(plan: Plan, axis: Axis) -> Iterator[Loaded | Step]:
             yield Statement(f"{prefix}_window", content, "cache")
             graphs[scope] = f"{prefix}_window"
             continue
-        neighbourhood = hops(prefix, f"{prefix}_log", changes, lookups(parts), log_columns(scope))
+        neighbourhood = hops(prefix, changes, lookups(parts), log_columns(scope))
         for hop in neighbourhood:
             yield hop.lookups
             yield hop.keys
-            yield hop.rows
+            yield hop.rows(dict.fromkeys(hop.sides, f"{prefix}_log"))
         graph = neighbourhood_graph(
-            scope, prefix, [hop.rows.name for hop in neighbourhood], changes, EXAMPLE
+            scope, prefix, [hop.found for hop in neighbourhood], changes, EXAMPLE
         )
         yield graph
         graphs[scope] = graph.name

@@ -34,6 +34,12 @@ class Database:
         connection.execute(SESSION)
         return _Tenant(connection, self._functions, self._connection, name)
 
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """A connection to it, to be closed, that has no relation."""
+        connection = self._connection.cursor()
+        connection.execute(SESSION)
+        return connection
+
     def close(self) -> None:
         """Close the database and all engines in it."""
         self._connection.close()

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, assert_never
 
 import duckdb
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from weir.compute.database import Database
+    from weir.compute.indexes import Indexes
     from weir.compute.session import Session
     from weir.compute.spark import SparkEngine
     from weir.lake.delta.metadata import Metadata
@@ -96,12 +97,15 @@ class _Relation:
             driver.
         only_looked_up: whether the driver only looks up rows in it, and Spark scans it.
         on_spark: whether Spark has it.
+        attach: names the stored table in DuckDB, once a statement reads it: its files are verified
+            then, which takes as long as reading them.
     """
 
     on_driver: bool
     origin: Statement | _Stored | None = None
     only_looked_up: bool = False
     on_spark: bool = False
+    attach: Callable[[DuckEngine], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -133,6 +137,7 @@ class Engine:
         duck: the DuckDB of the driver; closed by `release`.
         placement: decides where a relation is computed.
         shape: limits of what Spark stores and writes.
+        indexes: of the lake; None if there are none.
     """
 
     def __init__(
@@ -142,8 +147,10 @@ class Engine:
         duck: DuckEngine,
         placement: Placement,
         shape: SparkShape,
+        indexes: Indexes | None = None,
     ) -> None:
         self.placement = placement
+        self._indexes = indexes
         self._lake, self._session, self._shape = lake, session, shape
         self._shared_spark = _SharedSpark()
         self._duck = duck
@@ -156,12 +163,20 @@ class Engine:
         self._driver = threading.RLock()
 
     @classmethod
-    def of(cls, lake: Lake, session: Session, database: Database, limits: Limits, job: str) -> Self:
+    def of(
+        cls,
+        lake: Lake,
+        session: Session,
+        database: Database,
+        limits: Limits,
+        job: str,
+        indexes: Indexes | None = None,
+    ) -> Self:
         """The engine of a stage."""
         shape = SparkShape(
             limits.broadcast_rows, limits.rows_per_file, staging_folder(lake.root, job)
         )
-        return cls(lake, session, database.engine(), Placement.of(limits), shape)
+        return cls(lake, session, database.engine(), Placement.of(limits), shape, indexes)
 
     def __enter__(self) -> Self:
         return self
@@ -214,13 +229,17 @@ class Engine:
             return self._shared_spark.engine
 
     @contextmanager
-    def _on_driver(self) -> Iterator[DuckEngine]:
-        """DuckDB for one statement, within the rest of the budget."""
+    def _on_driver(self, *read: str) -> Iterator[DuckEngine]:
+        """DuckDB for one statement that reads some relations, within the rest of the budget."""
         with (
             self._driver,
             self._limited(self._duck.interrupt) as deadline,
             self._duck.until(deadline),
         ):
+            for relation in [self._relations[name] for name in read]:
+                if relation.attach is not None:
+                    relation.attach(self._duck)
+                    relation.attach = None
             yield self._duck
 
     @contextmanager
@@ -280,21 +299,22 @@ class Engine:
         table, after = self._table(table_name, version), _after_epoch(where)
         extent = Extent.of(table, after, _lower_bound(where, "instant"))
         stored = _Stored(table_name, version, where)
-        if not self.placement.reads(extent, is_slice=after is not None):
-            self._open_on_spark(name, stored)
-            return
-        with self._on_driver() as duck:
+        on_driver = self.placement.reads(extent, is_slice=after is not None)
+
+        def attached(duck: DuckEngine) -> None:
             if where is None:
                 attach(duck.bindings, name, table)
-            else:
-                # No relation of a caller can have such a name.
-                whole = f"{name}#whole"
-                with duck.bindings.whole(name):
-                    attach(duck.bindings, whole, table, after)
-                    chosen = select("*").from_(rows_of(whole)).where(where)
-                    duck.make(Statement(name, chosen))
-        only_looked_up = self.placement.only_looks_up(extent)
-        self._bind(name, _Relation(True, stored, only_looked_up))
+                return
+            # No relation of a caller can have such a name.
+            whole = f"{name}#whole"
+            with duck.bindings.whole(name):
+                attach(duck.bindings, whole, table, after)
+                duck.make(Statement(name, select("*").from_(rows_of(whole)).where(where)))
+
+        only_looked_up = on_driver and self.placement.only_looks_up(extent)
+        relation = _Relation(on_driver, stored, only_looked_up)
+        relation.attach = attached if on_driver else None
+        self._bind(name, relation)
 
     @property
     def few_rows(self) -> int:
@@ -328,6 +348,40 @@ class Engine:
         with self._on_driver() as duck, duck.bindings.whole(stored.name):
             attach_all(duck.bindings, stored.name, stored.key, stored.columns, parts)
         self._bind(stored.name, _Relation(True))
+
+    def look_up(self, name: str, table_name: str, key: str, wanted: exp.Query) -> bool:
+        """Make a relation of some rows of a stored log of terms, by its index.
+
+        Args:
+            name: of the relation.
+            table_name: of the log, in its newest version.
+            key: the column whose values are wanted.
+            wanted: pairs of a value of that column and of `predicate`, which may be null: any.
+
+        Returns:
+            Whether it is made. Else a scan has to find the rows.
+        """
+        self._check(name)
+        read = _read_by(wanted)
+        if self._indexes is None or not all(self._relations[n].on_driver for n in read):
+            return False
+        most = min(self._indexes.most_keys(table_name), self.placement.driver_rows)
+        if not most:
+            return False
+        with self._on_driver(*read) as duck:
+            pairs = duck.rows(select("*").from_(wanted.subquery("wanted")).limit(most + 1))
+        if len(pairs) > most:
+            return False
+        rows = self._indexes.rows_with(
+            table_name,
+            key,
+            "predicate",
+            [(str(value), None if then is None else str(then)) for value, then in pairs],
+        )
+        if rows is None or not self.placement.holds(rows.num_rows):
+            return False
+        self._load_on_driver(name, rows)
+        return True
 
     def query(self, name: str, query: LakeQuery, keep: Keep = "view") -> None:
         """Make a relation by a query over stored tables, and open these if necessary."""
@@ -390,7 +444,7 @@ class Engine:
             self._make_on_spark(statement)
             return
         try:
-            with self._on_driver() as duck:
+            with self._on_driver(*_read_by(statement.select)) as duck:
                 duck.make(statement)
         except duckdb.OutOfMemoryException:
             # A large join of small relations: Spark can spill to the disks of a cluster.
@@ -406,9 +460,10 @@ class Engine:
     def count(self, name: str) -> int:
         """The number of rows of a relation."""
         if self._relations[name].on_driver:
-            with self._on_driver() as duck:
+            with self._on_driver(name) as duck:
                 return duck.count(name)
         with self._on_spark() as spark:
+            self._send({name})
             return spark.count(name)
 
     def is_on_driver(self, relation: str) -> bool:
@@ -419,7 +474,7 @@ class Engine:
         """The rows of a query whose result is small by construction."""
         read = _read_by(query)
         if all(self._relations[name].on_driver for name in read):
-            with self._on_driver() as duck:
+            with self._on_driver(*read) as duck:
                 return duck.rows(query)
         with self._on_spark() as spark:
             self._send(read)
@@ -430,6 +485,8 @@ class Engine:
         relations = [self._relations[name] for name in names]
         if any(relation.only_looked_up or not relation.on_driver for relation in relations):
             return None
+        with self._on_driver(*names):
+            pass
         return RowsOnDriver(self._duck, self._driver, names)
 
     def fetch_few(self, name: str, rows: int | None = None) -> pa.Table | None:
@@ -445,6 +502,7 @@ class Engine:
         if rows is not None and rows > self.few_rows:
             return None
         with self._on_spark() as spark:
+            self._send({name})
             frame = spark.spark.table(name)
             return self._collect_few(frame) if rows is None else frame.toArrow()
 
@@ -478,7 +536,7 @@ class Engine:
         """
         writer = TableWriter(self._lake, table, metadata, mode, merge_schema)
         if self._relations[name].on_driver:
-            streamed = writer.stream(self._on_driver, name)
+            streamed = writer.stream(partial(self._on_driver, name), name)
             if streamed is not None:
                 return streamed
         elif rows is not None:
@@ -541,10 +599,6 @@ class Engine:
         frame = self._stored_frame(_Stored(table.table, table.version, table.where))
         return self._spark.keyed(frame, stored.key, key, stored.columns)
 
-    def _open_on_spark(self, name: str, stored: _Stored) -> None:
-        self._spark.register(name, self._stored_frame(stored))
-        self._bind(name, _Relation(False, stored, on_spark=True))
-
     def _stored_frame(self, stored: _Stored) -> DataFrame:
         from weir.lake.delta.spark_scan import scan
 
@@ -586,7 +640,7 @@ class Engine:
         if not self._relations[name].on_driver:
             return None
         try:
-            with self._on_driver() as duck:
+            with self._on_driver(name) as duck:
                 rows = duck.arrow(name, self.placement.driver_rows + 1)
         except duckdb.OutOfMemoryException:
             return None

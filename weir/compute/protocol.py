@@ -24,6 +24,19 @@ class SqlEngine(Protocol):
     def make(self, statement: Statement) -> None:
         """Make the relation of `statement`."""
 
+    def look_up(self, name: str, table_name: str, key: str, wanted: exp.Query) -> bool:
+        """Make a relation of some rows of a stored log of terms, by its index.
+
+        Args:
+            name: of the relation.
+            table_name: of the log.
+            key: the column whose values are wanted.
+            wanted: pairs of a value of that column and of `predicate`, which may be null: any.
+
+        Returns:
+            Whether it is made. Else a scan has to find the rows.
+        """
+
     def count(self, relation: str) -> int:
         """The number of rows of a relation."""
 

@@ -67,16 +67,23 @@ def log_columns(scope: Scope) -> tuple[str, ...]:
     return (*graph_columns(scope), *CHANGE)
 
 
-def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None) -> exp.Query:
-    """The log (`log_columns`) of the triples in `scope` up to `last`.
+def stored_log(scope: Scope) -> str:
+    """The table with the triples in `scope`: `triples` (the union of all graphs) or `quads`."""
+    return TRIPLES if scope.is_union else QUADS
 
-    Reads the relations `triples` (the union of all graphs) or `quads`.
+
+def scope_log(
+    scope: Scope, last: int, predicates: frozenset[str] | None = None, stored: str | None = None
+) -> exp.Query:
+    """The log (`log_columns`) of the triples in `scope` up to `last`.
 
     Args:
         scope: which graphs.
         last: the last epoch.
         predicates: the predicates to read; None for all.
+        stored: relation of rows of the `stored_log`; by default the one named like it, with all.
     """
+    stored = stored or stored_log(scope)
     until_last: exp.Expr = column("epoch") <= number(last)
     if predicates is not None:
         until_last = exp.And(
@@ -84,8 +91,8 @@ def scope_log(scope: Scope, last: int, predicates: frozenset[str] | None = None)
         )
     log = shown_columns(scope)
     if scope.is_union:
-        return select(*log, from_=rows_of(TRIPLES), where=[until_last])
-    quads = select(*log, from_=rows_of(QUADS), where=[until_last, graphs_of(scope)])
+        return select(*log, from_=rows_of(stored), where=[until_last])
+    quads = select(*log, from_=rows_of(stored), where=[until_last, graphs_of(scope)])
     if not scope.is_merge:
         return quads
     # FROM a FROM b: their merge is a set, so a triple counts once while any of them has it.

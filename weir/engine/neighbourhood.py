@@ -10,7 +10,7 @@ triple's pattern all its other triples are reached along shared variables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -33,7 +33,7 @@ from weir.compute.sql import (
     union_all,
 )
 from weir.engine.graph import POSITIONS
-from weir.plan.lookups import Lookup, Seed, Shape
+from weir.plan.lookups import Lookup, Position, Seed, Shape
 
 _LOG = (*POSITIONS, "epoch", "weight")
 _SIDE = "side"
@@ -47,11 +47,46 @@ _CONSTANTS = "constants"
 class Hop:
     """One hop from the changes: its lookups, and statements that make the keys and the rows found
     by them.
+
+    Attributes:
+        lookups: the relation of the lookups.
+        keys: the statement that makes the terms that they look for.
+        found: the name of the relation of the rows.
+        fetched: the columns of the log that are fetched.
+        predicates: those of the lookups, by side; None for any.
     """
 
     lookups: Loaded
     keys: Statement
-    rows: Statement
+    found: str
+    fetched: tuple[str, ...]
+    predicates: Mapping[Position, frozenset[str | None]]
+
+    @property
+    def sides(self) -> list[Position]:
+        """The columns in which keys are looked for."""
+        return sorted(self.predicates)
+
+    def wanted(self, side: Position) -> exp.Select:
+        """The keys on a side, each with the predicate of its lookup, or null."""
+        return select(
+            *columns(("key", "predicate")),
+            from_=rows_of(self.keys.name),
+            where=[column(_SIDE).eq(text(side))],
+            distinct=True,
+        )
+
+    def rows(self, logs: Mapping[Position, str]) -> Statement:
+        """The statement that makes the rows: one scan of each log.
+
+        Args:
+            logs: by side, relations with at least the rows of the log that have one of the keys.
+        """
+        parts = [
+            _rows_by(side, logs[side], self.keys.name, self.predicates[side], self.fetched)
+            for side in self.sides
+        ]
+        return Statement(self.found, union_all(parts), "small")
 
     def run(self, engine: SqlEngine) -> None:
         """Make the relation of the keys; the caller makes that of the rows if there are keys."""
@@ -60,14 +95,13 @@ class Hop:
 
 
 def hops(
-    prefix: str, log: str, changes: str, lookups: Sequence[Lookup], fetched: tuple[str, ...] = _LOG
+    prefix: str, changes: str, lookups: Sequence[Lookup], fetched: tuple[str, ...] = _LOG
 ) -> list[Hop]:
     """The statements that answer `lookups`, one hop per distance from the changes, nearest first.
 
     Args:
         prefix: begins the names of the relations that are made.
-        log: the graph's log (subject, predicate, object, epoch, weight) up to the last epoch.
-        changes: its rows within the range.
+        changes: the rows of the log within the range.
         lookups: from `plan.lookups`.
         fetched: the columns of the log that are fetched.
     """
@@ -79,10 +113,13 @@ def hops(
         if depth == 1:
             key_query = _keys_of_changes(changes, table)
         else:
-            key_query = _keys_of_rows(made[-1].rows.name, table)
+            key_query = _keys_of_rows(made[-1].found, table)
         keys = Statement(f"{prefix}_keys{depth}", key_query, "broadcast")
-        rows = _rows(log, keys.name, here, fetched)
-        made.append(Hop(table, keys, Statement(f"{prefix}_rows{depth}", rows, "small")))
+        predicates = {
+            side: frozenset(lookup.shape.predicate for lookup in here if lookup.side == side)
+            for side in {lookup.side for lookup in here}
+        }
+        made.append(Hop(table, keys, f"{prefix}_rows{depth}", fetched, predicates))
     return made
 
 
@@ -194,15 +231,10 @@ def _texts(rows: Sequence[tuple[str | None, ...]], names: Sequence[str]) -> pa.T
     return pa.table([pa.array(values, pa.string()) for values in cells], list(names))
 
 
-def _rows(log: str, keys: str, lookups: Sequence[Lookup], fetched: tuple[str, ...]) -> exp.Query:
-    sides = sorted({lookup.side for lookup in lookups})
-    return union_all([_rows_by(side, log, keys, lookups, fetched) for side in sides])
-
-
 def _rows_by(
-    side: str, log: str, keys: str, lookups: Sequence[Lookup], fetched: tuple[str, ...]
+    side: str, log: str, keys: str, predicates: frozenset[str | None], fetched: tuple[str, ...]
 ) -> exp.Select:
-    """The log rows of the lookups on `side`: one scan."""
+    """The rows of a log of the lookups on `side`: one scan."""
     wanted = select("*", from_=rows_of(keys), where=[column(_SIDE).eq(text(side))])
     matches: list[exp.Expr] = [column(side, "t").eq(column("key", "k"))]
     matches += [
@@ -210,7 +242,6 @@ def _rows_by(
         for p in POSITIONS
         if p != side
     ]
-    predicates = {lookup.shape.predicate for lookup in lookups if lookup.side == side}
     known = sorted(predicate for predicate in predicates if predicate is not None)
     return select(
         column("lookup", "k"),

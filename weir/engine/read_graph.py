@@ -13,13 +13,14 @@ from weir.engine.graph import (
     log_columns,
     restricted_graph,
     scope_log,
+    stored_log,
     whole_graph,
 )
-from weir.engine.neighbourhood import hops
+from weir.engine.neighbourhood import Hop, hops
 from weir.engine.relations import EpochRange
 from weir.engine.thresholds import Thresholds, reason_for_whole
 from weir.plan.leaves import Component
-from weir.plan.lookups import Seed, lookups, predicates
+from weir.plan.lookups import Position, Seed, lookups, predicates
 from weir.plan.scope import Scope
 
 
@@ -66,16 +67,15 @@ def read_neighbourhood(
     count = engine.count(changes)
     if reason := reason_for_whole(count, thresholds):
         return read_whole(engine, scope, epochs, whole, known, reason=reason)
-    log = f"{prefix}_log"
-    engine.make(Statement(log, scope_log(scope, epochs.last, known)))
+    log = _ScopeLog(engine, scope, epochs.last, known, prefix)
     fetched: list[str] = []
     rows = 0
-    for hop in hops(prefix, log, changes, lookups(components, touched), log_columns(scope)):
+    for hop in hops(prefix, changes, lookups(components, touched), log_columns(scope)):
         hop.run(engine)
         if engine.count(hop.keys.name) == 0:
             break
-        engine.make(hop.rows)
-        rows += engine.count(hop.rows.name)
+        engine.make(hop.rows({side: log.looked_up(hop, side) for side in hop.sides}))
+        rows += engine.count(hop.found)
         if rows > thresholds.neighbourhood_rows:
             reason = (
                 f"the neighbourhood of {count} changes has more than "
@@ -83,11 +83,38 @@ def read_neighbourhood(
             )
             read = read_whole(engine, scope, epochs, whole, known, reason=reason)
             return replace(read, looked_up=rows)
-        fetched.append(hop.rows.name)
+        fetched.append(hop.found)
     keep: Keep = "small" if count + rows <= thresholds.small_rows else "cache"
     graph = neighbourhood_graph(scope, prefix, fetched, changes, epochs, keep)
     engine.make(graph)
     return GraphRead(graph.name, None, rows, keep)
+
+
+@dataclass(slots=True)
+class _ScopeLog:
+    """The log of a scope up to an epoch, of which rows are looked up by an index or by a scan."""
+
+    engine: SqlEngine
+    scope: Scope
+    last: int
+    known: frozenset[str] | None
+    prefix: str
+    _whole: str | None = None
+
+    def looked_up(self, hop: Hop, side: Position) -> str:
+        """The relation in which the keys of a hop on one side are looked for."""
+        if side != "predicate":
+            stored = f"{hop.found}_{side}"
+            wanted = hop.wanted(side)
+            if self.engine.look_up(stored, stored_log(self.scope), side, wanted):
+                return self._log(f"{stored}_log", stored)
+        if self._whole is None:
+            self._whole = self._log(f"{self.prefix}_log")
+        return self._whole
+
+    def _log(self, name: str, stored: str | None = None) -> str:
+        self.engine.make(Statement(name, scope_log(self.scope, self.last, self.known, stored)))
+        return name
 
 
 def neighbourhood_graph(

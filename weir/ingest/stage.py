@@ -205,7 +205,7 @@ def _ingest_all(
         began = time.monotonic()
         names = ", ".join(dict.fromkeys(change_set.source.name for change_set in batch))
         ingest.progress(f"reading {counted(len(batch), 'change set')} of {names}")
-        with project.engine(JOB) as engine:
+        with project.engine(JOB, progress=ingest.progress) as engine:
             result = ingest_batch(engine, project, ingest.journal, batch, consumed, allowed)
         done += result.transactions
         operations += result.operations

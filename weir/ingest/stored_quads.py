@@ -24,13 +24,19 @@ def quads_about(
         literal_predicates: up to so many predicates are written out as literals, by which the files
             of others are skipped.
     """
+    upto: exp.Expr = column("epoch") <= number(until)
+    candidates, stored = f"candidates_of_{name}", f"{name}_stored"
+    wanted = select(column("subject"), column("predicate")).distinct().from_(rows_of(assertions))
+    if engine.look_up(stored, QUADS.name, "subject", wanted):
+        engine.make(Statement(candidates, select("*").from_(rows_of(stored)).where(upto)))
+        engine.make(Statement(name, netting.rows_about(candidates, assertions)))
+        return
     distinct = select(column("predicate")).distinct().from_(rows_of(assertions))
     predicates = [str(row[0]) for row in engine.rows(distinct.limit(literal_predicates + 1))]
-    upto: exp.Expr = column("epoch") <= number(until)
     if len(predicates) <= literal_predicates:
         upto = exp.and_(upto, column("predicate").isin(*map(text, sorted(predicates))))
-    engine.open(f"candidates_of_{name}", QUADS.name, where=upto)
-    engine.make(Statement(name, netting.rows_about(f"candidates_of_{name}", assertions)))
+    engine.open(candidates, QUADS.name, where=upto)
+    engine.make(Statement(name, netting.rows_about(candidates, assertions)))
 
 
 def quads_of(engine: Engine, name: str, source: str, owners: str, until: int) -> None:

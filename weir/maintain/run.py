@@ -60,7 +60,7 @@ class Run:
 
     def engine(self) -> Engine:
         """An engine, to be closed."""
-        return self.project.engine(JOB)
+        return self.project.engine(JOB, progress=self.progress)
 
     @contextmanager
     def bounded_engine(self) -> Iterator[Engine]:
