@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -118,6 +121,17 @@ def test_java_is_one_that_spark_supports() -> None:
     found = re.search(r"openjdk-(\d+)-jre-headless", BY_NAME["base"].arguments("RUN")[0])
     assert found
     assert int(found[1]) in SUPPORTED
+
+
+def test_hadolint_accepts_the_dockerfile() -> None:
+    done = subprocess.run(
+        [Path(sys.prefix) / "bin" / "hadolint", "--config", DOCKER / "hadolint.yaml", "Dockerfile"],
+        cwd=DOCKER,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_image_contains_no_secret() -> None:
