@@ -126,7 +126,8 @@ def test_every_volume_and_network_is_declared_and_used() -> None:
 
 def test_driver_and_executors_see_lake_and_project_at_the_same_paths() -> None:
     paths = {
-        name: {mount.split(":")[-1] for mount in SERVICES[name]["volumes"]} & {"/lake", "/project"}
+        name: {path for mount in SERVICES[name]["volumes"] for path in mount.split(":")}
+        & {"/lake", "/project"}
         for name in ("scheduler", "spark-worker-1", "spark-worker-2")
     }
     assert set(map(frozenset, paths.values())) == {frozenset({"/lake", "/project"})}
