@@ -24,6 +24,8 @@ from typing import Any, Final, Self, overload
 import numpy as np
 import pyarrow as pa
 
+from weir.lake.whole_files import write_whole
+
 END = b"\n"
 """Ends a row; no row has it inside."""
 _ROWS, _BOUNDS = ".rows", ".bounds"
@@ -97,7 +99,7 @@ def write_sorted(folder: Path, rows: Iterable[pa.RecordBatch]) -> SortedFile:
                 offset += len(block)
             count += batch.num_rows
     bounds = _serialized(first, blocks)
-    (folder / f"{name}{_BOUNDS}").write_bytes(bounds)
+    write_whole(folder / f"{name}{_BOUNDS}", bounds)
     return SortedFile(name, count, offset, zlib.crc32(bounds))
 
 
