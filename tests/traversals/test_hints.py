@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -54,6 +54,16 @@ def asked(own: Web, hours: float) -> list[str]:
     before = len(own.asked)
     own.evaluate(timedelta(hours=hours))
     return own.asked[before:]
+
+
+def test_the_times_of_answers_are_by_the_clock_of_the_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two hours later is when everything is due again, regardless of the hour on this machine."""
+    monkeypatch.setattr("tests.traversals.test_left_alone.START", datetime(2020, 1, 1, tzinfo=UTC))
+    with web(tmp_path, Container(), "requests: 200") as own:
+        assert len(asked(own, 0)) == 1 + POSTS
+        assert len(asked(own, 2)) == 1 + POSTS
 
 
 def test_a_changed_post_costs_two_requests(tmp_path: Path) -> None:

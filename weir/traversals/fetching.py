@@ -305,7 +305,7 @@ def page_fetcher(
 ) -> Iterator[PageFetcher]:
     """A fetcher, whose child process ends with the block."""
     manner = Manner(traversal.contact, traversal.allow, traversal.ports, ca_file)
-    with Pool(PoolOptions(manner, options_text(options))) as pool:
+    with Pool(PoolOptions(manner, options_text(options)), clock) as pool:
         origins = frozenset(origin_of(url_of(seed)) for seed in traversal.own_seeds)
         may_ask = hosts_of(traversal.hosts, seeds)
         yield PageFetcher(traversal, pool, origins, may_ask, authorization, clock)
@@ -355,4 +355,4 @@ def _described_by(
         is_open = link.rel == "describedby" and not link.type
         if link.rel in _RELATIONS and (is_rdf or is_open) and link.target != url:
             described.append((not may_ask(link.target), _RELATIONS.index(link.rel), link.target))
-    return min(described, key=lambda each: each[:2])[2] if described else None
+    return min(described, key=lambda link: link[:2])[2] if described else None
