@@ -273,10 +273,10 @@ _HEAD = (
 
 
 def _by_graph(cases: Sequence[Case]) -> dict[str, list[Case]]:
-    found: dict[str, list[Case]] = {}
+    by_graph: dict[str, list[Case]] = {}
     for case in cases:
-        found.setdefault(case.graph, []).append(case)
-    return found
+        by_graph.setdefault(case.graph, []).append(case)
+    return by_graph
 
 
 def _lines(cases: Sequence[Case]) -> list[tuple[str, ...]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
@@ -19,8 +18,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from bench.places import ROOT
 from bench.pods import Pods
+from bench.processes import LineProcess
 
 _CLOSED = "the server of the pods has ended"
 
@@ -142,18 +141,12 @@ class PodServer:
 
     people: int = 100
     hosts: int = 8
-    _process: subprocess.Popen[str] | None = None
+    _process: LineProcess | None = None
     _pods: Pods | None = None
 
     def __enter__(self) -> Self:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.pod_server", str(self.people), str(self.hosts)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self._pods = Pods(tuple(self._line()), self.people)
+        self._process = LineProcess("bench.pod_server", self.people, self.hosts)
+        self._pods = Pods(tuple(self._process.answer()), self.people)
         return self
 
     def __exit__(
@@ -163,8 +156,7 @@ class PodServer:
         trace: TracebackType | None,
     ) -> None:
         assert self._process is not None, _CLOSED
-        self._process.kill()
-        self._process.communicate()
+        self._process.end(kill=True)
 
     @property
     def pods(self) -> Pods:
@@ -180,15 +172,7 @@ class PodServer:
     def command(self, line: str) -> Any:
         """Give it a command; returns its answer."""
         assert self._process is not None, _CLOSED
-        assert self._process.stdin is not None
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
-        return self._line()
-
-    def _line(self) -> Any:
-        assert self._process is not None, _CLOSED
-        assert self._process.stdout is not None
-        return json.loads(self._process.stdout.readline())
+        return self._process.ask(line)
 
 
 if __name__ == "__main__":

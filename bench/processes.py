@@ -2,16 +2,59 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bench.places import ROOT, Project
 
 
 class RunFailed(Exception):  # noqa: N818  (named after what is wrong)
     """A run that was measured did not succeed."""
+
+
+class LineProcess:
+    """A module in a process of its own, which answers lines by lines of JSON; `end` it.
+
+    Args:
+        module: of this package, which reads its standard input.
+        arguments: of it.
+        settings: further variables of the environment.
+    """
+
+    def __init__(
+        self, module: str, *arguments: object, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, *map(str, arguments)],
+            cwd=ROOT,
+            env=os.environ | dict(settings or {}),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, line: object) -> Any:
+        """Send a line; returns the answer."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{line}\n")
+        self._process.stdin.flush()
+        return self.answer()
+
+    def answer(self) -> Any:
+        """The next line."""
+        assert self._process.stdout is not None
+        return json.loads(self._process.stdout.readline())
+
+    def end(self, *, kill: bool = False) -> None:
+        """End it, by the end of its input or by force."""
+        if kill:
+            self._process.kill()
+        self._process.communicate()
 
 
 def run_process(

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from bench.places import ROOT
+from bench.processes import LineProcess
 
 BEGAN = "BENCH_BEGAN"
 
@@ -41,19 +40,12 @@ class Session:
     """
 
     config: Path
-    _process: subprocess.Popen[str] | None = field(default=None, init=False)
+    _process: LineProcess | None = field(default=None, init=False)
 
     def __enter__(self) -> Self:
         # The clock that all processes of this machine share.
-        environment = os.environ | {BEGAN: repr(time.monotonic())}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.traversal_session", str(self.config)],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        began = {BEGAN: repr(time.monotonic())}
+        self._process = LineProcess("bench.traversal_session", self.config, settings=began)
         return self
 
     def __exit__(
@@ -63,16 +55,12 @@ class Session:
         trace: TracebackType | None,
     ) -> None:
         assert self._process is not None
-        self._process.communicate()
+        self._process.end()
 
     def evaluate(self, hours: int) -> dict[str, Any]:
         """Evaluate so many hours after the start; returns what `_evaluated` measured."""
         assert self._process is not None
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{hours}\n")
-        self._process.stdin.flush()
-        measured: dict[str, Any] = json.loads(self._process.stdout.readline())
+        measured: dict[str, Any] = self._process.ask(hours)
         return measured
 
 

@@ -33,6 +33,7 @@ from weir.lake.delta.commit_files import (
     describing_commit,
     last_checkpoint,
 )
+from weir.lake.delta.data_files import files_after, names_of
 from weir.lake.delta.metadata import Metadata
 from weir.lake.delta.stored_table import StoredTable
 from weir.lake.ledger.fences import Fence, Guard
@@ -196,8 +197,7 @@ class Lake:
         Those in an object store are brought again.
         """
         table = self.existing(table_name)
-        paths = pa.table(table.get_add_actions())["path"].to_pylist()
-        self.storage.bring(table_name, [unquote(str(path)) for path in paths], again=True)
+        self.storage.bring(table_name, names_of(files_after(table)), again=True)
         return damaged_files(self.folder(table_name), table)
 
     def existing(self, table_name: str) -> StoredTable:

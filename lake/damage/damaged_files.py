@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from urllib.parse import unquote
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -15,6 +14,7 @@ from deltalake.exceptions import DeltaError
 
 from weir.lake.damage.integrity import missing_files
 from weir.lake.delta.checksums import damaged, is_intact
+from weir.lake.delta.data_files import files_after, names_of
 
 _THREADS = 4
 """Files that are read at once; checksums are computed without Python's lock."""
@@ -30,8 +30,7 @@ def damaged_files(folder: Path, table: DeltaTable) -> list[Path]:
         table: in its newest version.
     """
     missing = [damage.file for damage in missing_files(folder, table, partial(sizes_of, folder))]
-    paths = pa.table(table.get_add_actions())["path"].to_pylist()
-    files = [folder / unquote(str(path)) for path in paths]
+    files = [folder / name for name in names_of(files_after(table))]
     present = [file for file in files if file not in missing]
     with ThreadPoolExecutor(_THREADS) as threads:
         intact = threads.map(_is_intact, present)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
@@ -21,6 +23,27 @@ def are_the_rows(table: DeltaTable) -> bool:
 def is_pattern(path: str) -> bool:
     """Whether DuckDB and Spark would read a path as a pattern of paths."""
     return not _WILDCARDS.isdisjoint(path)
+
+
+def names_of(files: pa.Table) -> list[str]:
+    """The names below the folder of their table; the log has percent-encoded paths.
+
+    Args:
+        files: `path`, as the log gives them.
+    """
+    return [unquote(str(path)) for path in files["path"].to_pylist()]
+
+
+def rows_in(files: pa.Table) -> int | None:
+    """How many rows files have; None if the log lacks a number.
+
+    Args:
+        files: `num_records`, as the log gives them.
+    """
+    counts = files["num_records"]
+    if pc.count(counts, mode="only_null").as_py():
+        return None
+    return int(pc.sum(counts).as_py() or 0)
 
 
 def files_after(

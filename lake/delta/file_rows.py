@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +12,7 @@ from deltalake import DeltaTable
 from pyarrow import fs
 
 from weir.lake.delta.checksums import PAGES_ARE_VERIFIED, verify_footers
+from weir.lake.delta.data_files import files_after, names_of
 from weir.lake.lake import Lake
 
 
@@ -49,7 +49,7 @@ def greatest(lake: Lake, table_name: str, column: str) -> int | None:
         DamagedTable: a file of it is damaged.
     """
     table = lake.existing(table_name)
-    names = [unquote(str(path)) for path in pa.table(table.get_add_actions())["path"].to_pylist()]
+    names = names_of(files_after(table))
     schema = pa.schema([columns_of(table).field(column)])
     highest: list[int] = []
     for fragment in rows_of_files(lake, table_name, names, schema).get_fragments():

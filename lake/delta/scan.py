@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 
 from weir.lake.delta.bindings import Bindings
 from weir.lake.delta.checksums import verify_files
-from weir.lake.delta.data_files import are_the_rows, files_after, is_pattern
+from weir.lake.delta.data_files import are_the_rows, files_after, is_pattern, names_of
 from weir.lake.delta.file_rows import columns_of
 from weir.lake.delta.stored_table import bring
 from weir.lake.lake import local_folder
@@ -140,9 +140,7 @@ def _readable_files(table: DeltaTable, after_epoch: int | None) -> list[str] | N
     listed = files_after(table, after_epoch)
     # The largest first: DuckDB estimates sizes by the first file. With a small one it kept the
     # whole log in memory to look up a few keys, which took six times as long.
-    paths = listed.sort_by([("size_bytes", "descending")])["path"].to_pylist()
-    # The log has percent-encoded paths.
-    names = [unquote(str(path)) for path in paths]
+    names = names_of(listed.sort_by([("size_bytes", "descending")]))
     if folder is None or any("://" in name or name.startswith("/") for name in names):
         return None
     bring(table, names)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 
 from pyspark.sql.types import StructType
 
-from weir.lake.delta.data_files import are_the_rows, files_after, is_pattern
+from weir.lake.delta.data_files import are_the_rows, files_after, is_pattern, names_of
 from weir.lake.delta.session import read
 from weir.lake.lake import Lake
 
@@ -55,7 +54,7 @@ def _few_files(table: DeltaTable, address: str, after_epoch: int | None) -> list
     files = files_after(table, after_epoch)
     if not are_the_rows(table) or files.num_rows > _FEW_FILES:
         return None
-    paths = [unquote(str(path)) for path in files["path"].to_pylist()]
+    paths = names_of(files)
     # A cloned table names files of another table by their whole address.
     if any("://" in path or path.startswith("/") for path in paths) or is_pattern(address):
         return None

@@ -5,10 +5,10 @@ It belongs to one version of the table and follows it by the files that later co
 made again if the table is another one, if rows were removed (a consolidation), or if a file of the
 index is not what was written.
 
-One process at a time changes an index, others read it meanwhile. What is noted of its
-files is replaced by one step. So a process that is killed leaves files that nothing names, which
-the next change removes. No file is flushed to the disk: what a power failure leaves unwritten has
-another checksum.
+One process at a time changes an index, others read it meanwhile. What is noted of its files is
+replaced by one step. So a process that is killed leaves files that nothing names, which the next
+change removes. No file is flushed to the disk: what a power failure leaves unwritten has another
+checksum.
 """
 
 from __future__ import annotations
@@ -23,20 +23,19 @@ from dataclasses import asdict, dataclass
 from math import ceil, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from weir.lake.delta.appended import NotAppended, changed_files, commit_digest
-from weir.lake.delta.bindings import quoted
+from weir.lake.delta.bindings import Bindings, quoted
+from weir.lake.delta.data_files import files_after, names_of, rows_in
 from weir.lake.delta.file_rows import columns_of, rows_of_files
 from weir.lake.index.sorted_rows import (
     END,
     DamagedIndex,
     SortedFile,
     SortedRows,
-    files_in,
     write_sorted,
 )
 from weir.lake.whole_files import write_whole
@@ -92,14 +91,13 @@ class _State:
             note = json.loads((folder / _NOTE).read_bytes())
             if note.pop("checksum") != _digest(note) or note.pop("format") != _FORMAT:
                 return None
-            files = tuple(SortedFile.of(file) for file in note.pop("files"))
+            files = tuple(SortedFile(**file) for file in note.pop("files"))
             return cls(**note, files=files)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def write(self, folder: Path) -> None:
         note = {"format": _FORMAT, **asdict(self)}
-        note["files"] = [file.as_dict() for file in self.files]
         write_whole(folder / _NOTE, json.dumps({**note, "checksum": _digest(note)}))
 
 
@@ -185,8 +183,7 @@ class LogIndex:
     def remove(self) -> None:
         """Remove the index."""
         self.close()
-        with suppress(OSError):
-            (self._folder / _NOTE).unlink(missing_ok=True)
+        _removed(self._folder / _NOTE)
 
     @property
     def _columns(self) -> pa.Schema:
@@ -226,8 +223,7 @@ class LogIndex:
             if state is not None and _has_all(state, table):
                 return self._noted(state)
         building()
-        paths = pa.table(table.get_add_actions())["path"].to_pylist()
-        file = self._sorted([unquote(str(path)) for path in paths])
+        file = self._sorted(names_of(files_after(table)))
         version, digest = table.version(), self._commit_digest(table.version())
         return self._noted(
             _State(str(table.metadata().id), version, version, digest or "", (file,))
@@ -264,10 +260,10 @@ class LogIndex:
 
     def _noted(self, state: _State) -> _State:
         state.write(self._folder)
-        named = {file.name for file in state.files}
-        for file in files_in(self._folder):
-            if file.name not in named:
-                file.remove(self._folder)
+        named = {_NOTE, _LOCK, *(part for file in state.files for part in file.parts)}
+        for path in self._folder.iterdir():
+            if path.name not in named:
+                _removed(path)
         return state
 
     def _sorted(self, names: Sequence[str], merged: Sequence[SortedFile] = ()) -> SortedFile:
@@ -279,9 +275,10 @@ class LogIndex:
         rows = f"SELECT {row} AS row FROM stored"
         connection = self._connect()
         try:
-            connection.register("stored", stored)
+            bindings = Bindings(connection)
+            bindings.rows("stored", stored)
             if merged:
-                connection.register("merged", self._texts(merged))
+                bindings.rows("merged", self._texts(merged))
                 rows = f"{rows} UNION ALL SELECT row FROM merged"
             ordered = connection.sql(f"{rows} ORDER BY row").to_arrow_reader(_BATCH)
             return write_sorted(self._folder, self._checked(ordered, len(columns.names)))
@@ -378,11 +375,15 @@ def _merged(files: Sequence[SortedFile]) -> list[SortedFile]:
     return merged
 
 
+def _removed(path: Path) -> None:
+    """Remove a file, if that is possible."""
+    with suppress(OSError):
+        path.unlink()
+
+
 def _has_all(state: _State, table: StoredTable) -> bool:
     """Whether an index has as many rows as the table, if the log of that says how many."""
-    counts = pa.table(table.get_add_actions())["num_records"]
-    is_known = pc.count(counts, mode="only_null").as_py() == 0
-    return not is_known or state.rows == (pc.sum(counts).as_py() or 0)
+    return rows_in(files_after(table)) in (None, state.rows)
 
 
 def _beginnings(keys: Iterable[tuple[str, str | None]]) -> list[bytes]:

@@ -16,10 +16,9 @@ import uuid
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self, overload
+from typing import Any, Final, overload
 
 import numpy as np
 import pyarrow as pa
@@ -46,35 +45,17 @@ class SortedFile:
     Attributes:
         name: of the file, without its suffix.
         rows: how many it has.
-        bytes: of its blocks.
         checksum: CRC-32 of its bounds.
     """
 
     name: str
     rows: int
-    bytes: int
     checksum: int
 
-    @classmethod
-    def of(cls, noted: dict[str, Any]) -> Self:
-        """From `as_dict`."""
-        return cls(noted["name"], noted["rows"], noted["bytes"], noted["checksum"])
-
-    def as_dict(self) -> dict[str, Any]:
-        """As values of JSON."""
-        return asdict(self)
-
-    def remove(self, folder: Path) -> None:
-        """Remove the file."""
-        for suffix in (_ROWS, _BOUNDS):
-            with suppress(OSError):
-                (folder / f"{self.name}{suffix}").unlink()
-
-
-def files_in(folder: Path) -> Iterator[SortedFile]:
-    """The files in a folder, with nothing but their names."""
-    for file in folder.glob(f"*{_ROWS}"):
-        yield SortedFile(file.stem, 0, 0, 0)
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The names of its blocks and of its bounds."""
+        return f"{self.name}{_ROWS}", f"{self.name}{_BOUNDS}"
 
 
 def write_sorted(folder: Path, rows: Iterable[pa.RecordBatch]) -> SortedFile:
@@ -100,7 +81,7 @@ def write_sorted(folder: Path, rows: Iterable[pa.RecordBatch]) -> SortedFile:
             count += batch.num_rows
     bounds = _serialized(first, blocks)
     write_whole(folder / f"{name}{_BOUNDS}", bounds)
-    return SortedFile(name, count, offset, zlib.crc32(bounds))
+    return SortedFile(name, count, zlib.crc32(bounds))
 
 
 def _blocks(rows: pa.Array[Any]) -> Iterator[memoryview]:

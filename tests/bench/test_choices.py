@@ -60,8 +60,8 @@ def test_a_case_has_the_least_seconds_of_each_way_of_the_queries_that_are_touche
         (LOOKED_UP, [run("a", "incremental", 1)]),
         (WHOLE, [run("a", "full", 5)]),
     ]
-    (found,) = cases_of("g", 50, lambda _: UNCHANGED, runs)
-    assert found == Case("g", "a", 7, 50, UNCHANGED, 1, 4)
+    (case,) = cases_of("g", 50, lambda _: UNCHANGED, runs)
+    assert case == Case("g", "a", 7, 50, UNCHANGED, 1, 4)
 
 
 def test_a_run_that_did_not_take_its_way_is_an_error() -> None:

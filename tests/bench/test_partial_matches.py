@@ -86,15 +86,15 @@ QUERIES: dict[str, Sequence[Triple]] = {
 
 def solutions(patterns: Sequence[Pattern], graph: set[Triple]) -> list[Solution]:
     """The answer, by trying every triple for every pattern."""
-    found: list[Solution] = [{}]
+    joined: list[Solution] = [{}]
     for pattern in patterns:
-        found = [
+        joined = [
             {**solution, **more}
-            for solution in found
+            for solution in joined
             for triple in graph
             if (more := pattern.bound(solution).match(triple)) is not None
         ]
-    return found
+    return joined
 
 
 @pytest.mark.parametrize("name", QUERIES)

@@ -49,7 +49,7 @@ def test_no_commit_is_read_that_is_not_wanted(tmp_path: Path) -> None:
     (folder / commit_file(1)).unlink()
     assert len([*history(table, commit)]) == 2
     (folder / commit_file(2)).write_text("{")
-    assert [each["version"] for each in islice(history(table, commit), 1)] == [3]
+    assert [commit_info["version"] for commit_info in islice(history(table, commit), 1)] == [3]
     with pytest.raises(DamagedTable, match="is not JSON"):
         [*history(table, commit)]
 

@@ -54,11 +54,11 @@ def _validation(check: Check) -> Any:
         return by_the_library([check])[0]
     run._must_have_columns(check)
     try:
-        found = rows.query(unexpected_rows(check.suites, "duckdb"))
+        unexpected = rows.query(unexpected_rows(check.suites, "duckdb"))
     except Exception as error:  # noqa: BLE001  (as the library, which keeps the message only)
         names = ", ".join(suite.name for suite in check.suites)
         raise RuntimeError(f"{names} could not be computed: {error}") from None
-    return SimpleNamespace(results=[_failed(row) for (array,) in found for row in array])
+    return SimpleNamespace(results=[_failed(row) for (array,) in unexpected for row in array])
 
 
 def _failed(unexpected: Mapping[str, Any]) -> SimpleNamespace:

@@ -217,15 +217,15 @@ class Life:
 
     def at(self, host: str, start: datetime, end: datetime) -> Iterator[Mapping[str, Any]]:
         """The rows of a host between two instants."""
-        return (each.rows[host] for each in self.evaluations if start <= each.at < end)
+        return (made.rows[host] for made in self.evaluations if start <= made.at < end)
 
     def week(self, first_day: int) -> Counter[str]:
         """The work of seven days, without the first evaluation of all."""
         start = START + timedelta(days=first_day)
         total: Counter[str] = Counter()
-        for each in self.evaluations[1:]:
-            if start <= each.at < start + timedelta(days=7):
-                total += each.work
+        for made in self.evaluations[1:]:
+            if start <= made.at < start + timedelta(days=7):
+                total += made.work
         return total
 
 
@@ -273,16 +273,16 @@ def evaluated(project: Project, world: World, at: datetime, work: Counter[str]) 
 
 
 def test_each_row_of_freshness_says_how_old_the_documents_of_a_host_are(life: Life) -> None:
-    for each in life.evaluations:
-        assert each.rows.keys() == {*HOSTS}
-        for host, row in each.rows.items():
+    for made in life.evaluations:
+        assert made.rows.keys() == {*HOSTS}
+        for host, row in made.rows.items():
             assert (row["candidates"], row["never_asked"]) == (PAGES, 0)
-            assert row["oldest_seconds"] == pytest.approx(each.oldest[host], abs=60.0)
+            assert row["oldest_seconds"] == pytest.approx(made.oldest[host], abs=60.0)
 
 
 @pytest.mark.parametrize("host", [STEADY, LASTING])
 def test_a_host_that_answers_is_fresh(life: Life, host: str) -> None:
-    assert {each.rows[host]["state"] for each in life.evaluations} == {"fresh"}
+    assert {made.rows[host]["state"] for made in life.evaluations} == {"fresh"}
 
 
 @pytest.mark.parametrize("start", OUTAGES)

@@ -174,7 +174,7 @@ def test_a_table_of_an_earlier_version_is_gone_on_from(
 
             def without(traversal: str, own: Any = made) -> Table:
                 table: Table = own(traversal)
-                columns = tuple(each for each in table.columns if each.name != "by_header")
+                columns = tuple(column for column in table.columns if column.name != "by_header")
                 return replace(table, columns=columns)
 
             earlier.setattr(inbox, name, without)

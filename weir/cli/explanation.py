@@ -258,7 +258,7 @@ def _statements(plan: Plan, axis: Axis) -> Iterator[Loaded | Step]:
             yield hop.keys
             yield hop.rows(dict.fromkeys(hop.sides, f"{prefix}_log"))
         graph = neighbourhood_graph(
-            scope, prefix, [hop.found for hop in neighbourhood], changes, EXAMPLE
+            scope, prefix, [hop.relation for hop in neighbourhood], changes, EXAMPLE
         )
         yield graph
         graphs[scope] = graph.name

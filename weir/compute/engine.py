@@ -375,7 +375,6 @@ class Engine:
         rows = self._indexes.rows_with(
             table_name,
             key,
-            "predicate",
             [(str(value), None if then is None else str(then)) for value, then in pairs],
         )
         if rows is None or not self.placement.holds(rows.num_rows):

@@ -86,23 +86,23 @@ class Indexes:
         return rows if limits.mode == "on" else rows // _ROWS_PER_KEY
 
     def rows_with(
-        self, table_name: str, key: str, then: str, pairs: Sequence[tuple[str, str | None]]
+        self, table_name: str, key: str, pairs: Sequence[tuple[str, str | None]]
     ) -> pa.Table | None:
-        """The rows of a table with pairs of values in two columns; None if a scan must find them.
+        """The rows of a log with some keys and predicates; None if a scan must find them.
 
         The index is made or brought up to the table if necessary.
 
         Args:
             table_name: of a log of terms.
             key: the column by which rows are found.
-            then: the second column.
-            pairs: None as the second: with any.
+            pairs: a key and a predicate; None: with any.
         """
         table = self._lake.existing(table_name)
         index = self._opened.get((table_name, key))
         if index is None:
             folder = self._folder / table_name / key
-            index = LogIndex(self._lake, table_name, key, then, folder, self._database.connection)
+            connect = self._database.connection
+            index = LogIndex(self._lake, table_name, key, "predicate", folder, connect)
             self._opened[table_name, key] = index
         rows = Extent.of(table).rows or 0
         what = f"the index of {table_name} by {key}"

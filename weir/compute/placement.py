@@ -15,7 +15,7 @@ from typing import Self
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
-from weir.lake.delta.data_files import files_after
+from weir.lake.delta.data_files import files_after, rows_in
 from weir.rdf.parser_process import Volume
 from weir.settings import Limits
 
@@ -33,9 +33,7 @@ class Extent:
     ) -> Self:
         """The extent of a table's files that may have rows after an epoch and an instant."""
         files = files_after(table, after_epoch, instant=after_instant)
-        size, rows = (pc.sum(files[name]).as_py() for name in ("size_bytes", "num_records"))
-        counted = pc.count(files["num_records"], mode="only_null").as_py() == 0
-        return cls(size or 0, (rows or 0) if counted else None)
+        return cls(pc.sum(files["size_bytes"]).as_py() or 0, rows_in(files))
 
     @classmethod
     def total(cls, extents: Sequence[Self]) -> Self:

@@ -51,14 +51,14 @@ class Hop:
     Attributes:
         lookups: the relation of the lookups.
         keys: the statement that makes the terms that they look for.
-        found: the name of the relation of the rows.
+        relation: the name of that of the rows.
         fetched: the columns of the log that are fetched.
         predicates: those of the lookups, by side; None for any.
     """
 
     lookups: Loaded
     keys: Statement
-    found: str
+    relation: str
     fetched: tuple[str, ...]
     predicates: Mapping[Position, frozenset[str | None]]
 
@@ -86,7 +86,7 @@ class Hop:
             _rows_by(side, logs[side], self.keys.name, self.predicates[side], self.fetched)
             for side in self.sides
         ]
-        return Statement(self.found, union_all(parts), "small")
+        return Statement(self.relation, union_all(parts), "small")
 
     def run(self, engine: SqlEngine) -> None:
         """Make the relation of the keys; the caller makes that of the rows if there are keys."""
@@ -113,7 +113,7 @@ def hops(
         if depth == 1:
             key_query = _keys_of_changes(changes, table)
         else:
-            key_query = _keys_of_rows(made[-1].found, table)
+            key_query = _keys_of_rows(made[-1].relation, table)
         keys = Statement(f"{prefix}_keys{depth}", key_query, "broadcast")
         predicates = {
             side: frozenset(lookup.shape.predicate for lookup in here if lookup.side == side)

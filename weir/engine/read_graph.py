@@ -75,7 +75,7 @@ def read_neighbourhood(
         if engine.count(hop.keys.name) == 0:
             break
         engine.make(hop.rows({side: log.looked_up(hop, side) for side in hop.sides}))
-        rows += engine.count(hop.found)
+        rows += engine.count(hop.relation)
         if rows > thresholds.neighbourhood_rows:
             reason = (
                 f"the neighbourhood of {count} changes has more than "
@@ -83,7 +83,7 @@ def read_neighbourhood(
             )
             read = read_whole(engine, scope, epochs, whole, known, reason=reason)
             return replace(read, looked_up=rows)
-        fetched.append(hop.found)
+        fetched.append(hop.relation)
     keep: Keep = "small" if count + rows <= thresholds.small_rows else "cache"
     graph = neighbourhood_graph(scope, prefix, fetched, changes, epochs, keep)
     engine.make(graph)
@@ -104,7 +104,7 @@ class _ScopeLog:
     def looked_up(self, hop: Hop, side: Position) -> str:
         """The relation in which the keys of a hop on one side are looked for."""
         if side != "predicate":
-            stored = f"{hop.found}_{side}"
+            stored = f"{hop.relation}_{side}"
             wanted = hop.wanted(side)
             if self.engine.look_up(stored, stored_log(self.scope), side, wanted):
                 return self._log(f"{stored}_log", stored)

@@ -29,13 +29,12 @@ def quads_about(
     wanted = select(column("subject"), column("predicate")).distinct().from_(rows_of(assertions))
     if engine.look_up(stored, QUADS.name, "subject", wanted):
         engine.make(Statement(candidates, select("*").from_(rows_of(stored)).where(upto)))
-        engine.make(Statement(name, netting.rows_about(candidates, assertions)))
-        return
-    distinct = select(column("predicate")).distinct().from_(rows_of(assertions))
-    predicates = [str(row[0]) for row in engine.rows(distinct.limit(literal_predicates + 1))]
-    if len(predicates) <= literal_predicates:
-        upto = exp.and_(upto, column("predicate").isin(*map(text, sorted(predicates))))
-    engine.open(candidates, QUADS.name, where=upto)
+    else:
+        distinct = select(column("predicate")).distinct().from_(rows_of(assertions))
+        predicates = [str(row[0]) for row in engine.rows(distinct.limit(literal_predicates + 1))]
+        if len(predicates) <= literal_predicates:
+            upto = exp.and_(upto, column("predicate").isin(*map(text, sorted(predicates))))
+        engine.open(candidates, QUADS.name, where=upto)
     engine.make(Statement(name, netting.rows_about(candidates, assertions)))
 
 

@@ -187,7 +187,7 @@ def pushed_case(case: ServiceCase) -> tuple[ServiceCase, Query]:
     """The same case and query, but remotes are given the filters around blocks and apply them."""
     query = translate(case.query, case.default_graph, push_filters=True)  # type: ignore[arg-type]
     services, bags = dict(case.services), dict(case.bags)
-    for service in (each.service for each in query.asked):
+    for service in (asked.service for asked in query.asked):
         for block in case.bags:
             if service.block.startswith(f"{{ {block} }} FILTER"):
                 services[block] = service
