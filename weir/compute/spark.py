@@ -26,7 +26,7 @@ from weir.compute.functions import (
 )
 from weir.compute.matching import LinearMatching
 from weir.compute.plan_size import STORED_TABLE, PlanSize
-from weir.lake.delta.staging import remove
+from weir.lake.delta.staging import remove, stage
 from weir.sparql.functions.evaluation_limits import EvaluationLimits
 from weir.sparql.recursion import deep_recursion
 
@@ -170,7 +170,7 @@ class SparkEngine:
         if rows.num_rows <= self._broadcast_rows or self._staging is None:
             return F.broadcast(frame)
         folder = f"{self._staging}/rows-{next(self._numbers)}"
-        frame.write.parquet(folder)
+        stage(frame, folder)
         return self.spark.read.schema(frame.schema).parquet(folder)
 
     def keyed(self, frame: DataFrame, key: str, value: str, columns: Sequence[str]) -> DataFrame:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from weir.compute.engine import Frame
 from weir.ingest.netting import QUAD
+from weir.lake.delta.staging import stage
 from weir.rdf.records import Header
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def rows_on_driver(rows: pa.Table) -> Rows:
 
 def rows_by_tasks(spark: SparkSession, rows: DataFrame, staging: str) -> Rows:
     """Rows that Spark computes once, into the folder or URI `staging`."""
-    rows.write.parquet(staging)
+    stage(rows, staging)
     staged = spark.read.schema(SPARK_SCHEMA).parquet(staging)
     files = staged.filter("part = 'file'").collect()
     return Rows(
