@@ -14,7 +14,7 @@ PYTEST := $(RUN) pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscop
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install packages, Java and the Delta jars; all other targets do it if needed
+setup: ## install packages, Java and the jars that Spark lacks; all other targets do it if needed
 	@$(PYTHON) -m setup
 
 demo: setup ## run the DAGs on five versions of the Brick ontology and show the answers

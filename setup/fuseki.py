@@ -13,7 +13,10 @@ from setup.steps import CACHE, ROOT, Step, one_at_a_time, run_pending
 from weir.spark_setup.maven import Artifact
 
 FUSEKI = Artifact(
-    "org.apache.jena:jena-fuseki-server:5.6.0", ROOT / "setup" / "fuseki.lock", CACHE / "fuseki"
+    "Fuseki",
+    ("org.apache.jena:jena-fuseki-server:5.6.0",),
+    ROOT / "setup" / "fuseki.lock",
+    CACHE / "fuseki",
 )
 
 

@@ -1,4 +1,4 @@
-"""The Delta jars, verified against their lock file and put among Spark's jars.
+"""The jars that Spark needs, verified against their lock files and put among its own.
 
 Every session and every spark-submit then has them on the class path without resolving anything.
 """
@@ -10,17 +10,21 @@ import shutil
 
 from setup.java import LAUNCHER
 from setup.steps import CACHE, PYTHON, SITE_PACKAGES, VENV, Step
-from weir.spark_setup.delta import are_among, delta_jars, others_among
+from weir.spark_setup.jar_sets import are_among, jar_sets, others_among
 from weir.spark_setup.maven import SparkSubmit
 
-DELTA = delta_jars(CACHE / "ivy")
+JAR_SETS = jar_sets(CACHE / "ivy")
 SPARK_JARS = SITE_PACKAGES / "pyspark" / "jars"
 
 
 def step() -> Step:
     """Copy the locked jars into the folder of Spark's jars."""
     return Step(
-        "jars", "Delta jars", DELTA.lock.read_text, lambda: are_among(DELTA, SPARK_JARS), _install
+        "jars",
+        " and ".join(artifact.title for artifact in JAR_SETS),
+        lambda: "\0".join(artifact.lock.read_text() for artifact in JAR_SETS),
+        lambda: all(are_among(artifact, SPARK_JARS) for artifact in JAR_SETS),
+        _install,
     )
 
 
@@ -42,8 +46,9 @@ def spark_submit() -> SparkSubmit:
 
 
 def _install() -> None:
-    DELTA.obtain(spark_submit())
-    for file in others_among(DELTA, SPARK_JARS):
-        file.unlink()
-    for jar in DELTA.jars():
-        shutil.copyfile(jar.resolved_in(DELTA.folder), SPARK_JARS / jar.name)
+    for artifact in JAR_SETS:
+        artifact.obtain(spark_submit())
+        for file in others_among(artifact, SPARK_JARS):
+            file.unlink()
+        for jar in artifact.jars():
+            shutil.copyfile(jar.resolved_in(artifact.folder), SPARK_JARS / jar.name)

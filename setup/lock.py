@@ -13,7 +13,7 @@ from pathlib import Path
 
 from setup.environment import UV
 from setup.fuseki import FUSEKI
-from setup.jars import DELTA, spark_submit
+from setup.jars import JAR_SETS, spark_submit
 from setup.steps import ROOT, call
 
 COMPILE = ("pip", "compile", "--quiet", "--generate-hashes", "--python-version", "3.11")
@@ -43,7 +43,7 @@ def write_locks(options: Sequence[str]) -> None:
             f"Can all requirements in pyproject.toml for {lock} be satisfied together?",
         )
         print(f"lock: {lock}")
-    for artifact in (DELTA, FUSEKI):
+    for artifact in (*JAR_SETS, FUSEKI):
         artifact.write_lock(spark_submit())
         print(f"lock: {Path(str(artifact.lock)).relative_to(ROOT)}")
 

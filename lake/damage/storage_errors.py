@@ -50,7 +50,19 @@ _REASONS: Mapping[int, tuple[str, str]] = {
 }
 _MISSING = ("a file that the log of the table names is not there", RESTORE)
 _DAMAGED = ("the file is damaged", RESTORE)
+_NO_JARS = (
+    "Spark lacks the jars for this object store",
+    "For S3, run `weir setup-spark`; in a checkout, `make setup`. For others, name them in"
+    " `spark.jars` (`[spark.conf]`).",
+)
 _TEXTS: tuple[tuple[re.Pattern[str], tuple[str, str]], ...] = (
+    (
+        re.compile(
+            r"Class \S+FileSystem not found|No FileSystem for scheme|"
+            r"NoClassDefFoundError: software/amazon/"
+        ),
+        _NO_JARS,
+    ),
     (re.compile("No space left on device"), _REASONS[errno.ENOSPC]),
     (re.compile("Too many open files"), _REASONS[errno.EMFILE]),
     (re.compile("Read-only file system"), _REASONS[errno.EROFS]),

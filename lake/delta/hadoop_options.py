@@ -17,6 +17,10 @@ _S3 = {
     "fs.s3a.endpoint": ("aws_endpoint_url", "aws_endpoint", "endpoint_url", "endpoint"),
     "fs.s3a.endpoint.region": ("aws_region", "aws_default_region", "region", "default_region"),
 }
+_S3_ALWAYS = {
+    # Hadoop alone calls it s3a://. Credentials may be those of the machine, without any option.
+    "fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+}
 _ACCOUNT = ("azure_storage_account_name", "account_name")
 _ACCOUNT_KEY = (
     "azure_storage_account_key",
@@ -81,10 +85,7 @@ def _of_s3(sources: _Sources) -> dict[str, str]:
     if _first(sources, ("aws_skip_signature", "skip_signature")).lower() == "true":
         anonymous = "org.apache.hadoop.fs.s3a.AnonymousAWSCredentialsProvider"
         options["fs.s3a.aws.credentials.provider"] = anonymous
-    if options:
-        # Hadoop alone calls it s3a://.
-        options["fs.s3.impl"] = "org.apache.hadoop.fs.s3a.S3AFileSystem"
-    return options
+    return {**_S3_ALWAYS, **options}
 
 
 def _of_azure(sources: _Sources) -> dict[str, str]:

@@ -42,7 +42,7 @@ def test_all_packages_are_locked_with_hashes() -> None:
     assert "--no-build-isolation --no-deps" in project
 
 
-def test_the_delta_jars_are_those_of_the_lock() -> None:
+def test_the_jars_of_spark_are_those_of_the_locks() -> None:
     assert BY_NAME["packages"].arguments("RUN")[-1] == "python -m setup java jars"
 
 

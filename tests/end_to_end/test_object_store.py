@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -21,6 +23,8 @@ from pyarrow import compute as pc
 
 from bench.object_store import Store
 from bench.store_proxy import Answer, Asked, Send, StoreProxy, honest, proxy_of
+from tests.dags.spark import QUICK_JVM, SMALL_DATA
+from tests.support.counting_server import CountingServer
 from tests.support.projects.project import PATCHES, Project
 from weir import project as opened
 from weir.errors import WeirError
@@ -30,7 +34,7 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.storage.objects import ObjectStore
 from weir.lake.tables import TRIPLES
-from weir.settings import CONFIG_FILE
+from weir.settings import CONFIG_FILE, Limits
 
 QUERIES = {
     "pairs": "SELECT ?x ?z WHERE { ?x <urn:knows> ?y . ?y <urn:knows> ?z }",
@@ -83,6 +87,24 @@ def states(project: Project) -> dict[str, Counter[tuple[str, ...]]]:
             state[tuple(str(row[name]) for name in names)] += row["weight"]
         answers[query] = +state
     return answers
+
+
+def on_spark_alone(folder: Path) -> dict[str, str]:
+    """The variables of a run in which Spark computes all; its events are in the folder `events`."""
+    (folder / "events").mkdir()
+    hosts = folder / "hosts"
+    hosts.write_text(f"127.0.0.1 localhost {socket.gethostname()}\n")
+    conf = {
+        **SMALL_DATA,
+        "spark.driver.extraJavaOptions": f"{QUICK_JVM} -Djdk.net.hosts.file={hosts}",
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": (folder / "events").as_uri(),
+    }
+    of_driver = (name for name in Limits.model_fields if name.startswith("driver_"))
+    limits = dict.fromkeys(of_driver, "0") | {"broadcast_rows": "1"}
+    variables = {f"WEIR_LIMITS__{name.upper()}": limit for name, limit in limits.items()}
+    return {**variables, "WEIR_SPARK__CONF": json.dumps(conf)}
 
 
 @pytest.fixture
@@ -156,6 +178,50 @@ def test_answers_are_those_of_a_lake_in_a_folder(
     dropped = weir(project, "drop", "pairs", "--yes")
     assert dropped.returncode == 0, dropped.stderr
     assert not Lake(project.settings.lake, object_store.options).exists("answers/pairs")
+
+
+def test_spark_alone_gives_the_answers_of_a_lake_in_a_folder(
+    object_store: Store, tmp_path: Path, expected: dict[str, Counter[tuple[str, ...]]]
+) -> None:
+    """With the jars that are installed: no name but that of this machine leads anywhere."""
+    project = project_in(tmp_path / "p", object_store.empty(), object_store)
+    project.remove_query("counts")
+    project.change_set(*CHANGES[0])
+    project.run()
+    # One query goes on with the tables of the driver; Spark computes the first answer of another.
+    project.query("counts", QUERIES["counts"])
+    for change in CHANGES[1:]:
+        project.change_set(*change)
+    with CountingServer(lambda _: b"") as metadata:
+        # Where a machine of Amazon is asked for its region and its credentials.
+        endpoint = {"AWS_EC2_METADATA_SERVICE_ENDPOINT": f"http://127.0.0.1:{metadata.port}"}
+        done = weir(project, "run", **on_spark_alone(tmp_path), **endpoint)
+    assert done.returncode == 0, done.stderr
+    assert metadata.requests == []
+    assert states(project) == expected
+    events = "".join(log.read_text() for log in (tmp_path / "events").glob("*/events_*"))
+    read = {*re.findall(rf"{project.settings.lake}/(\w+/\w+)", events)}
+    staged = {f"_staging/{stage}" for stage in ("ingest", "maintain", "validate", "publish")}
+    assert read >= staged | {"triples/_delta_log", *(f"embeddings/{query}" for query in QUERIES)}
+
+
+def test_doctor_finds_the_jars_of_the_store_missing_where_spark_needs_them(
+    object_store: Store, tmp_path: Path
+) -> None:
+    in_store = project_in(tmp_path / "p", object_store.empty(), object_store)
+    in_folder = Project(tmp_path / "folder").declare(PATCHES)
+    (tmp_path / "spark" / "jars").mkdir(parents=True)
+    bare = {"SPARK_HOME": str(tmp_path / "spark"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    for project, sets in ((in_store, {"Delta jars", "S3 jars"}), (in_folder, {"Delta jars"})):
+        findings = json.loads(weir(project, "doctor", "--output", "json", **bare).stdout)
+        missing = {row["check"]: row for row in findings if "jars" in row["check"]}
+        assert missing.keys() == sets
+        for row in missing.values():
+            assert not row["ok"]
+            assert str(tmp_path / "spark" / "jars") in row["found"]
+            assert "weir setup-spark" in row["fix"]
+        findings = json.loads(weir(project, "doctor", "--output", "json").stdout)
+        assert {row["check"] for row in findings if row["ok"]} >= sets
 
 
 @pytest.mark.parametrize("queries", [1, 10])

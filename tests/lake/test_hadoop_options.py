@@ -19,6 +19,11 @@ def test_keys_of_s3_are_those_of_s3a() -> None:
     }
 
 
+def test_addresses_of_s3_are_known_without_any_option() -> None:
+    """Credentials may be those of the machine."""
+    assert hadoop_options({}, {}) == S3
+
+
 def test_an_endpoint_without_tls_has_its_buckets_in_paths() -> None:
     given = {"AWS_ENDPOINT_URL": "http://store:9000", "AWS_ALLOW_HTTP": "true"}
     assert hadoop_options(given, {}) == S3 | {
@@ -59,11 +64,11 @@ def test_options_of_azure_are_those_of_the_account(
     given: dict[str, str], expected: dict[str, str]
 ) -> None:
     options = hadoop_options({"AZURE_STORAGE_ACCOUNT_NAME": "box", **given}, {})
-    assert options == {f"fs.azure.{key}.{HOST}": value for key, value in expected.items()}
+    assert options == S3 | {f"fs.azure.{key}.{HOST}": value for key, value in expected.items()}
 
 
 def test_a_service_account_of_google_is_the_file_of_its_key() -> None:
-    assert hadoop_options({"GOOGLE_SERVICE_ACCOUNT": "/keys/a.json"}, {}) == {
+    assert hadoop_options({"GOOGLE_SERVICE_ACCOUNT": "/keys/a.json"}, {}) == S3 | {
         "fs.gs.auth.type": "SERVICE_ACCOUNT_JSON_KEYFILE",
         "fs.gs.auth.service.account.json.keyfile": "/keys/a.json",
     }

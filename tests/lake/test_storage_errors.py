@@ -12,6 +12,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from deltalake.exceptions import CommitFailedError, DeltaError
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from weir.lake.damage.integrity import damaged_commits
 from weir.lake.damage.storage_errors import (
@@ -97,6 +98,16 @@ ANSWER = "/data/my lake/answers/q"
             NotADirectoryError(errno.ENOTDIR, "Not a directory", "/lake/runs/_delta_log/0.json"),
             "a file is where a folder is expected (table runs)",
             "/lake/runs/_delta_log/0.json",
+        ),
+        (
+            Py4JError("ClassNotFoundException: Class org.x.S3AFileSystem not found"),
+            "Spark lacks the jars for this object store (table answers/q)",
+            ANSWER,
+        ),
+        (
+            Py4JError('No FileSystem for scheme "gs"'),
+            "Spark lacks the jars for this object store (table answers/q)",
+            ANSWER,
         ),
     ],
 )

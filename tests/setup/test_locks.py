@@ -8,7 +8,7 @@ import pytest
 
 from setup.environment import LOCKS, locked
 from setup.fuseki import FUSEKI
-from setup.jars import DELTA, SPARK_JARS
+from setup.jars import JAR_SETS, SPARK_JARS
 from setup.steps import ROOT
 from weir.spark_setup.commands import SetupError
 
@@ -32,7 +32,7 @@ def test_a_package_that_is_not_locked_is_an_error() -> None:
         locked("box", LOCK)
 
 
-@pytest.mark.parametrize("lock", [*LOCKS, DELTA.lock, FUSEKI.lock])
+@pytest.mark.parametrize("lock", [*LOCKS, *(artifact.lock for artifact in (*JAR_SETS, FUSEKI))])
 def test_a_lock_file_contains_no_url_of_an_index(lock: str) -> None:
     assert not re.search(r"://|index-url|find-links", (ROOT / lock).read_text())
 
@@ -60,6 +60,6 @@ def test_the_lock_of_production_has_no_tool_of_set_up_or_tests() -> None:
 
 def test_the_endpoint_for_tests_is_the_locked_one_and_not_among_the_jars_of_spark() -> None:
     (jar,) = FUSEKI.jars()
-    assert f"{jar.group}:{jar.artifact}:{jar.version}" == FUSEKI.coordinates
-    assert FUSEKI.folder != DELTA.folder
+    assert (jar.coordinates,) == FUSEKI.coordinates
+    assert FUSEKI.folder not in {artifact.folder for artifact in JAR_SETS}
     assert [file.name for file in SPARK_JARS.iterdir() if "jena" in file.name] == []

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from weir.spark_setup import installation
 from weir.spark_setup.commands import SetupError
-from weir.spark_setup.delta import delta_jars
 from weir.spark_setup.installation import (
-    delta_jars_of_spark,
     install,
+    jars_of_spark,
     java_home,
     spark_home,
     use_java,
     with_jars,
 )
+from weir.spark_setup.jar_sets import jar_sets
 from weir.spark_setup.maven import Artifact, Jar, SparkSubmit
+
+DELTA, S3 = jar_sets(Path("ivy"))
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's folder; Spark has no jars of Delta, and the machine a Java."""
+    """The user's folder; Spark has jars neither of Delta nor of S3, and the machine a Java."""
     (tmp_path / "spark" / "jars").mkdir(parents=True)
     java = tmp_path / "java" / "java"
     java.parent.mkdir()
@@ -43,30 +48,49 @@ def maven(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def download(self: Artifact, spark: SparkSubmit) -> None:
         assert spark.environment["JAVA_HOME"]
-        fill(self.folder / "jars", {f"{jar.group}_{jar.name}": jar.size for jar in self.jars()})
+        fill(self.jar_folder, {f"{jar.group}_{jar.name}": jar.size for jar in self.jars()})
 
     monkeypatch.setattr(Artifact, "_resolve", download)
     monkeypatch.setattr(Jar, "is_at", Jar.has_size_of)
 
 
-def fill(folder: Path, sizes: dict[str, int]) -> None:
+def fill(folder: Path, sizes: Mapping[str, int]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, size in sizes.items():
         with (folder / name).open("w") as file:
             file.truncate(size)
 
 
+def jars_in_spark() -> Path:
+    """The folder of the jars of Spark."""
+    home = spark_home()
+    assert home is not None
+    return home / "jars"
+
+
+def put_into_spark(*artifacts: Artifact) -> Path:
+    """Put sets of jars among those of Spark; the folder."""
+    for artifact in artifacts:
+        fill(jars_in_spark(), {jar.name: jar.size for jar in artifact.jars()})
+    return jars_in_spark()
+
+
+def what_is_wrong() -> list[str]:
+    """What is wrong with each set."""
+    return [jars.what_is_wrong for jars in jars_of_spark()]
+
+
 @pytest.mark.usefixtures("maven")
 def test_java_and_jars_are_found_after_they_were_installed(folder: Path) -> None:
     assert java_home() is None
-    assert len(delta_jars_of_spark().missing) == 7
+    assert [len(jars.missing) for jars in jars_of_spark()] == [7, 36]
     assert with_jars({"spark.a": "b"}) == {"spark.a": "b"}
     java, *jars = install()
     assert java.place == folder / "java" / "bin" / "java"
     assert java.source.startswith("starts 17: ")
-    assert [jar.source.partition(",")[0] for jar in jars] == ["downloaded from Maven"] * 7
+    assert [jar.source.partition(",")[0] for jar in jars] == ["downloaded from Maven"] * 43
     assert {jar.place.parent for jar in jars} == {folder / "ivy" / "jars"}
-    assert delta_jars_of_spark().what_is_wrong == ""
+    assert what_is_wrong() == ["", ""]
     assert java_home() == folder / "java"
     conf = with_jars({"spark.a": "b", "spark.jars": "mine.jar"})
     assert conf["spark.jars"].split(",") == ["mine.jar", *(str(jar.place) for jar in jars)]
@@ -80,38 +104,86 @@ def test_a_second_time_nothing_is_downloaded(folder: Path) -> None:
     assert {jar.place.parent for jar in jars} == {folder / "ivy" / "jars"}
 
 
-def test_jars_among_those_of_spark_are_used(folder: Path) -> None:
-    home = spark_home()
-    assert home is not None
-    fill(home / "jars", {jar.name: jar.size for jar in delta_jars(folder).jars()})
-    _, jars = install()
-    assert (jars.part, jars.place) == ("7 Delta jars", home / "jars")
+def test_what_is_missing_is_said_with_the_places(folder: Path) -> None:
+    delta, s3 = what_is_wrong()
+    places = f"looked in {jars_in_spark()} and in {folder / 'ivy' / 'jars'}"
+    assert delta == f"missing: delta-kernel-api-4.4.0.jar and 6 more; {places}"
+    assert s3 == f"missing: analyticsaccelerator-s3-1.3.1.jar and 35 more; {places}"
+
+
+@pytest.mark.usefixtures("folder")
+def test_jars_among_those_of_spark_are_used() -> None:
+    own = put_into_spark(DELTA, S3)
+    _, *jars = install()
+    assert [(jar.part, jar.place) for jar in jars] == [("Delta jars", own), ("S3 jars", own)]
     assert with_jars({}) == {}
-    assert delta_jars_of_spark().what_is_wrong == ""
+    assert what_is_wrong() == ["", ""]
 
 
 @pytest.mark.usefixtures("maven")
-def test_another_version_of_delta_among_the_jars_of_spark_is_an_error(folder: Path) -> None:
+def test_a_set_that_spark_lacks_is_installed_beside_one_that_it_has(folder: Path) -> None:
+    """As where an earlier version of Weir was set up."""
+    put_into_spark(DELTA)
+    _, delta, *s3 = install()
+    assert delta.part == "Delta jars"
+    assert len(s3) == 36
+    places = [str(jar.resolved_in(folder / "ivy")) for jar in S3.jars()]
+    assert with_jars({})["spark.jars"].split(",") == places
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_spark_that_has_all_services_of_amazon_in_one_jar_needs_no_others() -> None:
+    """It is what Hadoop's file system asks for, and what images of Spark with it have."""
+    put_into_spark(DELTA)
+    (hadoop_aws,) = (jar for jar in S3.jars() if jar.artifact == "hadoop-aws")
+    fill(jars_in_spark(), {hadoop_aws.name: hadoop_aws.size, "bundle-2.35.4.jar": 9})
+    assert what_is_wrong() == ["", ""]
+    assert with_jars({}) == {}
+
+
+@pytest.mark.usefixtures("maven")
+@pytest.mark.parametrize(
+    ("other", "version"),
+    [
+        ("delta-spark_4.2_2.13-4.3.0.jar", "4.4.0"),
+        ("hadoop-aws-3.4.2.jar", "3.5.0"),
+        ("sdk-core-2.29.52.jar", "3.5.0"),
+    ],
+)
+def test_another_version_among_the_jars_of_spark_is_an_error(
+    folder: Path, other: str, version: str
+) -> None:
     """It is the one that Spark starts with, also if the right one is installed for the user."""
     assert [*install()]
-    home = spark_home()
-    assert home is not None
-    fill(home / "jars", {"delta-spark_4.2_2.13-4.3.0.jar": 9})
-    wrong = f"remove {home / 'jars' / 'delta-spark_4.2_2.13-4.3.0.jar'}"
-    assert wrong in delta_jars_of_spark().what_is_wrong
-    assert with_jars({}) == {}
-    with pytest.raises(SetupError, match=r"another version of Delta than 4\.4\.0"):
+    fill(jars_in_spark(), {other: 9})
+    (wrong,) = filter(None, what_is_wrong())
+    assert wrong.endswith(f"of another version than {version}: remove {jars_in_spark() / other}.")
+    # The other set is given to Spark, still.
+    given = with_jars({})["spark.jars"].split(",")
+    assert len(given) == (36 if other.startswith("delta") else 7)
+    with pytest.raises(SetupError, match=re.escape(wrong)):
         list(install())
     assert folder.exists()
 
 
-def test_two_versions_of_delta_among_the_jars_of_spark_are_an_error(folder: Path) -> None:
-    home = spark_home()
-    assert home is not None
-    fill(home / "jars", {jar.name: jar.size for jar in delta_jars(folder).jars()})
-    fill(home / "jars", {"delta-storage-4.3.0.jar": 9, "delta-sharing-spark_2.13-1.0.jar": 9})
-    wrong = delta_jars_of_spark().what_is_wrong
-    assert wrong.endswith(f"remove {home / 'jars' / 'delta-storage-4.3.0.jar'}.")
+@pytest.mark.usefixtures("folder")
+def test_two_versions_among_the_jars_of_spark_are_an_error() -> None:
+    own = put_into_spark(DELTA, S3)
+    fill(own, {"delta-storage-4.3.0.jar": 9, "delta-sharing-spark_2.13-1.0.jar": 9})
+    fill(own, {"utils-2.20.1.jar": 9, "utils-of-others-2.0.jar": 9})
+    delta, s3 = what_is_wrong()
+    assert delta.endswith(f"remove {own / 'delta-storage-4.3.0.jar'}.")
+    assert s3.endswith(f"remove {own / 'utils-2.20.1.jar'}.")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_jar_of_the_same_name_of_others_is_left_alone() -> None:
+    """The names of files lack the group."""
+    own = put_into_spark(DELTA, S3)
+    for version, entry in (("17.0.0", "org/jetbrains/"), ("2.20.1", "software/amazon/awssdk/")):
+        with ZipFile(own / f"annotations-{version}.jar", "w") as jar:
+            jar.writestr(f"{entry}annotations/NotNull.class", b"")
+    assert [jars.others for jars in jars_of_spark()] == [(), (own / "annotations-2.20.1.jar",)]
 
 
 @pytest.mark.usefixtures("maven")
@@ -150,5 +222,5 @@ def test_without_spark_nothing_is_installed(folder: Path, monkeypatch: pytest.Mo
 def test_this_checkout_needs_no_folder_of_the_user() -> None:
     """The commands of tasks do not depend on what a user has installed elsewhere."""
     assert spark_home() == Path(sys.prefix, "lib", "python3.11", "site-packages", "pyspark")
-    assert delta_jars_of_spark().what_is_wrong == ""
+    assert what_is_wrong() == ["", ""]
     assert with_jars({}) == {}

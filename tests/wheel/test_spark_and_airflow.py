@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from setup.jars import DELTA
+from setup.jars import JAR_SETS
 from tests.dags.installation import HERE, LOCAL_SPARK, migrated_database
 from tests.dags.spark import LIMITS, SMALL_DATA
 from tests.wheel.environments import clean_variables, new_environment, run
@@ -56,7 +56,8 @@ def user(wheel: Path, traps: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     shutil.copytree(HERE / "project", project)
     shutil.copytree(traps, project, dirs_exist_ok=True)
     # What was downloaded for this checkout is not downloaded again.
-    shutil.copytree(DELTA.folder, data / "weir" / "ivy")
+    (ivy,) = {artifact.folder for artifact in JAR_SETS}
+    shutil.copytree(ivy, data / "weir" / "ivy")
     dags.mkdir()
     (dags / "museum.py").write_text(DAGS.format(project=str(project)))
     database = migrated_database(folder / "airflow")
@@ -87,7 +88,7 @@ def test_spark_is_set_up_in_a_folder_of_the_user(user: User) -> None:
     assert java["part"] == "Java"
     assert java["place"] == str(user.project.parent / "data" / "weir" / "java" / "bin" / "java")
     assert [(jar["part"], jar["source"]) for jar in jars] == [
-        (jar.name, "is there") for jar in DELTA.jars()
+        (jar.name, "is there") for artifact in JAR_SETS for jar in artifact.jars()
     ]
 
 
@@ -97,6 +98,8 @@ def test_the_doctor_finds_what_was_set_up(user: User) -> None:
     findings = {finding["check"]: finding["ok"] for finding in json.loads(printed)}
     assert findings["Java"]
     assert findings["Delta jars"]
+    # The lake is in a folder.
+    assert "S3 jars" not in findings
 
 
 def test_a_file_that_calls_dags_has_those_of_the_project(described: dict[str, Any]) -> None:
@@ -114,8 +117,8 @@ def test_a_task_submits_the_program_of_the_wheel_with_the_jars_of_the_user(
     (site_packages,) = user.programs.parent.glob("lib/python*/site-packages")
     assert str(site_packages / "weir" / "jobs" / "ingest_changes.py") in command
     (jars,) = (word for word in command if word.startswith("spark.jars="))
-    data = user.project.parent / "data"
-    places = [str(jar.resolved_in(data / "weir" / "ivy")) for jar in DELTA.jars()]
+    ivy = user.project.parent / "data" / "weir" / "ivy"
+    places = [str(jar.resolved_in(ivy)) for artifact in JAR_SETS for jar in artifact.jars()]
     assert jars == f"spark.jars={','.join(places)}"
 
 

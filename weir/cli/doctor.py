@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryFile
+from urllib.parse import urlparse
 
 from weir.cli.options import Options
 from weir.errors import WeirError
@@ -26,7 +27,7 @@ from weir.lake.tables import (
 )
 from weir.project import open_lake
 from weir.settings import Settings
-from weir.spark_setup.installation import delta_jars_of_spark, java_home, spark_home
+from weir.spark_setup.installation import jars_of_spark, java_home, spark_home
 from weir.spark_setup.java import SUPPORTED, major_version
 
 PYTHON = ((3, 11), (3, 13))
@@ -105,7 +106,7 @@ def _spark() -> Iterator[Finding]:
     yield from _packages(SPARK_PACKAGES, _INSTALL_SPARK)
     yield from _client()
     yield _java()
-    yield _jars()
+    yield from _jars()
 
 
 def _client() -> Iterator[Finding]:
@@ -133,9 +134,12 @@ def _java() -> Finding:
     return Finding("Java", release in SUPPORTED, f"{release} ({program})", fix)
 
 
-def _jars() -> Finding:
-    wrong = delta_jars_of_spark().what_is_wrong
-    return Finding("Delta jars", not wrong, wrong or "all are there", _SET_UP)
+def _jars(scheme: str = "") -> Iterator[Finding]:
+    """The jars that Spark needs for all lakes; or what those with this scheme need beside them."""
+    for jars in jars_of_spark():
+        if scheme in (jars.artifact.schemes or ("",)):
+            wrong = jars.what_is_wrong
+            yield Finding(jars.artifact.title, not wrong, wrong or "all are there", _SET_UP)
 
 
 def _queries(settings: Settings) -> Iterator[Finding]:
@@ -265,6 +269,8 @@ def _lake(settings: Settings) -> Iterator[Finding]:
 
     folder = local_folder(settings.lake)
     if folder is None:
+        if spark_home() is not None:
+            yield from _jars(urlparse(settings.lake).scheme)
         yield from _object_store(settings)
         yield from _tables(settings)
         yield _newest_epoch(settings)

@@ -103,7 +103,7 @@ def init(
 
 
 def doctor(context: typer.Context) -> None:
-    """Check versions, Java, the Delta jars, the project and the lake; print how to fix problems."""
+    """Check versions, Java, Spark's jars, the project and the lake; print how to fix problems."""
     from weir.cli.doctor import examine
 
     options = Options.of(context)

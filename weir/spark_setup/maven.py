@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from weir.spark_setup.commands import SetupError, call
 
@@ -40,8 +40,13 @@ class Jar:
         """Whether `file` has its size: quick, for files that were verified when they came."""
         return file.is_file() and file.stat().st_size == self.size
 
+    @property
+    def coordinates(self) -> str:
+        """Group, artifact and version."""
+        return f"{self.group}:{self.artifact}:{self.version}"
+
     def __str__(self) -> str:
-        return f"{self.sha256}  {self.size:>8}  {self.group}:{self.artifact}:{self.version}"
+        return f"{self.sha256}  {self.size:>8}  {self.coordinates}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +64,35 @@ class SparkSubmit:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """What is resolved, and the jars that come of it.
+    """What is resolved together, and the jars that come of it.
 
     Attributes:
-        coordinates: group, artifact and version.
+        title: what the jars are called.
+        coordinates: group, artifact and version of each part; the first is the main one.
         lock: the lock file of its jars.
-        folder: where Ivy keeps what it downloads.
-        provided: dependencies that are not needed, as `group:artifact`.
+        folder: where Ivy keeps what it downloads; several may share it.
+        excluded: dependencies that Spark has or that are not needed, as `group:artifact`.
+        schemes: of the addresses of lakes that need them; empty: all do.
+        bundle: the pattern of a file that has all of it but the main part; others may use it.
     """
 
-    coordinates: str
+    title: str
+    coordinates: tuple[str, ...]
     lock: Traversable
     folder: Path
-    provided: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = ()
+    bundle: str = ""
+
+    @property
+    def version(self) -> str:
+        """The version of the main part."""
+        return self.coordinates[0].rpartition(":")[2]
+
+    @property
+    def jar_folder(self) -> Path:
+        """Where Ivy puts the jars, in its folder."""
+        return self.folder / "jars"
 
     def jars(self) -> tuple[Jar, ...]:
         """The jars of the lock file."""
@@ -99,15 +120,14 @@ class Artifact:
 
     def write_lock(self, spark: SparkSubmit) -> None:
         """Resolve the jars from scratch and record them in the lock file."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self._resolve(spark)
-        folder = self.folder / "jars"
-        names = [re.fullmatch(r"(.+?)_(.+)-([^-]+)\.jar", file.name) for file in folder.iterdir()]
-        jars = [
-            Jar(sha256_of(file), file.stat().st_size, *match.groups())
-            for match in names
-            if match and (file := folder / match.string)
-        ]
+        with TemporaryDirectory() as folder:
+            # Nothing of earlier versions, and of what is resolved beside it.
+            replace(self, folder=Path(folder))._resolve(spark)
+            jars = [
+                Jar(sha256_of(file), file.stat().st_size, *match.groups())
+                for file in Path(folder, "jars").iterdir()
+                if (match := re.fullmatch(r"(.+?)_(.+)-([^-]+)\.jar", file.name))
+            ]
         header = "# Written by `make lock`: sha256, bytes, Maven coordinates.\n"
         assert isinstance(self.lock, Path), "lock files are written in a checkout"
         self.lock.write_text(
@@ -122,7 +142,7 @@ class Artifact:
         call(
             [
                 *(spark.program, "--master", "local[1]"),
-                *("--packages", self.coordinates, *_exclusions(self.provided)),
+                *("--packages", ",".join(self.coordinates), *_exclusions(self.excluded)),
                 *("--conf", f"spark.jars.ivy={self.folder}", empty_program),
             ],
             "Is a Maven repository reachable? Run the same command again; "
@@ -146,5 +166,5 @@ def sha256_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _exclusions(provided: Sequence[str]) -> tuple[str, ...]:
-    return ("--exclude-packages", ",".join(provided)) if provided else ()
+def _exclusions(excluded: Sequence[str]) -> tuple[str, ...]:
+    return ("--exclude-packages", ",".join(excluded)) if excluded else ()
