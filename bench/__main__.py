@@ -2,10 +2,10 @@
 
     make bench                              all, in full size: hours
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, spark, bulk,
-                                            operators, generated, fleet, runs, growth, resident,
-                                            streams, streams_spark, rules, refreshes, traversal,
-                                            formats, choices, classes, store
-    make bench ARGS='--only generated --quads 1000000 --repeats 1'
+                                            operators, scale, fleet, runs, resident, streams,
+                                            streams_spark, rules, refreshes, traversal, formats,
+                                            choices, classes, store
+    make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
 No time is ever a failure. Answers that are not the same rows on all sides are.
@@ -27,7 +27,6 @@ from bench.classes import FULL_QUADS as CLASSES_QUADS
 from bench.classes import Classes
 from bench.fleet import FULL_QUERIES, Fleet
 from bench.formats import FULL_MEGABYTES, formats
-from bench.generated import FULL_QUADS, Generated, growth
 from bench.late_rows import FULL_WINDOW
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
 from bench.operators import Operators
@@ -39,6 +38,7 @@ from bench.resident import FULL_PATCHES, Resident
 from bench.results import Scenario
 from bench.rules import rules
 from bench.runs import FULL_RUNS, Runs
+from bench.scale import FULL_QUADS, Scale
 from bench.store import FULL_QUERIES as STORE_QUERIES
 from bench.store import Store
 from bench.streams import FULL_SINGLE_RUNS, LONGER, Streams
@@ -51,10 +51,9 @@ NAMES = (
     "spark",
     "bulk",
     "operators",
-    "generated",
+    "scale",
     "fleet",
     "runs",
-    "growth",
     "resident",
     "streams",
     "streams_spark",
@@ -79,7 +78,9 @@ def arg_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--only", nargs="*", choices=NAMES, help="scenarios to run (default: all)")
     parser.add_argument("--repeats", type=int, default=FULL_REPEATS, help="fresh processes each")
-    parser.add_argument("--quads", type=int, default=FULL_QUADS, help="size of the generated graph")
+    parser.add_argument(
+        "--quads", type=int, default=FULL_QUADS, help="of the largest generated graph"
+    )
     parser.add_argument("--runs", type=int, default=FULL_RUNS, help="of the scenario runs")
     parser.add_argument(
         "--patches", type=int, default=FULL_PATCHES, help="of the scenario resident"
@@ -138,7 +139,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     nomisma = Nomisma(options.repeats, options.change_sets, progress)
     operators = Operators(options.repeats, options.change_sets, progress)
-    generated = Generated(options.quads, options.repeats, progress)
     fleet = Fleet(options.queries, options.repeats, progress)
     runs = Runs(options.runs, nomisma, progress)
     streams = Streams(options.repeats, LONGER, FULL_SINGLE_RUNS, options.window, progress)
@@ -150,10 +150,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "spark": nomisma.spark,
         "bulk": nomisma.bulk,
         "operators": operators.run,
-        "generated": generated.run,
+        "scale": Scale(options.quads, options.repeats, progress).run,
         "fleet": fleet.run,
         "runs": runs.run,
-        "growth": lambda: growth(options.quads, options.repeats, progress),
         "resident": Resident(options.patches, nomisma, progress).run,
         "streams": streams.run,
         "streams_spark": BesideSpark(options.repeats, progress).run,

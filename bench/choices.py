@@ -28,9 +28,8 @@ from bench.both_ways import (
     take,
 )
 from bench.costs import OperandChange, UnitCosts, answer_change, direct_cost, incremental_cost
-from bench.generated import source as generated_source
-from bench.generated import write_graph
-from bench.graph import Graph, patch
+from bench.graph import Graph, patch, write_graph
+from bench.graph import source as generated_source
 from bench.nomisma import BASE_ID, SPARK_ALONE
 from bench.places import QUERIES, WORK, Project, patches, project, shared_data
 from bench.processes import RunFailed
@@ -372,7 +371,7 @@ def generated_subject(quads: int, change_sets: int) -> Subject:
     """A generated graph, and change sets of `PER_EPOCH` changes."""
     graph, folder = Graph(quads), patches(WORK / f"generated_changes{quads}", [])
     files = []
-    for number, lines in enumerate(graph.changes(change_sets, PER_EPOCH), start=1):
+    for number, lines in enumerate(graph.changes([PER_EPOCH] * change_sets), start=1):
         file = folder / f"{number:04d}.rdfp"
         file.write_text(patch(number, lines))
         files.append(file)

@@ -15,11 +15,20 @@ Nothing is random: numbers come from multiplication modulo a prime, so the graph
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import cycle, islice
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+
+from weir.lake.delta.commit import create_if_missing, write
+from weir.lake.delta.metadata import Metadata
+from weir.lake.lake import Lake
+from weir.lake.tables import GRAPHS, QUADS, REJECTED, TRANSACTIONS, TRIPLES
 
 NAMESPACE = "http://example.org/"
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -27,6 +36,11 @@ SMALLEST = 5_000
 """Quads below which the changes would not find a thousand different triples."""
 PIECE = 1_000_000
 """Rows per file."""
+_SHARES = {"knows": 30, "memberOf": 40, "org name": 10, "name": 10, "leads": 6, "inPlace": 4}
+"""Of 100 pairs of changes, those of a kind."""
+_IN_ORDER = [kind for kind, share in _SHARES.items() for _ in range(share)]
+_KINDS = [_IN_ORDER[i * 37 % 100] for i in range(100)]
+"""The kinds of 100 pairs, mixed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,72 +138,86 @@ class Graph:
     def _led(self, i: str) -> str:
         return f"CAST(floor({self.organizations} * {_spread(i, 3)}) AS BIGINT)"
 
-    def changes(self, epochs: int, per_epoch: int = 100) -> list[list[Change]]:
-        """Change sets of `per_epoch` changes each: as many retractions as assertions.
+    def changes(self, sizes: Sequence[int]) -> list[list[Change]]:
+        """Change sets of so many changes, even numbers: as many retractions as assertions.
 
-        Of fifty pairs: 15 acquaintances, 20 memberships, 5 names of organizations (the first of
-        them the greatest hub), 5 names of people, 3 leaders, 2 places of organizations. No triple
-        is changed twice.
+        Of 100 pairs, 30 are acquaintances, 40 memberships, 10 names of organizations (the
+        first of them the greatest hub), 10 names of people, 6 leaders, 4 places of organizations.
+        No triple is changed twice.
+
+        Raises:
+            ValueError: the graph has not so many different triples.
         """
-        shares = {"knows": 30, "memberOf": 40, "org name": 10, "name": 10, "leads": 6, "inPlace": 4}
+        most = self.most_changes
+        if sum(sizes) > most:
+            raise ValueError(f"at most {most} changes of {self.quads} quads, not {sum(sizes)}")
+        kinds = cycle(_KINDS)
+        begun = Counter[str]()
         sets = []
-        for epoch in range(epochs):
+        for size in sizes:
             lines: list[Change] = []
-            for kind, share in shares.items():
-                count = per_epoch * share // 200
-                for nth in range(epoch * count, (epoch + 1) * count):
-                    lines += self._pair(kind, nth)
+            for kind, count in Counter(islice(kinds, size // 2)).items():
+                lines += self._pairs(kind, begun[kind], begun[kind] + count)
+                begun[kind] += count
             sets.append(lines)
         return sets
 
-    def _pair(self, kind: str, nth: int) -> tuple[Change, Change]:
-        """The nth change of a kind: one triple goes, another comes."""
-        person = nth * 7919 % self.people
-        organization = nth * 7919 % self.organizations
+    @property
+    def most_changes(self) -> int:
+        """How many changes concern different triples."""
+        return min(self._subjects(kind) // share for kind, share in _SHARES.items()) * 200
+
+    def _subjects(self, kind: str) -> int:
+        """How many subjects have triples of a kind."""
+        if kind == "leads":
+            return self.people // 20
+        return self.organizations if kind in ("org name", "inPlace") else self.people
+
+    def _pairs(self, kind: str, begin: int, end: int) -> Iterator[Change]:
+        """The changes of a kind with these numbers: one triple goes, another comes."""
+        subjects = self._subjects(kind)
+        subject = f"(n * 7919 % {subjects})"
+        formulas: dict[str, Callable[[str], str]] = {
+            "knows": self._acquaintance,
+            "memberOf": self._membership,
+            "leads": self._led,
+            "inPlace": lambda i: f"({i} * 7919) % {self.places}",
+        }
+        value = formulas[kind](subject) if kind in formulas else subject
+        numbers = duckdb.execute(
+            f"SELECT {subject}, {value} FROM range({begin}, {end}) AS numbers(n) ORDER BY n"
+        ).fetchall()
+        predicate = f"<{NAMESPACE}{'name' if kind == 'org name' else kind}>"
+        for number, old in numbers:
+            term, objects = self._pair(kind, number, old)
+            yield Change(False, term, predicate, objects[0])
+            yield Change(True, term, predicate, objects[1])
+
+    def _pair(self, kind: str, number: int, old: int) -> tuple[str, tuple[str, str]]:
+        """The subject with a number, its old object, which has the number `old`, and a new one."""
         match kind:
             case "knows":
-                subject, old = _term("person", person), self._value(self._acquaintance, person)
                 # Neither the hub nor the next person.
                 new = next(
-                    n for n in (person + 2, person + 3, person + 4) if n % self.people != old
+                    n for n in (number + 2, number + 3, number + 4) if n % self.people != old
                 )
                 objects = _term("person", old), _term("person", new % self.people)
+                return _term("person", number), objects
             case "memberOf":
-                subject, old = _term("person", person), self._value(self._membership, person)
-                new = (old + 1) % self.organizations
-                objects = _term("organization", old), _term("organization", new)
-            case "org name":
-                subject = _term("organization", organization)
-                objects = f'"Organization {organization}"', f'"Organization {organization} Ltd"'
-                kind = "name"
-            case "name":
-                subject = _term("person", person)
-                objects = f'"Person {person}"', f'"Person {person} Jr"'
+                return _term("person", number), self._neighbours("organization", old)
             case "leads":
-                leader = nth * 7919 % (self.people // 20)
-                subject, old = _term("person", leader * 20), self._value(self._led, leader)
-                new = (old + 1) % self.organizations
-                objects = _term("organization", old), _term("organization", new)
+                return _term("person", number * 20), self._neighbours("organization", old)
             case "inPlace":
-                subject, old = _term("organization", organization), organization * 7919
-                objects = (
-                    _term("place", old % self.places),
-                    _term("place", (old + 1) % self.places),
-                )
+                return _term("organization", number), self._neighbours("place", old)
+            case "org name":
+                objects = f'"Organization {number}"', f'"Organization {number} Ltd"'
+                return _term("organization", number), objects
             case _:
-                raise ValueError(kind)
-        predicate = f"<{NAMESPACE}{kind}>"
-        return (
-            Change(False, subject, predicate, objects[0]),
-            Change(True, subject, predicate, objects[1]),
-        )
+                return _term("person", number), (f'"Person {number}"', f'"Person {number} Jr"')
 
-    @staticmethod
-    def _value(formula: Callable[[str], str], i: int) -> int:
-        """A formula of the graph at one number, by the arithmetic that made the graph."""
-        query = f"SELECT {formula(f'CAST({i} AS BIGINT)')}"
-        ((value,),) = duckdb.execute(query).fetchall()
-        return int(value)
+    def _neighbours(self, kind: str, number: int) -> tuple[str, str]:
+        count = self.places if kind == "place" else self.organizations
+        return _term(kind, number), _term(kind, (number + 1) % count)
 
 
 def patch(number: int, changes: list[Change]) -> str:
@@ -198,10 +226,53 @@ def patch(number: int, changes: list[Change]) -> str:
     if number > 1:
         head.append(f"H prev <urn:bench:{number - 1}> .")
     body = [
-        f"{'A' if each.insert else 'D'} {each.subject} {each.predicate} {each.object} ."
-        for each in changes
+        f"{'A' if change.insert else 'D'} {change.subject} {change.predicate} {change.object} ."
+        for change in changes
     ]
     return "\n".join([*head, "TX .", *body, "TC .", ""])
+
+
+def source(changes: Path) -> dict[str, str]:
+    """The declaration of the source whose change sets are in the folder `changes`."""
+    return {
+        "name": "generated",
+        "kind": "patches",
+        "location": str(changes),
+        "graph": "default",
+    }
+
+
+def write_graph(lake: Path, graph: Graph) -> None:
+    """Write the graph as epoch 1 of a new lake: a commit and a file per piece."""
+    root, metadata = str(lake), Metadata("generated", "ingest", 1)
+    for table in (GRAPHS, REJECTED):
+        create_if_missing(Lake(root), table)
+    owner = {"graph": "", "source": "generated", "run_id": "generated"}
+    write(Lake(root), GRAPHS, [owner], metadata)
+    versions = (0, 0)
+    count = 0
+    for piece in graph.pieces():
+        rows = piece.append_column("epoch", pa.repeat(pa.scalar(1, pa.int64()), len(piece)))
+        rows = rows.append_column("weight", pa.repeat(pa.scalar(1, pa.int32()), len(piece)))
+        quads = rows.append_column("graph", pa.repeat(pa.scalar(""), len(piece)))
+        versions = (
+            write(Lake(root), QUADS, quads, metadata),
+            write(Lake(root), TRIPLES, rows, metadata),
+        )
+        count += len(piece)
+    transaction = {
+        "epoch": 1,
+        "source": "generated",
+        "position": "0000.rdfp",
+        "ingested_at": datetime(2026, 1, 1, tzinfo=UTC),
+        "inserted": count,
+        "deleted": 0,
+        "rejected": 0,
+        "quads_version": versions[0],
+        "triples_version": versions[1],
+        "run_id": "generated",
+    }
+    write(Lake(root), TRANSACTIONS, [transaction], metadata)
 
 
 def _spread(i: str, salt: int) -> str:

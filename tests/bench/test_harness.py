@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from bench import generated, places
+from bench import places, scale
 from bench.__main__ import DETAILS, NAMES, PAGE, pages
 from bench.report import details, time_lines
 from bench.results import Rows, Scenario, Timing, Written
+from bench.session import MeasuredRun
 from bench.spans import PROBES, Probe, timed
 
 
@@ -89,8 +90,8 @@ def test_the_page_compares_a_run_with_recomputing_by_the_quicker_spark() -> None
         Timing("load", "", (45.9,), "pyoxigraph"),
         Timing("evaluation, all queries", "", (42.0,), "pyoxigraph"),
     )
-    text = pages([Scenario("generated", "a graph", {}, True, timings)])[PAGE]
-    assert "| a graph | `generated` |  | 1.20 | 8.50 | 5.80 | 27.5 | 87.9 |" in text
+    text = pages([Scenario("bulk", "a graph", {}, True, timings)])[PAGE]
+    assert "| a graph | `bulk` |  | 1.20 | 8.50 | 5.80 | 27.5 | 87.9 |" in text
 
 
 def test_the_report_shows_cold_beside_warm_and_parts_below_their_whole() -> None:
@@ -111,12 +112,42 @@ def test_the_report_shows_cold_beside_warm_and_parts_below_their_whole() -> None
 def test_a_scenario_gives_times_and_answers_on_which_all_sides_agree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(generated, "WORK", tmp_path)
-    scenario = generated.Generated(5_000, 1, lambda _: None).run()
+    monkeypatch.setattr(scale, "WORK", tmp_path)
+    scenario = scale.Scale(5_000, 1, lambda _: None, changes=(100,)).run()
     assert {rows.query for rows in scenario.rows} == {f.stem for f in places.QUERIES.glob("*.rq")}
     assert all(r.agree and r.spark and r.oxigraph and r.duckdb for r in scenario.rows)
-    for stage in ("ingest", "maintain", "validate", "publish", "in all"):
-        assert scenario.seconds(stage, "cold")
-        assert scenario.seconds(stage, "warm")
-    assert len(scenario.targets) == 4
+    head, *lines = scenario.summary
+    assert [line[:2] for line in lines] == [("5,000", "100")]
+    assert all(len(line) == len(head) and all(line) for line in lines)
+    label = "5,000 quads, 100 changes"
+    for temperature in ("cold", "warm"):
+        assert scenario.seconds(label, temperature)
+        for stage in ("ingest", "maintain", "validate", "publish"):
+            assert scenario.seconds(stage, temperature, label)
     assert not scenario.full
+
+
+def test_growth_is_that_of_a_graph_64_times_as_large() -> None:
+    def measured(quads: int, seconds: float) -> scale.Measured:
+        run = MeasuredRun({("", "in all"): seconds, ("", "maintain"): seconds / 2}, 1, 1.0)
+        return scale.Measured(quads, 1_000, (run, run), 1)
+
+    again = scale.Recomputation(
+        tuple(
+            Timing(f"all queries, {method}", "cold", (s,), "full recomputation")
+            for method, s in (
+                ("DuckDB", 12.0),
+                ("compiled stages", 90.0),
+                ("interpreted stages", 60),
+            )
+        ),
+        (),
+    )
+    sizes = {160_000: 1.0, 2_500_000: 1.2, 10_000_000: 1.6}
+    targets = scale.targets([measured(*one) for one in sizes.items()], dict.fromkeys(sizes, again))
+    assert [(target.reached, target.met) for target in targets] == [
+        ("1.60", False),
+        ("1.6 s", False),
+        ("15.0 (12.0 s / 0.80 s)", True),
+        ("75.0 (60.0 s / 0.80 s)", True),
+    ]
