@@ -1,4 +1,4 @@
-"""The index of a log by one of its columns: the rows of a table, sorted, on this machine.
+"""The index of a log by some of its columns: the rows of a table, sorted, on this machine.
 
 It is derived from the table and never the truth: it may be removed at any time, and is made again.
 It belongs to one version of the table and follows it by the files that later commits added. It is
@@ -19,7 +19,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import ceil, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -46,10 +46,12 @@ if TYPE_CHECKING:
     from weir.lake.delta.stored_table import StoredTable
     from weir.lake.lake import Lake
 
-_FORMAT = 1
+_FORMAT = 2
 _NOTE, _LOCK = "index.json", "lock"
 _BETWEEN = "\r"
 """Is between the values of a row; like the end of a row, no term in N-Triples form has it."""
+_NULL = "\\N"
+"""Stands for null, as in text files of other databases; no term is it."""
 _LIKE_FILES = 4
 """So many files of like size are merged: of 1 to 4 rows, of 5 to 16, ..."""
 _MERGED_ROWS = 500_000
@@ -68,6 +70,7 @@ class _State:
 
     Attributes:
         table: id of the table.
+        columns: of the rows, in order.
         built: the version from which it was made; since then rows were only added.
         version: of the table, to which it was brought up.
         digest: of the commit of that version.
@@ -75,6 +78,7 @@ class _State:
     """
 
     table: str
+    columns: list[str]
     built: int
     version: int
     digest: str
@@ -106,13 +110,12 @@ def _digest(note: Mapping[str, Any]) -> str:
 
 
 class LogIndex:
-    """The rows of one table of terms, by one column.
+    """The rows of one table of terms, by some of its columns.
 
     Args:
         lake: has the table.
-        table_name: its columns are texts and whole numbers, without nulls.
-        key: the column by which rows are found.
-        then: the column by which those of one key are found.
+        table_name: its columns are texts and whole numbers.
+        key: the columns by whose values rows are found, or by those of the first of them.
         folder: of the index, which is this object's alone in this process.
         connect: gives a DuckDB that sorts, and is closed afterwards.
     """
@@ -121,13 +124,12 @@ class LogIndex:
         self,
         lake: Lake,
         table_name: str,
-        key: str,
-        then: str,
+        key: Sequence[str],
         folder: Path,
         connect: Callable[[], duckdb.DuckDBPyConnection],
     ) -> None:
         self._lake, self._table, self._folder, self._connect = lake, table_name, folder, connect
-        self._key, self._then = key, then
+        self._key = key
         self._state: _State | None = None
         self._open: dict[str, SortedRows] = {}
 
@@ -159,8 +161,12 @@ class LogIndex:
                 raise NoIndex(str(error)) from error
         self._use(state)
 
-    def rows_with(self, keys: Iterable[tuple[str, str | None]], most_bytes: int) -> pa.Table:
-        """The rows with a pair of values of the two columns; None as the second: with any.
+    def rows_with(self, keys: Iterable[Sequence[str | None]], most_bytes: int) -> pa.Table:
+        """The rows with some values in the columns of the key.
+
+        Args:
+            keys: a value of each column, or of the first of them: then with any in the others.
+            most_bytes: of the text of the rows.
 
         Raises:
             NoIndex: the rows have more than `most_bytes` of text, or the index is damaged: then it
@@ -189,14 +195,13 @@ class LogIndex:
     def _columns(self) -> pa.Schema:
         """The columns of the table, those by which rows are found first."""
         schema = columns_of(self._lake.existing(self._table))
-        names = [self._key, self._then]
-        names += [name for name in schema.names if name not in names]
+        names = [*self._key, *(name for name in schema.names if name not in self._key)]
         return pa.schema([schema.field(name) for name in names])
 
     def _current(self, table: StoredTable) -> _State | None:
         """What is noted, if it has all rows of the table up to its version."""
         state = _State.read(self._folder)
-        if state is None or state.table != str(table.metadata().id):
+        if state is None or not self._is_of(table, state):
             return None
         if not state.built <= table.version() <= state.version:
             return None
@@ -205,6 +210,9 @@ class LogIndex:
             return state
         is_same = self._commit_digest(state.version) == state.digest
         return state if is_same and _has_all(state, table) else None
+
+    def _is_of(self, table: StoredTable, state: _State) -> bool:
+        return state.table == str(table.metadata().id) and state.columns == self._columns.names
 
     def _commit_digest(self, version: int) -> str | None:
         try:
@@ -225,9 +233,8 @@ class LogIndex:
         building()
         file = self._sorted(names_of(files_after(table)))
         version, digest = table.version(), self._commit_digest(table.version())
-        return self._noted(
-            _State(str(table.metadata().id), version, version, digest or "", (file,))
-        )
+        own, columns = str(table.metadata().id), self._columns.names
+        return self._noted(_State(own, columns, version, version, digest or "", (file,)))
 
     def _extended(self, before: _State, table: StoredTable) -> _State | None:
         """The index with the rows that were appended since; None if it is to be made again.
@@ -237,7 +244,7 @@ class LogIndex:
             DamagedIndex: a file of the index is not what was written.
         """
         version = table.version()
-        is_same = before.table == str(table.metadata().id)
+        is_same = self._is_of(table, before)
         if not is_same or self._commit_digest(before.version) != before.digest:
             return None
         names: list[str] = []
@@ -256,7 +263,7 @@ class LogIndex:
         if len(files) > _MOST_FILES or later > max(files[0].rows, _MERGED_ROWS):
             return None
         digest = self._commit_digest(version)
-        return _State(before.table, before.built, version, digest or "", tuple(files))
+        return replace(before, version=version, digest=digest or "", files=tuple(files))
 
     def _noted(self, state: _State) -> _State:
         state.write(self._folder)
@@ -270,7 +277,9 @@ class LogIndex:
         """A file with the rows of some files of the table, and of some of the index."""
         columns = self._columns
         stored = rows_of_files(self._lake, self._table, names, columns)
-        values = ", ".join(quoted(name) for name in columns.names)
+        values = ", ".join(
+            f"coalesce(CAST({quoted(name)} AS VARCHAR), '{_NULL}')" for name in columns.names
+        )
         row = f"concat_ws(chr({ord(_BETWEEN)}), {values}) || chr({ord(END)})"
         rows = f"SELECT {row} AS row FROM stored"
         connection = self._connect()
@@ -310,13 +319,15 @@ class LogIndex:
             for character, wanted in ((_BETWEEN, columns - 1), (END.decode(), 1)):
                 counts = pc.count_substring(rows, character)
                 if pc.any(pc.not_equal(counts, pa.scalar(wanted))).as_py():
-                    raise NoIndex("a value has a line break, or is null")
+                    raise NoIndex("a value has a line break")
             yield batch
 
     def _parsed(self, text: bytes) -> pa.Table:
         columns = self._columns
         rows = pa.array(text.decode().split("\n")[:-1], pa.string())
-        values = pc.split_pattern(rows, _BETWEEN).flatten()
+        values: Any = pc.split_pattern(rows, _BETWEEN).flatten()
+        is_null: Any = pc.equal(values, pa.scalar(_NULL))
+        values = pc.if_else(is_null, pa.scalar(None, pa.string()), values)
         count, width = len(rows), len(columns)
         cells = [
             values.take(pa.array(range(i, count * width, width), pa.int64())) for i in range(width)
@@ -386,10 +397,14 @@ def _has_all(state: _State, table: StoredTable) -> bool:
     return rows_in(files_after(table)) in (None, state.rows)
 
 
-def _beginnings(keys: Iterable[tuple[str, str | None]]) -> list[bytes]:
-    """The beginnings of the rows with one of the pairs, sorted; none begins with another."""
-    pairs = {*keys}
-    whole = {key for key, second in pairs if second is None}
-    texts = {f"{key}{_BETWEEN}" for key in whole}
-    texts |= {f"{key}{_BETWEEN}{second}{_BETWEEN}" for key, second in pairs if key not in whole}
-    return sorted(text.encode() for text in texts)
+def _beginnings(keys: Iterable[Sequence[str | None]]) -> list[bytes]:
+    """The beginnings of the rows with one of the keys, sorted; none begins with another."""
+    texts = {
+        "".join((_NULL if value is None else value) + _BETWEEN for value in key).encode()
+        for key in keys
+    }
+    beginnings: list[bytes] = []
+    for text in sorted(texts):
+        if not beginnings or not text.startswith(beginnings[-1]):
+            beginnings.append(text)
+    return beginnings

@@ -69,7 +69,8 @@ def looks_up(engine: Engine, *keys: tuple[str, str | None]) -> bool:
     names, predicates = zip(*keys, strict=True)
     columns = [pa.array(names, pa.string()), pa.array(predicates, pa.string())]
     engine.load("keys", pa.table(columns, ["key", "predicate"]))
-    return engine.look_up("rows", TRIPLES.name, "subject", WANTED.copy())
+    key = ("subject", "predicate")
+    return engine.look_up("rows", TRIPLES.name, key, WANTED.copy(), null_is_any=True)
 
 
 def test_the_rows_of_keys_are_found_in_a_table_that_only_spark_would_read(

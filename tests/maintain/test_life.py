@@ -179,7 +179,7 @@ def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(
         if chance.random() < 0.7 or step == 5:
             run_and_check(project, lives)
     made = {file.parent.name for file in project.folder.rglob("index.json")}
-    assert made == ({"subject", "object"} if index == "on" else set())
+    assert made == ({"subject", "object", "node"} if index == "on" else set())
 
 
 def run_and_check(project: Project, lives: list[random_life.Life]) -> None:

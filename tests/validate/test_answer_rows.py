@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.opened import engine_of, no_spark
 from tests.support.projects.handmade import HandMadeLake
+from weir.compute.indexes import IndexMode
 from weir.compute.session import Spark
 from weir.definitions.definition import Guards
 from weir.lake.delta.commit import write
@@ -30,10 +31,15 @@ Change = tuple[int, int, str | None, str | None]
 
 
 def rows(
-    lake: HandMadeLake, *checked: Checked, spark: Spark = no_spark, driver_rows: int = 1000
+    lake: HandMadeLake,
+    *checked: Checked,
+    spark: Spark = no_spark,
+    driver_rows: int = 1000,
+    index: IndexMode = "off",
 ) -> list[dict[str, Any]]:
     lake.project.configure(driver_rows=driver_rows)
-    with engine_of(lake.settings, "validate", spark, open_lake(lake.settings)) as engine:
+    settings = lake.settings.model_copy(update={"index": index})
+    with engine_of(settings, "validate", spark) as engine:
         make_answer_rows(engine, "checked", checked)
         if driver_rows:
             held = engine.held(["checked"])
@@ -113,6 +119,31 @@ def test_queries_that_are_read_together_have_the_rows_that_each_has_alone(
         checked.append((item, AnswerRules("select", bool(number % 2), Guards(number or None))))
     alone = [row for each in checked for row in rows(lake, each)]
     assert rows(lake, *checked) == sorted(alone, key=repr)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_stored_rows_that_an_index_finds_are_those_that_a_scan_finds(
+    lake: HandMadeLake, seed: int
+) -> None:
+    """Of some queries, which have different columns; unbound values are found, too."""
+    rng = random.Random(seed)
+    checked = []
+    for number in range(1 + seed % 3):
+        query, columns = f"q{number}", 2 - number % 2
+        changes = [*random_changes(rng), (1, 1, A, None), (3, 1, A, None)]
+        changes = [
+            (epoch, weight, x, y if columns == 2 else None) for epoch, weight, x, y in changes
+        ]
+        write_embeddings(lake, changes, query=query)
+        write_embeddings(lake, random_changes(rng), query=query, node="n1")
+        checked.append((work(rebuilt=False, columns=columns, query=query), SELECT))
+    expected = rows(lake, *checked)
+    for _ in range(2):
+        assert rows(lake, *checked, index="on") == expected
+        write_embeddings(lake, [(6, 1, A, A)], query="q0")
+    folder = lake.settings.cache / "index"
+    made = {file.parent.parent.name for file in folder.rglob("node/index.json")}
+    assert made == {item.query for item, _ in checked}
 
 
 def test_every_change_of_an_ask_has_the_rows_at_its_epoch(lake: HandMadeLake) -> None:

@@ -114,9 +114,17 @@ class DuckEngine:
             self.bindings.view("checked_rows", rows)
             return self.connection.execute(statement).fetchall()
 
-    def look_up(self, name: str, table_name: str, key: str, wanted: exp.Query) -> bool:
+    def look_up(
+        self,
+        name: str,
+        table_name: str,
+        key: Sequence[str],
+        wanted: exp.Query,
+        *,
+        null_is_any: bool = False,
+    ) -> bool:
         """False: there is no index."""
-        del name, table_name, key, wanted
+        del name, table_name, key, wanted, null_is_any
         return False
 
     def count(self, relation: str) -> int:

@@ -349,14 +349,23 @@ class Engine:
             attach_all(duck.bindings, stored.name, stored.key, stored.columns, parts)
         self._bind(stored.name, _Relation(True))
 
-    def look_up(self, name: str, table_name: str, key: str, wanted: exp.Query) -> bool:
+    def look_up(
+        self,
+        name: str,
+        table_name: str,
+        key: Sequence[str],
+        wanted: exp.Query,
+        *,
+        null_is_any: bool = False,
+    ) -> bool:
         """Make a relation of some rows of a stored log of terms, by its index.
 
         Args:
             name: of the relation.
             table_name: of the log, in its newest version.
-            key: the column whose values are wanted.
-            wanted: pairs of a value of that column and of `predicate`, which may be null: any.
+            key: the columns whose values are wanted.
+            wanted: rows of their values.
+            null_is_any: whether a null in the last column stands for any value.
 
         Returns:
             Whether it is made. Else a scan has to find the rows.
@@ -369,14 +378,13 @@ class Engine:
         if not most:
             return False
         with self._on_driver(*read) as duck:
-            pairs = duck.rows(select("*").from_(wanted.subquery("wanted")).limit(most + 1))
-        if len(pairs) > most:
+            wanted_rows = duck.rows(select("*").from_(wanted.subquery("wanted")).limit(most + 1))
+        if len(wanted_rows) > most:
             return False
-        rows = self._indexes.rows_with(
-            table_name,
-            key,
-            [(str(value), None if then is None else str(then)) for value, then in pairs],
-        )
+        values = [[None if v is None else str(v) for v in row] for row in wanted_rows]
+        if null_is_any:
+            values = [row[:-1] if row[-1] is None else row for row in values]
+        rows = self._indexes.rows_with(table_name, key, values)
         if rows is None or not self.placement.holds(rows.num_rows):
             return False
         self._load_on_driver(name, rows)

@@ -66,7 +66,7 @@ class Indexes:
         self._lake, self._database, self._limits = lake, database, limits
         self._folder = folder / sha256(lake.root.encode()).hexdigest()[:20]
         self.progress = progress
-        self._opened: dict[tuple[str, str], LogIndex] = {}
+        self._opened: dict[tuple[str, ...], LogIndex] = {}
 
     def close(self) -> None:
         """Close all files."""
@@ -86,29 +86,29 @@ class Indexes:
         return rows if limits.mode == "on" else rows // _ROWS_PER_KEY
 
     def rows_with(
-        self, table_name: str, key: str, pairs: Sequence[tuple[str, str | None]]
+        self, table_name: str, key: Sequence[str], values: Sequence[Sequence[str | None]]
     ) -> pa.Table | None:
-        """The rows of a log with some keys and predicates; None if a scan must find them.
+        """The rows of a log with some values in columns; None if a scan must find them.
 
         The index is made or brought up to the table if necessary.
 
         Args:
             table_name: of a log of terms.
-            key: the column by which rows are found.
-            pairs: a key and a predicate; None: with any.
+            key: the columns.
+            values: a value of each, or of the first of them.
         """
         table = self._lake.existing(table_name)
-        index = self._opened.get((table_name, key))
+        # An index whose key begins with the same column replaces it.
+        index = self._opened.get((table_name, *key))
         if index is None:
-            folder = self._folder / table_name / key
-            connect = self._database.connection
-            index = LogIndex(self._lake, table_name, key, "predicate", folder, connect)
-            self._opened[table_name, key] = index
+            folder = self._folder / table_name / key[0]
+            index = LogIndex(self._lake, table_name, key, folder, self._database.connection)
+            self._opened[table_name, *key] = index
         rows = Extent.of(table).rows or 0
-        what = f"the index of {table_name} by {key}"
+        what = f"the index of {table_name} by {key[0]}"
         try:
             index.follow(table, lambda: self.progress(f"making {what}, {counted(rows, 'row')}"))
-            return index.rows_with(pairs, _BYTES)
+            return index.rows_with(values, _BYTES)
         except NoIndex as reason:
             self.progress(f"{what} is not used: {reason}")
             return None

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
     from sqlglot import exp
 
@@ -24,14 +26,23 @@ class SqlEngine(Protocol):
     def make(self, statement: Statement) -> None:
         """Make the relation of `statement`."""
 
-    def look_up(self, name: str, table_name: str, key: str, wanted: exp.Query) -> bool:
+    def look_up(
+        self,
+        name: str,
+        table_name: str,
+        key: Sequence[str],
+        wanted: exp.Query,
+        *,
+        null_is_any: bool = False,
+    ) -> bool:
         """Make a relation of some rows of a stored log of terms, by its index.
 
         Args:
             name: of the relation.
             table_name: of the log.
-            key: the column whose values are wanted.
-            wanted: pairs of a value of that column and of `predicate`, which may be null: any.
+            key: the columns whose values are wanted.
+            wanted: rows of their values.
+            null_is_any: whether a null in the last column stands for any value.
 
         Returns:
             Whether it is made. Else a scan has to find the rows.

@@ -106,7 +106,8 @@ class _ScopeLog:
         if side != "predicate":
             stored = f"{hop.relation}_{side}"
             wanted = hop.wanted(side)
-            if self.engine.look_up(stored, stored_log(self.scope), side, wanted):
+            key = (side, "predicate")
+            if self.engine.look_up(stored, stored_log(self.scope), key, wanted, null_is_any=True):
                 return self._log(f"{stored}_log", stored)
         if self._whole is None:
             self._whole = self._log(f"{self.prefix}_log")

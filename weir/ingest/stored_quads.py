@@ -27,7 +27,7 @@ def quads_about(
     upto: exp.Expr = column("epoch") <= number(until)
     candidates, stored = f"candidates_of_{name}", f"{name}_stored"
     wanted = select(column("subject"), column("predicate")).distinct().from_(rows_of(assertions))
-    if engine.look_up(stored, QUADS.name, "subject", wanted):
+    if engine.look_up(stored, QUADS.name, ("subject", "predicate"), wanted):
         engine.make(Statement(candidates, select("*").from_(rows_of(stored)).where(upto)))
     else:
         distinct = select(column("predicate")).distinct().from_(rows_of(assertions))

@@ -29,6 +29,7 @@ from weir.compute.sql import (
     equal,
     inner_join,
     left_join,
+    null_text,
     number,
     over,
     rows_of,
@@ -150,11 +151,10 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
     else:
         engine.make(Statement(changes, _changes(read, work, new), keep))
     if not read.has_whole_log:
-        tables = {item.query: stored_rows(item) for item, _ in checked}
-        _open(engine, stored, read, tables)
         keys = select(*columns(read.key), from_=rows_of(changes), distinct=True)
         # It is joined with the stored rows, which are many.
         engine.make(Statement(changed, keys, "broadcast"))
+        _look_up_or_open(engine, stored, read, changed, [item for item, _ in checked])
         looked_up = _multiplicities_before(read, work, changed, stored)
         engine.make(Statement(before, looked_up, "small"))
     engine.make(Statement(name, _answer_rows(read, work, changes, before, new)))
@@ -217,6 +217,38 @@ def _open(engine: Engine, name: str, read: _Read, tables: dict[str, StoredTable]
         where=[column("node").eq(text(ANSWER))],
     )
     engine.make(Statement(name, rows))
+
+
+def _look_up_or_open(
+    engine: Engine, name: str, read: _Read, changed: str, works: Sequence[Backlog]
+) -> None:
+    """Make a relation with at least the stored rows that are in `changed`, as `_open` does."""
+    parts: list[exp.Query] = []
+    rest: dict[str, StoredTable] = {}
+    for work in works:
+        looked_up, key = f"{name}_{work.query}", ("node", *work.variables)
+        wanted = select(
+            alias(text(ANSWER), "node"),
+            *columns(work.variables),
+            from_=rows_of(changed),
+            where=[column("scope").eq(text(work.query))],
+        )
+        if engine.look_up(looked_up, EMBEDDINGS.name(work.query), key, wanted):
+            cells = [
+                column(variable) if variable in work.variables else null_text(variable)
+                for variable in read.variables
+            ]
+            scope = alias(text(work.query), "scope")
+            numbers = columns(("epoch", "weight"))
+            parts.append(select(scope, *cells, *numbers, from_=rows_of(looked_up)))
+        else:
+            rest[work.query] = stored_rows(work)
+    if rest:
+        opened = f"{name}_rest" if parts else name
+        _open(engine, opened, read, rest)
+        parts.append(select("*", from_=rows_of(opened)))
+    if len(parts) > 1 or not rest:
+        engine.make(Statement(name, union_all(parts)))
 
 
 def _make_changes_by_instant(
