@@ -305,8 +305,8 @@ class Settings(BaseSettings):
     )
     index: Literal["auto", "on", "off"] = Field(
         "auto",
-        description="whether the logs of the graph and of answers have an index in `cache`, by which"
-        " the rows that changes can join with, or that change, are found without a scan",
+        description="whether the logs of the graph and of answers have an index in `cache`, by"
+        " which the rows that changes can join with, or that change, are found without a scan",
     )
     storage_options: dict[str, str] = Field(
         default_factory=dict,

@@ -12,10 +12,14 @@ from typing import Any
 
 import pytest
 
+from tests.support.damage import append_foreign
 from tests.support.opened import call
 from tests.support.projects.project import Project
 from tests.traversals.served import Served
 from tests.traversals.webs import HOSTS, PREDICATES, Oracle, Web, change, random_web
+from weir.audit.checked import table_of
+from weir.audit.stage import examined
+from weir.expectations.suite import QualityResult
 from weir.ingest.stage import ingest_changes
 from weir.lake.tables import Table
 from weir.project import open_lake
@@ -115,6 +119,34 @@ def test_the_graph_has_the_documents_that_a_search_reaches(
         call(ingest_changes, project.settings, "again")
         assert log_of(project) == before, (seed, "a replay commits nothing")
         assert log_of(ingested_at_once(project, tmp_path / f"{seed}-once")) == before, seed
+
+
+@pytest.mark.parametrize("weight", [1, -1])
+def test_an_audit_finds_a_merge_that_is_not_that_of_the_documents(
+    tmp_path: Path, weight: int
+) -> None:
+    project = Project(tmp_path)
+    project.write("traversals.yml", TRAVERSALS)
+    project.write("sources.yml", "sources: []\n")
+    rng = random.Random(1)
+    web = random_web(rng, 12)
+    for step in range(3):
+        evaluate(project, web, START + timedelta(hours=step))
+        call(ingest_changes, project.settings, f"ingest-{step}")
+        change(rng, web, 12)
+    (good,) = merge_checks(project)
+    assert good.success
+    merged = next(r for r in project.table("quads") if r["graph"] == web_graph("nose"))
+    more = {"object": '"never"'} if weight > 0 else {"epoch": 3}
+    append_foreign(open_lake(project.settings), "quads", [{**merged, **more, "weight": weight}])
+    (wrong,) = merge_checks(project)
+    assert (table_of(wrong), wrong.success, wrong.unexpected_rows) == ("documents/nose", False, 1)
+
+
+def merge_checks(project: Project) -> list[QualityResult]:
+    """The results of a whole audit about what traversals merged."""
+    results = call(examined, project.settings, "audit", full=True).results
+    return [result for result in results if result.expectation == "is_merged"]
 
 
 def test_an_evaluation_without_a_change_is_no_epoch(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-"""Checks that the logs of the graph are well formed, and `triples` is the union of `quads`."""
+"""Checks that the logs of the graph are well formed, and have what is made of `quads`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
@@ -25,6 +25,7 @@ from weir.compute.sql import (
     select,
     subquery,
     sum_of,
+    text,
     union_all,
 )
 from weir.engine.graph import POSITIONS, is_unreserved
@@ -32,13 +33,18 @@ from weir.engine.relations import BEFORE_ALL, EpochRange
 from weir.engine.sweep import set_log
 from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
-from weir.lake.tables import QUADS, TRANSACTIONS, TRIPLES
+from weir.lake.tables import DOCUMENTS, QUADS, TRANSACTIONS, TRIPLES
+from weir.lake.tables.layout import split_name
 from weir.lake.upkeep.consolidated import consolidated_until
+from weir.rdf.reserved_graphs import parts_of_web, web_graph
 from weir.validate.validation import validate_graph
 
 EPOCHS = CheckOf("epochs_have_no_holes", "The epochs are 1, 2, 3, ..., each once.")
 SET = CheckOf("log_is_of_a_set", "A triple appears and vanishes in turn, once in an epoch.")
 UNION = CheckOf("is_the_union", "The triples of every epoch are those of all graphs.")
+MERGE = CheckOf(
+    "is_merged", "The graph of a traversal has the triples of its documents at every epoch."
+)
 _TRIPLES = StoredTable("audited_triples", TRIPLES.name)
 QUADS_ROWS = "audited_quads"
 """The relation of `quads` that `union_log` reads."""
@@ -74,38 +80,68 @@ def log_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResult
 
 
 def union_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResult]:
-    """Check that `triples` is the union of the graphs, at all epochs that both logs have."""
+    """Check what is made of the graphs, at all epochs that the logs have.
+
+    `triples` is their union, and the graph of a traversal the merge of its documents.
+    """
     start = max(consolidated_until(lake, name) for name in (QUADS.name, TRIPLES.name))
+    stored = select(*columns((*POSITIONS, "epoch", "weight")), from_=rows_of(_TRIPLES.name))
+    wrong = LakeQuery(_difference(union_log(head), stored, start, head), (_TRIPLES, _QUADS))
+    total, examples = unexpected(engine, "wrong_union", wrong)
+    yield UNION.result(TRIPLES.name, examples, total)
+    for table in lake.tables():
+        folder, traversal = split_name(table)
+        if folder == DOCUMENTS.folder:
+            merge = [column("graph").eq(text(web_graph(traversal)))]
+            difference = _difference(_merge_log(traversal, head), _bag(head, merge), start, head)
+            wrong = LakeQuery(difference, (_QUADS,))
+            total, examples = unexpected(engine, f"wrong_merge_{traversal}", wrong)
+            yield MERGE.result(table, examples, total)
+
+
+def _difference(expected: exp.Query, stored: exp.Query, start: int, head: int) -> exp.Select:
+    """The triples that one of two logs has and the other has not: s, p, o, epoch, missing.
+
+    Args:
+        expected: a log.
+        stored: the other one.
+        start: what changed up to this epoch is compared as one state.
+        head: later epochs are left out.
+    """
     at = alias(greatest(column("epoch"), number(start)), "epoch")
-    union = select(*columns(POSITIONS), at, column("weight"), from_=subquery(union_log(head), "u"))
-    stored = select(
-        *columns(POSITIONS),
-        at,
-        alias(exp.Neg(this=column("weight")), "weight"),
-        from_=rows_of(_TRIPLES.name),
-        where=[column("epoch") <= number(head)],
-    )
+    known = [column("epoch") <= number(head)]
+    right = select(*columns(POSITIONS), at, column("weight"), from_=subquery(expected, "expected"))
+    weight = alias(exp.Neg(this=column("weight")), "weight")
+    own = select(*columns(POSITIONS), at, weight, from_=subquery(stored, "stored"), where=known)
     key = (*POSITIONS, "epoch")
-    wrong = select(
+    return select(
         *columns(key),
         alias(bigint(sum_of(column("weight"))), "missing"),
-        from_=subquery(union_all([union, stored]), "both"),
+        from_=subquery(union_all([right, own]), "both"),
         group_by=columns(key),
         having=sum_of(column("weight")).neq(number(0)),
     )
-    query = LakeQuery(wrong, (_TRIPLES, _QUADS))
-    total, examples = unexpected(engine, "wrong_union", query)
-    yield UNION.result(TRIPLES.name, examples, total)
+
+
+def _merge_log(traversal: str, head: int) -> exp.Query:
+    """The log of the merge of the documents of a traversal, from the relation `QUADS_ROWS`."""
+    first, after = parts_of_web(traversal)
+    parts = [column("graph") >= text(first), column("graph") < text(after)]
+    return set_log(_bag(head, parts), POSITIONS, EpochRange(BEFORE_ALL, head))
+
+
+def _bag(head: int, where: Sequence[exp.Expr]) -> exp.Select:
+    """The changes of the triples of some graphs."""
+    return select(
+        *columns((*POSITIONS, "epoch", "weight")),
+        from_=rows_of(QUADS_ROWS),
+        where=[column("epoch") <= number(head), *where],
+    )
 
 
 def union_log(head: int) -> exp.Query:
     """The log of the union of all graphs except replicas, from the relation `QUADS_ROWS`."""
-    bag = select(
-        *columns((*POSITIONS, "epoch", "weight")),
-        from_=rows_of(QUADS_ROWS),
-        where=[column("epoch") <= number(head), is_unreserved()],
-    )
-    return set_log(bag, POSITIONS, EpochRange(BEFORE_ALL, head))
+    return set_log(_bag(head, [is_unreserved()]), POSITIONS, EpochRange(BEFORE_ALL, head))
 
 
 def union_query(head: int) -> LakeQuery:

@@ -129,5 +129,6 @@ def _row(iri: str, page: Page) -> dict[str, Any]:
         "due_at": time_at(round(known.due_at * 1_000_000)),
         "changes": known.changes,
         "failures": known.failures,
+        "fault": known.fault or ("suspect" if page.is_suspect else None),
         "reason": known.reason or None,
     }
