@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from math import ceil, log
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from weir.lake.lake import Lake
 
 _FORMAT = 2
-_NOTE, _LOCK = "index.json", "lock"
+NOTE: Final = "index.json"
+"""The file in the folder of an index that says what its files are."""
+_LOCK = "lock"
 _BETWEEN = "\r"
 """Is between the values of a row; like the end of a row, no term in N-Triples form has it."""
 _NULL = "\\N"
@@ -92,7 +94,7 @@ class _State:
     def read(cls, folder: Path) -> Self | None:
         """What is noted; None if nothing is, or not by this version of Weir."""
         try:
-            note = json.loads((folder / _NOTE).read_bytes())
+            note = json.loads((folder / NOTE).read_bytes())
             if note.pop("checksum") != _digest(note) or note.pop("format") != _FORMAT:
                 return None
             files = tuple(SortedFile(**file) for file in note.pop("files"))
@@ -102,7 +104,7 @@ class _State:
 
     def write(self, folder: Path) -> None:
         note = {"format": _FORMAT, **asdict(self)}
-        write_whole(folder / _NOTE, json.dumps({**note, "checksum": _digest(note)}))
+        write_whole(folder / NOTE, json.dumps({**note, "checksum": _digest(note)}))
 
 
 def _digest(note: Mapping[str, Any]) -> str:
@@ -189,7 +191,7 @@ class LogIndex:
     def remove(self) -> None:
         """Remove the index."""
         self.close()
-        _removed(self._folder / _NOTE)
+        _removed(self._folder / NOTE)
 
     @property
     def _columns(self) -> pa.Schema:
@@ -267,7 +269,7 @@ class LogIndex:
 
     def _noted(self, state: _State) -> _State:
         state.write(self._folder)
-        named = {_NOTE, _LOCK, *(part for file in state.files for part in file.parts)}
+        named = {NOTE, _LOCK, *(part for file in state.files for part in file.parts)}
         for path in self._folder.iterdir():
             if path.name not in named:
                 _removed(path)

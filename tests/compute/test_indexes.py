@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -134,3 +135,18 @@ def test_a_damaged_index_is_left_to_a_scan_with_a_message_and_made_again(
     assert said[0].startswith("the index of triples by subject is not used: block ")
     with engine_with(lake, database, said) as engine:
         assert looks_up(engine, ("<urn:s7>", None))
+
+
+def test_the_index_of_a_table_that_is_gone_is_removed_with_the_next_one(
+    lake: Lake, database: Database
+) -> None:
+    with engine_with(lake, database, []) as engine:
+        assert looks_up(engine, ("<urn:s7>", None))
+    (note,) = Path(lake.root).parent.rglob("index.json")
+    gone = note.parents[1].with_name("embeddings") / "gone" / "node"
+    shutil.copytree(note.parent, gone)
+    shutil.rmtree(note.parent)
+    with engine_with(lake, database, []) as engine:
+        assert looks_up(engine, ("<urn:s7>", None))
+    assert not gone.exists()
+    assert note.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from weir.compute.placement import Extent
 from weir.lake.counted import counted
-from weir.lake.index.log_index import LogIndex, NoIndex
+from weir.lake.index.log_index import NOTE, LogIndex, NoIndex
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,9 +107,22 @@ class Indexes:
             self._opened[table_name, *key] = index
         rows = Extent.of(table).rows or 0
         what = f"the index of {table_name} by {key[0]}"
+
+        def building() -> None:
+            self.progress(f"making {what}, {counted(rows, 'row')}")
+            self._remove_others()
+
         try:
-            index.follow(table, lambda: self.progress(f"making {what}, {counted(rows, 'row')}"))
+            index.follow(table, building)
             return index.rows_with(values, _BYTES)
         except NoIndex as reason:
             self.progress(f"{what} is not used: {reason}")
             return None
+
+    def _remove_others(self) -> None:
+        """Remove the indexes of tables that are no longer in the lake, as of a removed query."""
+        tables = {*self._lake.tables()}
+        for note in [*self._folder.rglob(NOTE)]:
+            folder = note.parent
+            if folder.parent.relative_to(self._folder).as_posix() not in tables:
+                shutil.rmtree(folder, ignore_errors=True)
