@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -487,6 +488,35 @@ def test_a_missing_configuration_file_is_named(weir: Weir, tmp_path: Path) -> No
     assert called.code == EXIT_USAGE
     assert "other.toml" in called.err
     assert "Traceback" not in called.err
+
+
+@pytest.mark.parametrize("folder", ["queries", "notes/2026"])
+def test_a_command_in_a_folder_of_a_project_is_about_the_project(
+    weir: Weir, published: HandMadeLake, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    published.project.write("weir.toml", 'lake = "lake"\n')
+    expected = weir("show", "q").out
+    below = published.project.folder / folder
+    below.mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(below)
+    assert weir("show", "q").out == expected
+    # A folder with queries or sources of its own is another project.
+    (below / "sources.yml").write_text("sources: []\n")
+    assert weir("show", "q").code == EXIT_USAGE
+
+
+def test_a_folder_that_is_in_no_project_is_said_to_be_in_none(
+    weir: Weir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The folders of tests may be in that of the repository, which is a project.
+    monkeypatch.chdir("/")
+    called = weir("status")
+    assert called.code == EXIT_USAGE
+    assert "this folder is not a project, nor in one" in called.err
+
+
+def test_the_version_is_that_of_the_package(weir: Weir) -> None:
+    assert weir("--version").out == f"weir {version('weir')}\n"
 
 
 def test_debug_shows_the_traceback(weir: Weir, tmp_path: Path) -> None:

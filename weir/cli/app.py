@@ -49,14 +49,29 @@ for panel, commands in _COMMANDS.items():
 app.add_typer(remotes, name="remotes", rich_help_panel="Inspect")
 
 
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        from importlib.metadata import version
+
+        print(f"weir {version('weir')}")
+        raise typer.Exit
+
+
 @app.callback()
 def weir(
     context: typer.Context,
     config: Annotated[
-        Path | None, typer.Option(help="Configuration file; default: weir.toml in this folder.")
+        Path | None,
+        typer.Option(help="Configuration file; default: weir.toml in this folder or one above."),
     ] = None,
     output: Annotated[Output, typer.Option(help="How results are printed.")] = Output.table,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    show_version: Annotated[  # noqa: ARG001  (its callback prints it)
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
 ) -> None:
     """Keep the answers of SPARQL queries over a changing RDF graph up to date.
 

@@ -49,10 +49,16 @@ class Options:
         from weir.settings import CONFIG_FILE, Settings
 
         settings = Settings.load(self.config)
+        if self.config is not None:
+            return settings
         has_any = (settings.project / CONFIG_FILE, settings.sources, settings.queries)
-        if self.config is None and not any(path.exists() for path in has_any):
+        if not any(path.exists() for path in has_any):
+            above = next((up for up in Path.cwd().parents if (up / CONFIG_FILE).is_file()), None)
+            if above is not None:
+                return Settings.load(above / CONFIG_FILE)
             raise ConfigurationError(
-                f"this folder is not a project: it has no {CONFIG_FILE}, no sources and no queries",
+                f"this folder is not a project, nor in one: it has no {CONFIG_FILE}, no sources and"
+                " no queries",
                 str(settings.project),
                 "Change to a project, name its configuration by --config, or run `weir init`.",
             )
