@@ -313,6 +313,11 @@ class Settings(BaseSettings):
         repr=False,
         description="credentials of an object store, by the names of delta-rs; Spark has them, too",
     )
+    prefixes: dict[str, str] = Field(
+        default_factory=dict,
+        description="IRIs by prefix, without its colon: `weir show` and `weir log` shorten by them,"
+        " and by those that the query declares",
+    )
     spark: SparkSettings = Field(default_factory=SparkSettings)
     duckdb: DuckDbSettings = Field(default_factory=DuckDbSettings)
     limits: Limits = Field(default_factory=Limits)
@@ -326,6 +331,16 @@ class Settings(BaseSettings):
         if isinstance(value, str) and "\0" in value:
             raise ValueError("it has the character U+0000, which no path has")
         return value
+
+    @field_validator("prefixes")
+    @classmethod
+    def _are_prefixes(cls, prefixes: dict[str, str]) -> dict[str, str]:
+        for prefix, iri in prefixes.items():
+            if not re.fullmatch(r"([^\W\d_]([\w.-]*[\w-])?)?", prefix):
+                raise ValueError(f"{prefix!r} is no prefix; write it without its colon")
+            if not re.fullmatch(r"[A-Za-z][\w+.-]*:[^<>\"{}|^`\\\s]*", iri):
+                raise ValueError(f"{prefix}: {iri!r} is no absolute IRI")
+        return prefixes
 
     @classmethod
     def settings_customise_sources(

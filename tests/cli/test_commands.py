@@ -112,6 +112,26 @@ def test_show_prints_an_earlier_answer_in_exact_terms(weir: Weir, published: Han
     ]
 
 
+@pytest.mark.parametrize("command", [("show", "q"), ("log", "q")])
+def test_iris_are_shortened_for_people_by_the_prefixes_of_query_and_project(
+    weir: Weir, published: HandMadeLake, command: tuple[str, str]
+) -> None:
+    assert A.strip("<>") in weir(*command).out
+    published.project.write("weir.toml", 'lake = "lake"\n[prefixes]\nown = "http://a/"\n')
+    assert "own:a" in weir(*command).out
+    published.query("q", f"PREFIX its: <http://a/>\n{SELECT}")
+    assert "its:a" in weir(*command).out
+    for more in (("--full",), ("--terms",), ("--output", "json")):
+        assert A.strip("<>") in weir(*command, *more).out
+
+
+def test_a_prefix_that_is_none_is_refused(weir: Weir, published: HandMadeLake) -> None:
+    published.project.write("weir.toml", 'prefixes = {"a:" = "http://a/"}\n')
+    called = weir("show", "q")
+    assert called.code == EXIT_USAGE
+    assert "'a:' is no prefix; write it without its colon" in called.err
+
+
 def test_show_says_when_it_leaves_rows_out(weir: Weir, published: HandMadeLake) -> None:
     del published
     assert "--limit 0 for all" in weir("show", "q", "--limit", "1").out

@@ -46,3 +46,30 @@ def test_the_plain_value_of_an_iri_is_its_text_and_blank_nodes_stay(
     query = "SELECT plain_value(term) FROM (SELECT unnest(?) AS term)"
     found = [row[0] for row in connection.execute(query, [terms]).fetchall()]
     assert found == ["http://a/é?x=1", "_:b1", None]
+
+
+PREFIXES = {"ex": "http://example.org/", "p": "http://example.org/people#", "": "urn:it's:"}
+
+
+@pytest.mark.parametrize(
+    ("term", "shown"),
+    [
+        ("<http://example.org/bob>", "ex:bob"),
+        ("<http://example.org/people#ann-1.2>", "p:ann-1.2"),
+        ("<http://example.org/people#\u00e9t\u00e9>", "p:\u00e9t\u00e9"),
+        ("<urn:it's:here>", ":here"),
+        # What would need an escape, or looks like the end of a sentence, is whole.
+        ("<http://example.org/a/b>", "http://example.org/a/b"),
+        ("<http://example.org/a.>", "http://example.org/a."),
+        ("<http://example.org/>", "http://example.org/"),
+        ("<http://example.org/people>", "ex:people"),
+        ("<http://example.com/bob>", "http://example.com/bob"),
+        ('"http://example.org/bob"', "http://example.org/bob"),
+        ("_:bob", "_:bob"),
+    ],
+)
+def test_an_iri_is_shortened_by_the_longest_prefix_that_leaves_a_plain_name(
+    term: str, shown: str
+) -> None:
+    connection = connect_with_plain_values(Settings(), PREFIXES)
+    assert connection.execute("SELECT plain_value(?)", [term]).fetchall() == [(shown,)]

@@ -41,6 +41,7 @@ COMMON_SETTINGS = (
     "programs",
     "sources",
     "remotes",
+    "prefixes",
     "storage_options",
     "spark.master",
     "spark.driver_memory",

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.opened import call
 from tests.support.projects.replicas import IRI, ReplicaProject
-from weir.cli.answer_logs import answer_at
+from weir.cli.answer_logs import Printed, answer_at
 from weir.cli.moments import Moment
 from weir.errors import QualityError
 from weir.progress.backlog import answered_since
@@ -166,7 +166,7 @@ def test_an_edited_query_keeps_its_answer_until_the_new_one_is_complete(
         each for each in project.table("answers/cities") if each["weight"] > 0 and each["area"]
     ]
     assert row["epoch"] == 3
-    columns, rows = answer_at(project.settings, "cities", Moment(epoch=2), terms=False, limit=0)
+    columns, rows = answer_at(project.settings, "cities", Moment(epoch=2), Printed(0))
     assert (columns, len(rows)) == (("user", "n", "weight"), 2)
 
 

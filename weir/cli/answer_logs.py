@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
@@ -147,72 +147,75 @@ def register_table(bindings: Bindings, lake: Lake, table_name: str, relation: st
     return list(dataset.schema.names)
 
 
-def answer_at(settings: Settings, query: str, moment: Moment, *, terms: bool, limit: int) -> Rows:
-    """The published answer of a query at a moment.
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """How rows of answers are printed.
 
-    Args:
-        settings: of the project.
-        query: its name.
-        moment: which state.
-        terms: exact terms instead of plain values.
+    Attributes:
         limit: maximum number of rows; 0 = all.
+        terms: exact terms instead of plain values.
+        prefixes: IRIs by the prefix that shortens them among plain values.
+    """
+
+    limit: int
+    terms: bool = False
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+
+    def bindings(self, settings: Settings) -> Bindings:
+        """Those of a connection to DuckDB."""
+        return Bindings(connect_with_plain_values(settings, self.prefixes))
+
+    def values(self, variables: Iterable[str]) -> list[exp.Expr]:
+        """The columns of some variables."""
+        return [*columns(variables)] if self.terms else [plain_value(name) for name in variables]
+
+
+def answer_at(settings: Settings, query: str, moment: Moment, printed: Printed) -> Rows:
+    """The published answer of a query at a moment.
 
     Raises:
         WeirError: the query has no published answer.
     """
-    lake, bindings = open_lake(settings), Bindings(connect_with_plain_values(settings))
+    lake, bindings = open_lake(settings), printed.bindings(settings)
     log = _existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
-    answer = log.state(*_values(variables, terms=terms))
+    answer = log.state(*printed.values(variables))
     if moment.epoch is not None:
         answer = answer.where(column("epoch") <= number(moment.epoch))
     if moment.instant is not None:
         answer = answer.where(column("event_time") <= time_of(number(moment.instant)))
     with lake.using(ANSWERS.name(query)):
-        return fetch(bindings.connection, answer, limit, order=variables)
+        return fetch(bindings.connection, answer, printed.limit, order=variables)
 
 
-def intervals_at(
-    settings: Settings, query: str, moment: Moment, *, terms: bool, limit: int
-) -> Rows:
+def intervals_at(settings: Settings, query: str, moment: Moment, printed: Printed) -> Rows:
     """The intervals in which rows of a query over streams held, as known at a moment's epoch.
-
-    Args:
-        settings: of the project.
-        query: its name.
-        moment: which state.
-        terms: exact terms instead of plain values.
-        limit: maximum number of rows; 0 = all.
 
     Raises:
         WeirError: the query has no published answer.
     """
-    lake, bindings = open_lake(settings), Bindings(connect_with_plain_values(settings))
+    lake, bindings = open_lake(settings), printed.bindings(settings)
     log = _existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
-    intervals = log.intervals(variables, _values(variables, terms=terms), epoch=moment.epoch)
+    intervals = log.intervals(variables, printed.values(variables), epoch=moment.epoch)
     with lake.using(ANSWERS.name(query)):
-        return fetch(bindings.connection, intervals, limit, order=(*variables, "since"))
+        return fetch(bindings.connection, intervals, printed.limit, order=(*variables, "since"))
 
 
 def changes_between(
-    settings: Settings, query: str, first: int, last: int | None, *, terms: bool, limit: int
+    settings: Settings, query: str, first: int, last: int | None, printed: Printed
 ) -> Rows:
     """The published changes of a query from epoch `first` to `last`, both included.
-
-    Args:
-        terms: exact terms instead of plain values.
-        limit: maximum number of rows; 0 = all.
 
     Raises:
         WeirError: the query has no published answer.
     """
-    lake, bindings = open_lake(settings), Bindings(connect_with_plain_values(settings))
+    lake, bindings = open_lake(settings), printed.bindings(settings)
     log = _existing_log(bindings, lake, query)
     changes = (
         select(
             *columns(("epoch", "weight")),
-            *_values(log.variables, terms=terms),
+            *printed.values(log.variables),
             column("event_time"),
         )
         .from_(rows_of(log.relation))
@@ -222,7 +225,10 @@ def changes_between(
         changes = changes.where(column("epoch") <= last)
     with lake.using(ANSWERS.name(query)):
         return fetch(
-            bindings.connection, changes, limit, order=("epoch", "event_time", *log.variables)
+            bindings.connection,
+            changes,
+            printed.limit,
+            order=("epoch", "event_time", *log.variables),
         )
 
 
@@ -246,10 +252,6 @@ def _variables(log: AnswerLog, lake: Lake, moment: Moment) -> tuple[str, ...]:
     if moment.over_streams and moment.epoch is not None:
         return log.variables
     return log.variables_at(lake, moment.epoch)
-
-
-def _values(variables: tuple[str, ...], *, terms: bool) -> list[exp.Expr]:
-    return [*columns(variables)] if terms else [plain_value(name) for name in variables]
 
 
 def fetch(

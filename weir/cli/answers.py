@@ -12,11 +12,13 @@ from weir.cli.output import print_rows
 from weir.project import open_lake
 
 if TYPE_CHECKING:
+    from weir.cli.answer_logs import Printed
     from weir.settings import Settings
 
 Terms = Annotated[
     bool, typer.Option("--terms", help="Exact terms in N-Triples form instead of plain values.")
 ]
+Full = Annotated[bool, typer.Option("--full", help="IRIs in full, not shortened by prefixes.")]
 Limit = Annotated[int, typer.Option(min=0, help="Maximum number of rows; 0 = all.")]
 
 
@@ -42,6 +44,7 @@ def show(
     ] = False,
     limit: Limit = 100,
     terms: Terms = False,
+    full: Full = False,
 ) -> None:
     """Print the published answer of a query.
 
@@ -52,19 +55,20 @@ def show(
 
     options = Options.of(context)
     settings = options.settings()
+    printed = _printed(options, settings, query, limit, terms=terms, full=full)
     if held:
-        _show_held(options, settings, query, (at, epoch, intervals or None), limit, terms=terms)
+        _show_held(options, settings, query, (at, epoch, intervals or None), printed)
         return
     _require_published(settings, query)
     moment = moment_of(settings, query, at, epoch)
     if intervals:
         _require_intervals(query, at, over_streams=moment.over_streams)
-        columns, rows = intervals_at(settings, query, moment, terms=terms, limit=_one_more(limit))
+        columns, rows = intervals_at(settings, query, moment, printed)
         title = f"{query}{INTERVALS}" + ("" if epoch is None else f", as of epoch {epoch}")
-        _print(options, columns, rows, limit, title=title, times=("since", "until"))
+        _print(options, columns, rows, printed, title=title, times=("since", "until"))
         return
-    columns, rows = answer_at(settings, query, moment, terms=terms, limit=_one_more(limit))
-    _print(options, columns, rows, limit, title=moment.title or f"{query}{CURRENT}")
+    columns, rows = answer_at(settings, query, moment, printed)
+    _print(options, columns, rows, printed, title=moment.title or f"{query}{CURRENT}")
 
 
 def log(
@@ -74,6 +78,7 @@ def log(
     to_epoch: Annotated[int | None, typer.Option("--to", min=0, help="Last epoch.")] = None,
     limit: Limit = 100,
     terms: Terms = False,
+    full: Full = False,
 ) -> None:
     """Print the published changes of a query: rows that appeared (+) or vanished (-), by epoch.
 
@@ -89,9 +94,8 @@ def log(
     options = Options.of(context)
     settings = options.settings()
     _require_published(settings, query)
-    columns, rows = changes_between(
-        settings, query, from_epoch, to_epoch, terms=terms, limit=_one_more(limit)
-    )
+    printed = _printed(options, settings, query, limit, terms=terms, full=full)
+    columns, rows = changes_between(settings, query, from_epoch, to_epoch, printed)
     title = f"{query}{CHANGES}"
     lake = open_lake(settings)
     answer = published_over_streams(settings, Completion.read(lake), query)
@@ -101,11 +105,11 @@ def log(
     rows = [(*row, causes.of_row(row[epoch], row[time])) for row in rows]
     columns = (*columns, CAUSE)
     if answer is None:
-        _print(options, columns, rows, limit, title=title)
+        _print(options, columns, rows, printed, title=title)
         return
     marked = [(*row, answer.is_correction(row[epoch], row[time])) for row in rows]
     times = ("event_time",)
-    _print(options, (*columns, "correction"), marked, limit, title=title, times=times)
+    _print(options, (*columns, "correction"), marked, printed, title=title, times=times)
 
 
 def sql(
@@ -131,9 +135,7 @@ def _show_held(
     settings: Settings,
     query: str,
     others: tuple[object, ...],
-    limit: int,
-    *,
-    terms: bool,
+    printed: Printed,
 ) -> None:
     from weir.cli.held_rows import held_answer
     from weir.errors import ConfigurationError
@@ -142,8 +144,8 @@ def _show_held(
         raise ConfigurationError(
             "--held prints the newest state alone", "", "Leave --at, --as-of and --intervals out."
         )
-    (columns, rows), reason = held_answer(settings, query, terms=terms, limit=_one_more(limit))
-    _print(options, columns, rows, limit, title=f"{query}, held back: {reason}")
+    (columns, rows), reason = held_answer(settings, query, printed)
+    _print(options, columns, rows, printed, title=f"{query}, held back: {reason}")
 
 
 def _require_published(settings: Settings, query: str) -> None:
@@ -212,16 +214,26 @@ def _require_intervals(query: str, at: str | None, *, over_streams: bool) -> Non
         )
 
 
-def _one_more(limit: int) -> int:
-    """The limit to query with: one row more, which shows whether rows are left out."""
-    return limit + 1 if limit else 0
+def _printed(
+    options: Options, settings: Settings, query: str, limit: int, *, terms: bool, full: bool
+) -> Printed:
+    """How the rows of a query are printed: one more than `limit` shows that rows are left out.
+
+    IRIs are shortened for people alone.
+    """
+    from weir.cli.answer_logs import Printed
+    from weir.cli.prefixes import prefixes_of
+
+    in_full = terms or full or options.output is not Output.table
+    prefixes = {} if in_full else prefixes_of(settings, query)
+    return Printed(limit + 1 if limit else 0, terms, prefixes)
 
 
 def _print(
     options: Options,
     columns: tuple[str, ...],
     rows: list[tuple[Any, ...]],
-    limit: int,
+    printed: Printed,
     *,
     title: str,
     times: Collection[str] = (),
@@ -229,7 +241,8 @@ def _print(
     """Print rows; a table shows the columns `times` with all digits and the zone."""
     from weir.lake.instants import time_text
 
-    shown = rows[:limit] if limit else rows
+    limit = printed.limit - 1 if printed.limit else len(rows)
+    shown = rows[:limit]
     if len(shown) < len(rows):
         title += f", the first {limit} rows (--limit 0 for all)"
     records = [dict(zip(columns, row, strict=True)) for row in shown]

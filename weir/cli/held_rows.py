@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from weir.cli.answer_logs import Rows, fetch, plain_value
-from weir.cli.plain_values import connect_with_plain_values
+from weir.cli.answer_logs import Printed, Rows, fetch, plain_value
 from weir.compute.sql import (
     alias,
     bigint,
@@ -18,7 +17,6 @@ from weir.compute.sql import (
 from weir.definitions.catalog import Catalog
 from weir.definitions.names import folders_of, is_declared
 from weir.errors import ConfigurationError
-from weir.lake.delta.bindings import Bindings
 from weir.lake.tables import EMBEDDINGS
 from weir.plan.plan import ANSWER
 from weir.progress.completion import Completion
@@ -28,14 +26,13 @@ from weir.remotes.readiness import why_unpublished
 from weir.settings import Settings
 
 
-def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> tuple[Rows, str]:
+def held_answer(settings: Settings, query: str, printed: Printed) -> tuple[Rows, str]:
     """The answer as it would be published, and why it is held back.
 
     Args:
         settings: of the project.
         query: its name.
-        terms: exact terms instead of plain values.
-        limit: maximum number of rows; 0 = all.
+        printed: how its rows are printed.
 
     Raises:
         ConfigurationError: the answer is not held back.
@@ -53,10 +50,10 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
     (held,) = backlog
     table = completion.lake.open(EMBEDDINGS.name(query), held.snapshot)
     assert table is not None, "its rows were checked"
-    bindings = Bindings(connect_with_plain_values(settings))
+    bindings = printed.bindings(settings)
     bindings.rows("held", table.to_pyarrow_dataset())
     shown = [
-        alias(column(own), name) if terms else plain_value(own, name)
+        alias(column(own), name) if printed.terms else plain_value(own, name)
         for own, (name, _) in zip(held.variables, held.columns, strict=True)
     ]
     rows = select(
@@ -68,4 +65,4 @@ def held_answer(settings: Settings, query: str, *, terms: bool, limit: int) -> t
         having=sum_of(column("weight")).neq(0),
     )
     with completion.lake.using(EMBEDDINGS.name(query)):
-        return fetch(bindings.connection, rows, limit, order=held.variables), reason
+        return fetch(bindings.connection, rows, printed.limit, order=held.variables), reason
