@@ -41,7 +41,6 @@ COMMON_SETTINGS = (
     "programs",
     "sources",
     "remotes",
-    "prefixes",
     "storage_options",
     "spark.master",
     "spark.driver_memory",
