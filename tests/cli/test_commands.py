@@ -15,7 +15,7 @@ from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 from tests.support.projects.project import Project
 from weir.definitions.catalog import Catalog
-from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_USAGE
+from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from weir.ingest.sources.declared import load_sources
 from weir.lake.ledger.runs import FAILED, SUCCEEDED, LedgerRow, record
 from weir.progress.watermarks import head
@@ -638,6 +638,42 @@ def test_a_list_of_no_fault_is_refused(weir: Weir, published: HandMadeLake, fail
 def test_status_without_a_list_of_faults_does_not_fail(weir: Weir, published: HandMadeLake) -> None:
     published.query("new", SELECT)
     assert weir("status").code == 0
+
+
+def test_ls_lists_what_is_declared_with_owner_tags_and_state(
+    weir: Weir, published: HandMadeLake
+) -> None:
+    published.query("r", f"#+ owner: ana\n#+ tags: [x, y]\n#+ description: All.\n{SELECT}")
+    published.query("s", "SELECT")
+    rows = {row["name"]: row for row in weir("ls", "--output", "json").json}
+    assert [*rows] == ["q", "r", "s"]
+    assert [row["state"] for row in rows.values()] == ["current", "new", "broken"]
+    known = {"owner": "ana", "tags": ["x", "y"], "description": "All.", "columns": ["s", "o"]}
+    assert rows["r"] == rows["r"] | known | {"kind": "query", "reads": ["triples"]}
+    assert "x, y" in weir("ls").out
+    assert [row["name"] for row in weir("ls", "--select", "tag:x", "--output", "json").json] == [
+        "r"
+    ]
+    assert "Nothing is selected." in weir("ls", "--select", "state:held").out
+
+
+def test_a_query_whose_text_is_another_one_than_that_of_its_rows_is_modified(
+    weir: Weir, published: HandMadeLake
+) -> None:
+    assert weir("ls", "--select", "state:modified", "--output", "json").json == []
+    published.query("q", SELECT.replace("/p>", "/other>"))
+    (row,) = weir("ls", "--select", "state:modified", "--output", "json").json
+    assert row["name"] == "q"
+
+
+def test_status_of_a_selection_is_about_its_queries_alone(
+    weir: Weir, published: HandMadeLake
+) -> None:
+    published.query("r", SELECT)
+    selected = weir("status", "--exclude", "r", "--output", "json").json
+    assert [query["query"] for query in selected["queries"]] == ["q"]
+    assert weir("status", "--select", "r", "--fail-on", "behind").code == EXIT_QUALITY
+    assert weir("status", "--select", "q", "--fail-on", "behind").code == 0
 
 
 def test_a_query_that_is_current_has_no_note(weir: Weir, published: HandMadeLake) -> None:

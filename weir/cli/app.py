@@ -12,6 +12,7 @@ from weir.cli.answers import log, show, sql
 from weir.cli.audit import audit, repair
 from weir.cli.documents import documents
 from weir.cli.freshness import freshness
+from weir.cli.listing import ls
 from weir.cli.options import Options, Output
 from weir.cli.progress import still_at_work
 from weir.cli.project import doctor, drop, init, rename
@@ -35,7 +36,7 @@ app = typer.Typer(
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, doctor, setup_spark),
     "Run": (ingest, run, refresh),
-    "Inspect": (status, show, log, sql, explain, documents, freshness, report),
+    "Inspect": (status, ls, show, log, sql, explain, documents, freshness, report),
     "Check": (audit, repair),
     "Change": (drop, rename),
 }

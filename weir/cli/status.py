@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from weir.cli.listing import Exclude, Select, names_of
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 
@@ -111,9 +112,12 @@ def status(
             help="Exit with 3 if anything is one of: held,behind,stopped,stale,rejected.",
         ),
     ] = None,
+    select: Select = None,
+    exclude: Exclude = None,
 ) -> None:
     """Print how far each query, source and stream is, and what is wrong with it."""
     from weir.cli.stream_status import stream_statuses
+    from weir.pending import Pending
 
     options = Options.of(context)
     watched = _watched(fail_on)
@@ -126,6 +130,10 @@ def status(
         return
     with options.project() as project:
         now = Status.of(project)
+        if select or exclude:
+            names = {*names_of(Pending(project), select, exclude)}
+            queries = [query for query in now.queries if query.query in names]
+            now = replace(now, queries=queries)
     if options.output is Output.json:
         print_json(now.to_json())
     else:

@@ -186,6 +186,8 @@ class Definition:
         writes_triples: whether the elements of that stream are triples.
         services: what it reads of remotes.
         traversals: the traversals whose documents it reads, in the order of its text.
+        owner: who to ask about it, or empty.
+        tags: words to find it by.
     """
 
     name: str
@@ -209,3 +211,5 @@ class Definition:
     writes_triples: bool = False
     services: Services = NO_SERVICES
     traversals: tuple[TraversalName, ...] = ()
+    owner: str = ""
+    tags: tuple[str, ...] = ()

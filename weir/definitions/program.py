@@ -131,6 +131,8 @@ def read(declaration: Declaration, source: bytes, _: CompilationCache | None = N
         if written is None
         else Registration("rstream", f"<{STREAM_IRI}{written}>"),
         writes_triples=True,
+        owner=said.owner,
+        tags=said.tags,
     )
 
 

@@ -212,6 +212,8 @@ def _definition(declaration: Declaration, text: str, compiled: CompiledQuery) ->
         writes_triples=compiled.form == "construct",
         services=Services(compiled.asked, compiled.remotes, said.staleness),
         traversals=compiled.traversals,
+        owner=said.owner,
+        tags=said.tags,
     )
 
 

@@ -1,0 +1,99 @@
+"""`weir ls`: what is declared, and which of it a selection names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weir.cli.options import Options, Output
+from weir.cli.output import print_json, print_line, print_rows
+
+if TYPE_CHECKING:
+    from weir.definitions.selection import Candidate
+    from weir.pending import Pending
+
+Select = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="CRITERIA",
+        help="Only these: names, patterns, tag:, owner:, kind:, state:; a comma for 'and'.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="CRITERIA", help="Without these; as --select.")
+]
+_COLUMNS = ("name", "kind", "state", "owner", "tags", "description")
+
+
+def ls(context: typer.Context, select: Select = None, exclude: Exclude = None) -> None:
+    """List what is declared: queries and programs, with owner, tags and state."""
+    from weir.pending import Pending
+
+    options = Options.of(context)
+    with options.project() as project:
+        pending = Pending(project)
+        rows = _rows(pending, names_of(pending, select, exclude))
+    if options.output is Output.json:
+        print_json(rows)
+    elif rows:
+        shown = [{**row, "tags": ", ".join(row["tags"]) or None} for row in rows]
+        print_rows(options.output, _COLUMNS, shown, title="")
+    else:
+        print_line("Nothing is selected.")
+
+
+def names_of(
+    pending: Pending, select: Sequence[str] | None, exclude: Sequence[str] | None
+) -> list[str]:
+    """The names of the selected definitions, in order.
+
+    Raises:
+        ConfigurationError: a criterion cannot be understood, or nothing is like it.
+    """
+    from weir.definitions.selection import selected
+
+    return selected(_candidates(pending), select or (), exclude or ())
+
+
+def _candidates(pending: Pending) -> list[Candidate]:
+    from weir.definitions.selection import Candidate
+    from weir.remotes.readiness import is_edited
+
+    kinds = {d.name: d.kind.name for d in pending.catalog.declarations}
+    members = {member.name: member for member in pending.catalog.members}
+    candidates = []
+    for name, state in sorted(pending.definitions.items()):
+        member = members.get(name)
+        states = {state.state}
+        if member is not None and is_edited(member, pending.completion):
+            states.add("modified")
+        owner, tags = ("", ()) if member is None else (member.owner, member.tags)
+        candidates.append(Candidate(name, kinds[name], owner, tags, frozenset(states)))
+    return candidates
+
+
+def _rows(pending: Pending, names: Sequence[str]) -> list[dict[str, Any]]:
+    declared = {d.name: d for d in pending.catalog.declarations}
+    members = {member.name: member for member in pending.catalog.members}
+    rows = []
+    for name in names:
+        state, member = pending.definitions[name], members.get(name)
+        rows.append(
+            {
+                "name": name,
+                "kind": declared[name].kind.name,
+                "state": state.state,
+                "owner": member.owner or None if member else None,
+                "tags": [*member.tags] if member else [],
+                "description": member.description or None if member else None,
+                "columns": [*member.output.columns] if member else [],
+                "reads": sorted(member.reads) if member else [],
+                "streams": sorted({c.name for c in member.axis.windows}) if member else [],
+                "traversals": [*member.traversals] if member else [],
+                "file": str(declared[name].file),
+                "reason": state.reason,
+            }
+        )
+    return rows

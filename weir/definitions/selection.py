@@ -1,0 +1,104 @@
+"""Which definitions a command is about: names, patterns, and what is said of them, as in dbt.
+
+    --select 'room_*' --select tag:museum,state:behind --exclude owner:ana
+
+What any `--select` names is selected, without what any `--exclude` names. Within one, criteria that
+are separated by spaces are alternatives; those separated by commas must hold together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from weir.errors import ConfigurationError
+from weir.text.near import meant
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A definition, and what it can be selected by.
+
+    Attributes:
+        name: its name.
+        kind: what its file declares: query or program.
+        owner: as its front matter says.
+        tags: as its front matter says.
+        states: its state, and `modified` if what is stored is of another text.
+    """
+
+    name: str
+    kind: str
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    states: frozenset[str] = frozenset()
+
+
+_METHODS: Final[Mapping[str, Callable[[Candidate], Iterable[str]]]] = {
+    "kind": lambda candidate: (candidate.kind,),
+    "name": lambda candidate: (candidate.name,),
+    "owner": lambda candidate: (candidate.owner,) if candidate.owner else (),
+    "state": lambda candidate: candidate.states,
+    "tag": lambda candidate: candidate.tags,
+}
+_STATES = ("current", "behind", "held", "waiting", "new", "broken", "modified")
+
+
+def selected(
+    candidates: Sequence[Candidate], select: Sequence[str] = (), exclude: Sequence[str] = ()
+) -> list[str]:
+    """The names of the selected candidates, in their order; of all, if nothing is named.
+
+    Args:
+        candidates: all definitions.
+        select: the values of `--select`.
+        exclude: the values of `--exclude`.
+
+    Raises:
+        ConfigurationError: a value cannot be understood, or nothing is like it.
+    """
+    chosen = _named(candidates, "--select", select) if select else {c.name for c in candidates}
+    left_out = _named(candidates, "--exclude", exclude)
+    return [c.name for c in candidates if c.name in chosen and c.name not in left_out]
+
+
+def _named(candidates: Sequence[Candidate], option: str, values: Sequence[str]) -> set[str]:
+    names: set[str] = set()
+    for value in values:
+        alternatives = value.split()
+        if not alternatives:
+            raise ConfigurationError("nothing is named", option, _HINT)
+        for alternative in alternatives:
+            together = {candidate.name for candidate in candidates}
+            for criterion in alternative.split(","):
+                together &= _matching(candidates, option, criterion)
+            names |= together
+    return names
+
+
+def _matching(candidates: Sequence[Candidate], option: str, criterion: str) -> set[str]:
+    method, colon, pattern = criterion.partition(":")
+    if not colon:
+        method, pattern = "name", criterion
+    if method not in _METHODS:
+        known = f"{meant(method, _METHODS)}{_HINT}"
+        raise ConfigurationError(f"{criterion}: there is no method {method}", option, known)
+    values_of = _METHODS[method]
+    names = {c.name for c in candidates if any(fnmatchcase(v, pattern) for v in values_of(c))}
+    known_values = sorted({value for c in candidates for value in values_of(c)})
+    # That nothing is in a state is no mistake.
+    is_known = pattern in _STATES if method == "state" else bool(names)
+    if not is_known and not names:
+        known_values = list(_STATES) if method == "state" else known_values
+        listed = ", ".join(known_values) or "none"
+        raise ConfigurationError(
+            f"{criterion}: nothing is selected",
+            option,
+            f"{meant(pattern, known_values)}Known for `{method}:`: {listed}.",
+        )
+    return names
+
+
+_HINT = f"Write a name, a pattern such as 'room_*', or a method: {', '.join(_METHODS)}."
