@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import Literal
 
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
@@ -30,6 +31,8 @@ from weir.remotes.readiness import is_edited, why_unpublished
 from weir.settings import Limits
 from weir.validate.over_limit import over_limit
 
+State = Literal["current", "behind", "held", "waiting", "new", "broken", "removed"]
+
 
 @dataclass(frozen=True, slots=True)
 class DefinitionState:
@@ -41,7 +44,8 @@ class DefinitionState:
             graph failed, the published answer is above its limit, or answers of remotes are too
             old; `waiting`: for answers of remotes, until the first one is complete; `new`: not
             published yet; `broken`: its file cannot be used, the newest commit of one of its
-            tables cannot be read, or the graph that it reads is damaged.
+            tables cannot be read, or the graph that it reads is damaged; `removed`: its file is
+            gone, and its answers are there.
         reason: why it is in this state; None if the next run simply continues.
         is_pending: whether a run has anything to do for it, even if only to report an error.
         maintained: how far its embeddings are complete; None if there are none.
@@ -50,7 +54,7 @@ class DefinitionState:
     """
 
     name: str
-    state: str
+    state: State
     reason: str | None
     is_pending: bool
     maintained: Watermark | None = None
@@ -201,7 +205,7 @@ def _state(
     waits = None if item is None or held else why_unpublished(completion, item, query)
     edited = is_edited(query, completion)
     is_pending = item is not None or held is not None or is_behind(completion, query)
-    state: str
+    state: State
     reason: str | None
     if held is not None:
         state, reason = "held", held

@@ -80,7 +80,7 @@ class _State:
     """
 
     table: str
-    columns: list[str]
+    columns: tuple[str, ...]
     built: int
     version: int
     digest: str
@@ -98,7 +98,7 @@ class _State:
             if note.pop("checksum") != _digest(note) or note.pop("format") != _FORMAT:
                 return None
             files = tuple(SortedFile(**file) for file in note.pop("files"))
-            return cls(**note, files=files)
+            return cls(**{**note, "columns": tuple(note["columns"])}, files=files)
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
@@ -126,12 +126,12 @@ class LogIndex:
         self,
         lake: Lake,
         table_name: str,
-        key: Sequence[str],
+        key: tuple[str, ...],
         folder: Path,
         connect: Callable[[], duckdb.DuckDBPyConnection],
     ) -> None:
         self._lake, self._table, self._folder, self._connect = lake, table_name, folder, connect
-        self._key = key
+        self.key = key
         self._state: _State | None = None
         self._open: dict[str, SortedRows] = {}
 
@@ -197,7 +197,7 @@ class LogIndex:
     def _columns(self) -> pa.Schema:
         """The columns of the table, those by which rows are found first."""
         schema = columns_of(self._lake.existing(self._table))
-        names = [*self._key, *(name for name in schema.names if name not in self._key)]
+        names = [*self.key, *(name for name in schema.names if name not in self.key)]
         return pa.schema([schema.field(name) for name in names])
 
     def _current(self, table: StoredTable) -> _State | None:
@@ -214,7 +214,9 @@ class LogIndex:
         return state if is_same and _has_all(state, table) else None
 
     def _is_of(self, table: StoredTable, state: _State) -> bool:
-        return state.table == str(table.metadata().id) and state.columns == self._columns.names
+        return state.table == str(table.metadata().id) and state.columns == tuple(
+            self._columns.names
+        )
 
     def _commit_digest(self, version: int) -> str | None:
         try:
@@ -235,7 +237,7 @@ class LogIndex:
         building()
         file = self._sorted(names_of(files_after(table)))
         version, digest = table.version(), self._commit_digest(table.version())
-        own, columns = str(table.metadata().id), self._columns.names
+        own, columns = str(table.metadata().id), tuple(self._columns.names)
         return self._noted(_State(own, columns, version, version, digest or "", (file,)))
 
     def _extended(self, before: _State, table: StoredTable) -> _State | None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.audit.test_repair import is_right
 from tests.support.damage import newest_commit
-from tests.support.opened import call, has_pending_work
+from tests.support.opened import call, has_pending_work, statuses_of
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import Project
 from weir.audit.checked import table_of
@@ -14,7 +14,6 @@ from weir.audit.files import LOG
 from weir.audit.repair import repair_lake
 from weir.audit.stage import examined
 from weir.cli import main as weir
-from weir.cli.query_status import query_statuses
 from weir.errors import WeirError
 from weir.project import open_lake
 
@@ -42,7 +41,7 @@ def test_a_query_with_a_damaged_log_fails_and_the_others_are_published(
 
 @pytest.mark.usefixtures("table")
 def test_the_status_of_a_query_with_a_damaged_log_is_broken(project: Project) -> None:
-    states = {each.query: each.state for each in call(query_statuses, project.settings)}
+    states = {each.query: each.state for each in statuses_of(project.settings)}
     assert states == {"rooms": "broken", "in_g": "current"}
     assert has_pending_work(project.settings)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 from tests.support.projects.project import Project
+from weir.cli.prefixes import prefixes_of
 from weir.definitions.catalog import Catalog
 from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from weir.ingest.sources.declared import load_sources
@@ -119,10 +121,60 @@ def test_iris_are_shortened_for_people_by_the_prefixes_of_query_and_project(
     assert A.strip("<>") in weir(*command).out
     published.project.write("weir.toml", 'lake = "lake"\n[prefixes]\nown = "http://a/"\n')
     assert "own:a" in weir(*command).out
-    published.query("q", f"PREFIX its: <http://a/>\n{SELECT}")
-    assert "its:a" in weir(*command).out
+    # That of the query comes first, also if its name is later.
+    published.query("q", f"PREFIX zz: <http://a/>\n{SELECT}")
+    assert "zz:a" in weir(*command).out
     for more in (("--full",), ("--terms",), ("--output", "json")):
         assert A.strip("<>") in weir(*command, *more).out
+
+
+@pytest.mark.parametrize("command", ["show", "log"])
+def test_shortened_rows_are_in_the_order_of_the_whole_ones(
+    weir: Weir, lake: HandMadeLake, command: str
+) -> None:
+    lake.query("q", "PREFIX z: <http://a/>\nSELECT ?s ?o WHERE { ?s <http://a/p> ?o }")
+    lake.ingest(1)
+    subjects = ("<http://a/x>", "<http://b/x>", '"http://a/y"', "<http://a/x/y>")
+    changes = [(1, 1, subject, None) for subject in subjects]
+    lake.maintain("q", changes, mode="initial")
+    publish_by_hand(lake, "q", ["s", "o"], changes, watermark=1, is_maintained=True)
+    lines = [
+        weir(command, "q", *more).out.replace("z:x", "http://a/x") for more in ([], ["--full"])
+    ]
+    values = [re.findall(r"http://\S+", shown) for shown in lines]
+    assert values[0] == values[1] == ["http://a/x", "http://a/x/y", "http://a/y", "http://b/x"]
+    first = weir(command, "q", "--limit", "1").out
+    assert "z:x" in first
+
+
+@pytest.mark.parametrize(
+    ("text", "prefixes"),
+    [
+        ("PREFIX a: <urn:a:> prefix b: <urn:b:> SELECT * {}", {"a": "urn:a:", "b": "urn:b:"}),
+        ("#+ owner: ana\nBASE <http://x/>\nPREFIX : # of all\n  <urn:a:>\n", {"": "urn:a:"}),
+        ('PREFIX a: <urn:a:> SELECT * { ?s ?p """\nPREFIX b: <urn:b:>\n""" }', {"a": "urn:a:"}),
+        # A relative one is left out; the project's has the name, then.
+        ("PREFIX own: <other/>\n", {}),
+        ("PREFIX own: <urn:a:>\n", {"own": "urn:a:"}),
+        ("SELECT * {", {}),
+    ],
+)
+def test_the_prefixes_of_a_query_are_those_of_its_prologue(
+    lake: HandMadeLake, text: str, prefixes: dict[str, str]
+) -> None:
+    lake.query("q", text)
+    settings = lake.settings.model_copy(update={"prefixes": {"own": "urn:own:"}})
+    assert prefixes_of(settings, "q") == {"own": "urn:own:"} | prefixes
+    assert next(iter(prefixes_of(settings, "q"))) == next(iter(prefixes), "own")
+
+
+def test_the_prefixes_of_a_program_are_those_of_its_head(lake: HandMadeLake) -> None:
+    folder = lake.settings.programs
+    folder.mkdir()
+    (folder / "alarms.lars").write_text('%+ prefixes: {"": "urn:a:", b: "urn:b:"}\nx(Y) :- z(Y).\n')
+    assert prefixes_of(lake.settings, "alarms") == {"": "urn:a:", "b": "urn:b:"}
+    (folder / "alarms.lars").write_text("%+ prefixes: [\n")
+    assert prefixes_of(lake.settings, "alarms") == {}
 
 
 def test_a_prefix_that_is_none_is_refused(weir: Weir, published: HandMadeLake) -> None:
@@ -525,6 +577,22 @@ def test_a_command_in_a_folder_of_a_project_is_about_the_project(
     assert weir("show", "q").code == EXIT_USAGE
 
 
+def test_the_configuration_of_another_user_above_is_passed_over(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its settings could run programs."""
+    config = tmp_path / "weir.toml"
+    config.write_text("unknown = 1\n")
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert "unknown" in weir("status").err
+    if os.getuid():
+        monkeypatch.setattr(os, "getuid", lambda: config.stat().st_uid + 1)
+    else:
+        os.chown(config, 12_345, -1)
+    assert "unknown" not in weir("status").err
+
+
 def test_a_folder_that_is_in_no_project_is_said_to_be_in_none(
     weir: Weir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -655,6 +723,9 @@ def test_ls_lists_what_is_declared_with_owner_tags_and_state(
         "r"
     ]
     assert "Nothing is selected." in weir("ls", "--select", "state:held").out
+    for file in published.settings.queries.iterdir():
+        file.unlink()
+    assert "Nothing is declared: write a query" in weir("ls").out
 
 
 def test_a_query_whose_text_is_another_one_than_that_of_its_rows_is_modified(
@@ -674,6 +745,22 @@ def test_status_of_a_selection_is_about_its_queries_alone(
     assert [query["query"] for query in selected["queries"]] == ["q"]
     assert weir("status", "--select", "r", "--fail-on", "behind").code == EXIT_QUALITY
     assert weir("status", "--select", "q", "--fail-on", "behind").code == 0
+    assert "No query is selected." in weir("status", "--select", "state:held").out
+    refused = weir("status", "--streams", "--select", "q")
+    assert (refused.code, "--streams prints no queries" in refused.err) == (EXIT_USAGE, True)
+
+
+def test_a_removed_query_can_be_selected_and_left_out(weir: Weir, published: HandMadeLake) -> None:
+    published.query("r", SELECT)
+    (published.settings.queries / "q.rq").unlink()
+
+    def names(*options: str) -> list[str]:
+        shown = weir("status", *options, "--output", "json").json
+        return [query["query"] for query in shown["queries"]]
+
+    assert names("--select", "state:removed") == ["q"]
+    assert names("--exclude", "r") == ["q"]
+    assert names("--exclude", "q") == ["r"]
 
 
 def test_a_query_that_is_current_has_no_note(weir: Weir, published: HandMadeLake) -> None:

@@ -72,4 +72,13 @@ def test_an_iri_is_shortened_by_the_longest_prefix_that_leaves_a_plain_name(
     term: str, shown: str
 ) -> None:
     connection = connect_with_plain_values(Settings(), PREFIXES)
-    assert connection.execute("SELECT plain_value(?)", [term]).fetchall() == [(shown,)]
+    assert connection.execute("SELECT short_value(?)", [term]).fetchall() == [(shown,)]
+
+
+def test_of_two_prefixes_with_one_iri_the_first_shortens() -> None:
+    connection = connect_with_plain_values(Settings(), {"zz": "urn:a:", "a": "urn:a:"})
+    assert connection.execute("SELECT short_value('<urn:a:b>')").fetchall() == [("zz:b",)]
+
+
+def test_without_prefixes_nothing_is_shortened(connection: duckdb.DuckDBPyConnection) -> None:
+    assert connection.execute("SELECT short_value('<urn:a:b>')").fetchall() == [("urn:a:b",)]

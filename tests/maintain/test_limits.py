@@ -8,10 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.support.opened import call
+from tests.support.opened import statuses_of
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.project import Project
-from weir.cli.query_status import query_statuses
 from weir.errors import ConfigurationError, WeirError
 from weir.maintain import stage as module
 from weir.progress.completion import Completion
@@ -242,7 +241,7 @@ def test_the_status_says_which_limit_and_when_it_is_tried_again(project: Project
     project.change(*TEXTS)
     failures(project)
     failures(project)
-    (status,) = call(query_statuses, project.settings)
+    (status,) = statuses_of(project.settings)
     assert status.state == "new"
     assert status.reason is not None
     assert "literal_length = 10" in status.reason

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.opened import call, no_spark, on_spark
+from tests.support.opened import call, no_spark, on_spark, statuses_of
 from tests.support.projects.handmade import HandMadeLake, event_time
 from weir import stage as stages
-from weir.cli.query_status import query_statuses
 from weir.compute.session import Spark
 from weir.errors import QualityError
 from weir.lake.delta import commit
@@ -266,7 +265,7 @@ def test_a_wrong_quad_holds_back_every_query(lake: HandMadeLake) -> None:
     with pytest.raises(QualityError, match="2 answers held back"):
         call(publish_answers, lake.settings, "r2")
     assert [watermark(lake, name) for name in ("touched", "untouched")] == [1, 1]
-    found = call(query_statuses, lake.settings)
+    found = statuses_of(lake.settings)
     assert [status.state for status in found] == ["held", "held"]
     assert "the graph: weight_is_a_sign" in (found[0].reason or "")
 
@@ -285,7 +284,7 @@ def test_status_and_publish_give_the_same_reason_for_an_answer_that_is_held(
         call(publish_answers, lake.settings, "r2")
     assert isinstance(error.value.done, PublishResult)
     (publication,) = error.value.done.publications
-    (status,) = call(query_statuses, lake.settings)
+    (status,) = statuses_of(lake.settings)
     assert (publication.mode, publication.reason) == (status.state, status.reason)
 
 
@@ -298,7 +297,7 @@ def test_a_query_is_not_held_by_a_failure_of_another(lake: HandMadeLake) -> None
         call(validate_answers, lake.settings, "r2")
     lake.ingest(1)
     lake.maintain("good", [(3, 1, B, C)], base=1)
-    found = {status.query: status.state for status in call(query_statuses, lake.settings)}
+    found = {status.query: status.state for status in statuses_of(lake.settings)}
     assert found == {"good": "behind", "bad": "held"}
 
 

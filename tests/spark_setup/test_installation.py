@@ -161,8 +161,12 @@ def test_another_version_among_the_jars_of_spark_is_an_error(
     # The other set is given to Spark, still.
     given = with_jars({})["spark.jars"].split(",")
     assert len(given) == (36 if other.startswith("delta") else 7)
-    with pytest.raises(SetupError, match=re.escape(wrong)):
-        list(install())
+    if other.startswith("delta"):
+        with pytest.raises(SetupError, match=re.escape(wrong)):
+            list(install())
+    else:
+        # Only lakes in S3 need these, and others may have put them there.
+        assert [jar.source for jar in install()][-1] == f"not installed: {wrong}"
     assert folder.exists()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
+from weir.cli.query_status import QueryStatus, query_statuses
 from weir.compute.engine import Engine
 from weir.compute.session import Spark
 from weir.lake.lake import Lake
@@ -49,6 +50,11 @@ def on_spark(
 def has_pending_work(settings: Settings) -> bool:
     """Whether maintain, validate or publish has anything to do."""
     return call(lambda project: Pending(project).answers, settings)
+
+
+def statuses_of(settings: Settings) -> list[QueryStatus]:
+    """The status of each query."""
+    return call(lambda project: query_statuses(Pending(project)), settings)
 
 
 @contextmanager

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.damage import newest_commit
-from tests.support.opened import call, has_pending_work
+from tests.support.opened import has_pending_work, statuses_of
 from tests.support.projects.project import Project
 from tests.timeline.test_output_streams import STREAMS, arrive, often, project_of, seen_before
-from weir.cli.query_status import query_statuses
 from weir.errors import WeirError
 from weir.progress.completion import Completion
 from weir.project import open_lake
@@ -62,5 +61,5 @@ def test_a_damaged_log_fails_its_query_without_a_new_epoch_too(
 @pytest.mark.parametrize("table", TABLES)
 def test_the_status_says_which_query_is_broken(project: Project, table: str) -> None:
     newest_commit(open_lake(project.settings), table).write_text("{")
-    states = {each.query: each.state for each in call(query_statuses, project.settings)}
+    states = {each.query: each.state for each in statuses_of(project.settings)}
     assert states == {"often": "current", "q": "broken"}

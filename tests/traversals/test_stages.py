@@ -141,7 +141,7 @@ def test_an_audit_finds_a_merge_that_is_not_that_of_the_documents(
     more = {"object": '"never"'} if weight > 0 else {}
     append_foreign(open_lake(project.settings), "quads", [{**merged, **more, "weight": weight}])
     (wrong,) = merge_checks(project)
-    assert (table_of(wrong), wrong.success, wrong.unexpected_rows) == ("documents/nose", False, 1)
+    assert (table_of(wrong), wrong.success, wrong.unexpected_rows) == ("quads", False, 1)
 
 
 def merge_checks(project: Project) -> list[QualityResult]:

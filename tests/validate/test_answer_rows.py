@@ -11,6 +11,7 @@ import pytest
 from tests.support.opened import engine_of, no_spark
 from tests.support.projects.handmade import HandMadeLake
 from weir.compute.indexes import IndexMode
+from weir.compute.packs import packs
 from weir.compute.session import Spark
 from weir.definitions.definition import Guards
 from weir.lake.delta.commit import write
@@ -19,7 +20,13 @@ from weir.lake.tables import embeddings
 from weir.progress.backlog import Backlog
 from weir.progress.watermarks import Watermark
 from weir.project import open_lake
-from weir.validate.answer_rows import AnswerRules, Checked, make_answer_rows
+from weir.validate.answer_rows import (
+    AnswerRules,
+    Checked,
+    kind_of,
+    make_answer_rows,
+    stored_rows,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,27 +130,42 @@ def test_queries_that_are_read_together_have_the_rows_that_each_has_alone(
 
 @pytest.mark.parametrize("seed", range(10))
 def test_stored_rows_that_an_index_finds_are_those_that_a_scan_finds(
-    lake: HandMadeLake, seed: int
+    lake: HandMadeLake, seed: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of some queries, which have different columns; unbound values are found, too."""
+    """Of answers with one and two columns; unbound values are found, too."""
     rng = random.Random(seed)
-    checked = []
-    for number in range(1 + seed % 3):
-        query, columns = f"q{number}", 2 - number % 2
-        changes = [*random_changes(rng), (1, 1, A, None), (3, 1, A, None)]
-        changes = [
-            (epoch, weight, x, y if columns == 2 else None) for epoch, weight, x, y in changes
-        ]
-        write_embeddings(lake, changes, query=query)
-        write_embeddings(lake, random_changes(rng), query=query, node="n1")
-        checked.append((work(rebuilt=False, columns=columns, query=query), SELECT))
-    expected = rows(lake, *checked)
+    columns = 1 + seed % 2
+    changes = [*random_changes(rng), (1, 1, A, None), (3, 1, A, None)]
+    if columns == 1:
+        changes = [(epoch, weight, x, None) for epoch, weight, x, _ in changes]
+    write_embeddings(lake, changes)
+    write_embeddings(lake, random_changes(rng), node="n1")
+    checked = work(rebuilt=False, columns=columns), SELECT
+    expected = rows(lake, checked)
     for _ in range(2):
-        assert rows(lake, *checked, index="on") == expected
-        write_embeddings(lake, [(6, 1, A, A)], query="q0")
-    folder = lake.settings.cache / "index"
-    made = {file.parent.parent.name for file in folder.rglob("node/index.json")}
-    assert made == {item.query for item, _ in checked}
+        assert rows(lake, checked, index="on") == expected
+        write_embeddings(lake, [(6, 1, A, A)])
+    assert "is not used" not in "".join(capsys.readouterr())
+    (note,) = (lake.settings.cache / "index").rglob("index.json")
+    assert note.parent.relative_to(note.parents[3]).as_posix() == "embeddings/q/node"
+
+
+def test_an_answer_with_an_index_is_checked_alone(lake: HandMadeLake) -> None:
+    """Its rows are looked up; those of small ones are read together."""
+    sizes = {"large": 3, "small": 1, "other": 1}
+    for query, count in sizes.items():
+        write_embeddings(lake, [(3, 1, f"<urn:{i}>", None) for i in range(count)], query=query)
+    works = [(work(rebuilt=False, query=query), SELECT) for query in sizes]
+    lake.project.configure(index_rows=2)
+    with engine_of(lake.settings, "validate") as engine:
+        for looked_up, groups in (
+            (True, [["large"], ["small", "other"]]),
+            (False, [["large", "small", "other"]]),
+        ):
+            packed = packs(
+                engine, works, kind_of, lambda item: stored_rows(item[0]), looked_up=looked_up
+            )
+            assert [[item.query for item, _ in pack] for pack in packed] == groups
 
 
 def test_every_change_of_an_ask_has_the_rows_at_its_epoch(lake: HandMadeLake) -> None:

@@ -34,7 +34,6 @@ from weir.engine.sweep import set_log
 from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
 from weir.lake.tables import DOCUMENTS, QUADS, TRANSACTIONS, TRIPLES
-from weir.lake.tables.layout import split_name
 from weir.lake.upkeep.consolidated import consolidated_until
 from weir.rdf.reserved_graphs import parts_of_web, web_graph
 from weir.validate.validation import validate_graph
@@ -79,7 +78,7 @@ def log_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResult
     yield SET.result(TRIPLES.name, examples, total)
 
 
-def union_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResult]:
+def derived_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResult]:
     """Check what is made of the graphs, at all epochs that the logs have.
 
     `triples` is their union, and the graph of a traversal the merge of its documents.
@@ -89,14 +88,18 @@ def union_results(engine: Engine, lake: Lake, head: int) -> Iterator[QualityResu
     wrong = LakeQuery(_difference(union_log(head), stored, start, head), (_TRIPLES, _QUADS))
     total, examples = unexpected(engine, "wrong_union", wrong)
     yield UNION.result(TRIPLES.name, examples, total)
-    for table in lake.tables():
-        folder, traversal = split_name(table)
-        if folder == DOCUMENTS.folder:
-            merge = [column("graph").eq(text(web_graph(traversal)))]
-            difference = _difference(_merge_log(traversal, head), _bag(head, merge), start, head)
-            wrong = LakeQuery(difference, (_QUADS,))
-            total, examples = unexpected(engine, f"wrong_merge_{traversal}", wrong)
-            yield MERGE.result(table, examples, total)
+    if traversals := lake.owners(DOCUMENTS):
+        merges = union_all([_wrong_merge(name, start, head) for name in traversals])
+        total, examples = unexpected(engine, "wrong_merges", LakeQuery(merges, (_QUADS,)))
+        yield MERGE.result(QUADS.name, examples, total)
+
+
+def _wrong_merge(traversal: str, start: int, head: int) -> exp.Select:
+    """The differences between the graph of a traversal and the merge of its documents."""
+    graph = text(web_graph(traversal))
+    merge = _bag(head, [column("graph").eq(graph)])
+    difference = _difference(_merge_log(traversal, head), merge, start, head)
+    return select(alias(graph, "graph"), "*", from_=subquery(difference, "difference"))
 
 
 def _difference(expected: exp.Query, stored: exp.Query, start: int, head: int) -> exp.Select:

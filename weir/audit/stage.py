@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from weir.audit.answers import answer_results, comparable, embeddings_results, in_one_state
 from weir.audit.checked import CheckOf, table_of
 from weir.audit.files import LOG, file_results, is_damage
-from weir.audit.graph import log_results, union_results
+from weir.audit.graph import derived_results, log_results
 from weir.audit.recomputed import recomputed_results, sampled
 from weir.audit.sources import source_results
 from weir.compute.engine import Engine
@@ -104,7 +104,8 @@ def examined(
         project: whose lake is examined.
         run_id: of the run; it also selects the sample of a full audit.
         progress: receives lines.
-        full: whether the union of the graphs and the answers of some queries are recomputed, too.
+        full: whether the union of the graphs, the merges of traversals and the answers of some
+            queries are recomputed, too.
         queries: how many queries.
 
     Raises:
@@ -211,14 +212,14 @@ class _Audit:
     def against_the_graph(
         self, damaged: set[str], queries: int, seed: str
     ) -> Iterator[QualityResult]:
-        """Recompute the union, the last versions of sources, and some answers, and compare."""
+        """Recompute union, merges, the last versions of sources and some answers, and compare."""
         head = self.completion.head
         if not head or {TRANSACTIONS.name, QUADS.name, TRIPLES.name} & damaged:
             return
-        self.progress("computing the union of all graphs")
+        self.progress("computing the union of all graphs, and what traversals merge")
         with self._engine() as engine:
-            union = partial(union_results, engine, self.lake, head)
-            yield from _readable(TRIPLES.name, union)
+            derived = partial(derived_results, engine, self.lake, head)
+            yield from _readable(TRIPLES.name, derived)
         self.progress("reading the last versions of the sources")
         with self._engine() as engine:
             comparison = partial(source_results, engine, self.project, head)

@@ -36,6 +36,7 @@ from weir.settings import Settings
 
 CURRENT, CHANGES, INTERVALS = "_current", "_changes", "_intervals"
 """How the names of the views of a query end."""
+SPANS = "spans"
 Rows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 """Names of columns, and rows."""
 
@@ -107,7 +108,7 @@ class AnswerLog:
             *values,
             *columns(("since", "until", "weight")),
             *after_weight,
-            from_=subquery(spans, "spans"),
+            from_=subquery(spans, SPANS),
             where=[weight.neq(0)],
         )
 
@@ -165,9 +166,22 @@ class Printed:
         """Those of a connection to DuckDB."""
         return Bindings(connect_with_plain_values(settings, self.prefixes))
 
-    def values(self, variables: Iterable[str]) -> list[exp.Expr]:
-        """The columns of some variables."""
-        return [*columns(variables)] if self.terms else [plain_value(name) for name in variables]
+    def values(self, names: Iterable[str]) -> list[exp.Expr]:
+        """Columns of terms as they are printed."""
+        return [self.value(name) for name in names]
+
+    def value(self, name: str, shown: str | None = None) -> exp.Expr:
+        """A column of terms as it is printed, under its own name or another one."""
+        if self.terms:
+            return alias(column(name), shown or name)
+        value = exp.func("short_value" if self.prefixes else "plain_value", column(name))
+        return exp.alias_(value, shown or name, quoted=True)
+
+    def order(self, names: Iterable[str], relation: str) -> list[exp.Expr]:
+        """What rows are ordered by: terms or plain values, also where these are shortened."""
+        if not self.prefixes:
+            return [*columns(names)]
+        return [exp.func("plain_value", column(name, relation)) for name in names]
 
 
 def answer_at(settings: Settings, query: str, moment: Moment, printed: Printed) -> Rows:
@@ -185,7 +199,8 @@ def answer_at(settings: Settings, query: str, moment: Moment, printed: Printed) 
     if moment.instant is not None:
         answer = answer.where(column("event_time") <= time_of(number(moment.instant)))
     with lake.using(ANSWERS.name(query)):
-        return fetch(bindings.connection, answer, printed.limit, order=variables)
+        order = printed.order(variables, log.relation)
+        return fetch(bindings.connection, answer, printed.limit, order=order)
 
 
 def intervals_at(settings: Settings, query: str, moment: Moment, printed: Printed) -> Rows:
@@ -199,7 +214,8 @@ def intervals_at(settings: Settings, query: str, moment: Moment, printed: Printe
     variables = _variables(log, lake, moment)
     intervals = log.intervals(variables, printed.values(variables), epoch=moment.epoch)
     with lake.using(ANSWERS.name(query)):
-        return fetch(bindings.connection, intervals, printed.limit, order=(*variables, "since"))
+        order = [*printed.order(variables, SPANS), column("since")]
+        return fetch(bindings.connection, intervals, printed.limit, order=order)
 
 
 def changes_between(
@@ -224,12 +240,8 @@ def changes_between(
     if last is not None:
         changes = changes.where(column("epoch") <= last)
     with lake.using(ANSWERS.name(query)):
-        return fetch(
-            bindings.connection,
-            changes,
-            printed.limit,
-            order=("epoch", "event_time", *log.variables),
-        )
+        order = [*columns(("epoch", "event_time")), *printed.order(log.variables, log.relation)]
+        return fetch(bindings.connection, changes, printed.limit, order=order)
 
 
 def plain_value(name: str, shown: str | None = None) -> exp.Expr:
@@ -255,10 +267,14 @@ def _variables(log: AnswerLog, lake: Lake, moment: Moment) -> tuple[str, ...]:
 
 
 def fetch(
-    connection: duckdb.DuckDBPyConnection, query: exp.Select, limit: int, *, order: Sequence[str]
+    connection: duckdb.DuckDBPyConnection,
+    query: exp.Select,
+    limit: int,
+    *,
+    order: Sequence[exp.Expr],
 ) -> Rows:
     """The columns and rows of a query, at most `limit` rows (0 = all), ordered by `order`."""
-    ordered = query.order_by(*columns(order)) if order else query
+    ordered = query.order_by(*order) if order else query
     limited = ordered.limit(limit) if limit else ordered
     result = connection.execute(limited.sql(dialect="duckdb"))
     return tuple(name for name, *_ in result.description), result.fetchall()

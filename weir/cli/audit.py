@@ -19,7 +19,7 @@ Full = Annotated[
     bool,
     typer.Option(
         "--full",
-        help="Also compute the union of all graphs, and the answers of some queries, again.",
+        help="Also compute again the union of all graphs, merges of traversals, some answers.",
     ),
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weir.cli.answer_logs import Printed, Rows, fetch, plain_value
+from weir.cli.answer_logs import Printed, Rows, fetch
 from weir.compute.sql import (
     alias,
     bigint,
@@ -24,6 +24,8 @@ from weir.progress.held import held_reasons
 from weir.project import open_lake
 from weir.remotes.readiness import why_unpublished
 from weir.settings import Settings
+
+_HELD = "held"
 
 
 def held_answer(settings: Settings, query: str, printed: Printed) -> tuple[Rows, str]:
@@ -51,18 +53,19 @@ def held_answer(settings: Settings, query: str, printed: Printed) -> tuple[Rows,
     table = completion.lake.open(EMBEDDINGS.name(query), held.snapshot)
     assert table is not None, "its rows were checked"
     bindings = printed.bindings(settings)
-    bindings.rows("held", table.to_pyarrow_dataset())
+    bindings.rows(_HELD, table.to_pyarrow_dataset())
     shown = [
-        alias(column(own), name) if printed.terms else plain_value(own, name)
+        printed.value(own, name)
         for own, (name, _) in zip(held.variables, held.columns, strict=True)
     ]
     rows = select(
         *shown,
         alias(bigint(sum_of(column("weight"))), "weight"),
-        from_=rows_of("held"),
+        from_=rows_of(_HELD),
         where=[column("node").eq(text(ANSWER)), column("epoch") <= number(held.to_epoch)],
         group_by=columns(held.variables),
         having=sum_of(column("weight")).neq(0),
     )
     with completion.lake.using(EMBEDDINGS.name(query)):
-        return fetch(bindings.connection, rows, printed.limit, order=held.variables), reason
+        order = printed.order(held.variables, _HELD)
+        return fetch(bindings.connection, rows, printed.limit, order=order), reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,14 +11,15 @@ from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 
 if TYPE_CHECKING:
-    from weir.definitions.selection import Candidate
     from weir.pending import Pending
+    from weir.selection import Candidate
 
 Select = Annotated[
     list[str] | None,
     typer.Option(
         metavar="CRITERIA",
-        help="Only these: names, patterns, tag:, owner:, kind:, state:; a comma for 'and'.",
+        help="Only these: names, patterns, tag:, owner:, kind:, state:. A comma means 'and', a"
+        " space 'or'.",
     ),
 ]
 Exclude = Annotated[
@@ -34,43 +35,52 @@ def ls(context: typer.Context, select: Select = None, exclude: Exclude = None) -
     options = Options.of(context)
     with options.project() as project:
         pending = Pending(project)
-        rows = _rows(pending, names_of(pending, select, exclude))
+        states = {name: state.state for name, state in pending.definitions.items()}
+        rows = _rows(pending, names_of(pending, states, select or (), exclude or ()))
     if options.output is Output.json:
         print_json(rows)
     elif rows:
         shown = [{**row, "tags": ", ".join(row["tags"]) or None} for row in rows]
         print_rows(options.output, _COLUMNS, shown, title="")
-    else:
+    elif select or exclude:
         print_line("Nothing is selected.")
+    else:
+        print_line("Nothing is declared: write a query into the folder `queries`.")
 
 
 def names_of(
-    pending: Pending, select: Sequence[str] | None, exclude: Sequence[str] | None
+    pending: Pending, states: Mapping[str, str], select: Sequence[str], exclude: Sequence[str]
 ) -> list[str]:
     """The names of the selected definitions, in order.
+
+    Args:
+        pending: of the project.
+        states: of the definitions that there are to select from, by name.
+        select: values of `--select`.
+        exclude: values of `--exclude`.
 
     Raises:
         ConfigurationError: a criterion cannot be understood, or nothing is like it.
     """
-    from weir.definitions.selection import selected
+    from weir.selection import selected
 
-    return selected(_candidates(pending), select or (), exclude or ())
+    return selected(_candidates(pending, states), select, exclude)
 
 
-def _candidates(pending: Pending) -> list[Candidate]:
-    from weir.definitions.selection import Candidate
+def _candidates(pending: Pending, own_states: Mapping[str, str]) -> list[Candidate]:
     from weir.remotes.readiness import is_edited
+    from weir.selection import Candidate
 
     kinds = {d.name: d.kind.name for d in pending.catalog.declarations}
     members = {member.name: member for member in pending.catalog.members}
     candidates = []
-    for name, state in sorted(pending.definitions.items()):
+    for name, state in sorted(own_states.items()):
         member = members.get(name)
-        states = {state.state}
+        states = {state}
         if member is not None and is_edited(member, pending.completion):
             states.add("modified")
         owner, tags = ("", ()) if member is None else (member.owner, member.tags)
-        candidates.append(Candidate(name, kinds[name], owner, tags, frozenset(states)))
+        candidates.append(Candidate(name, kinds.get(name, ""), owner, tags, frozenset(states)))
     return candidates
 
 

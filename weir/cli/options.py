@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -53,9 +54,10 @@ class Options:
             return settings
         has_any = (settings.project / CONFIG_FILE, settings.sources, settings.queries)
         if not any(path.exists() for path in has_any):
-            above = next((up for up in Path.cwd().parents if (up / CONFIG_FILE).is_file()), None)
-            if above is not None:
-                return Settings.load(above / CONFIG_FILE)
+            above = (folder / CONFIG_FILE for folder in Path.cwd().parents)
+            config = next((file for file in above if _is_ours(file)), None)
+            if config is not None:
+                return Settings.load(config)
             raise ConfigurationError(
                 f"this folder is not a project, nor in one: it has no {CONFIG_FILE}, no sources and"
                 " no queries",
@@ -73,6 +75,11 @@ class Options:
         from weir.project import Project
 
         return Project(self.settings())
+
+
+def _is_ours(file: Path) -> bool:
+    """Whether a file is there and of this user: the settings of others could run their programs."""
+    return file.is_file() and file.stat().st_uid in (os.getuid(), 0)
 
 
 def named(text: str) -> Name:

@@ -1,7 +1,8 @@
-"""The SQL macro `plain_value(term)`: an RDF term as a plain value, for DuckDB.
+"""SQL macros that give an RDF term as a plain value, for DuckDB.
 
-An IRI without its angle brackets, the lexical form of a literal, the label of a blank node. An IRI
-that begins like one of some prefixes is shortened by the longest of these: `ex:name`.
+`plain_value(term)` is an IRI without its angle brackets, the lexical form of a literal, the label
+of a blank node. `short_value(term)` is the same, but an IRI that begins like one of some prefixes
+is shortened by the longest of these: `ex:name`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ CREATE TEMP MACRO plain_lexical(text) AS
   ELSE text END;
 CREATE TEMP MACRO plain_value(term) AS
   CASE left(term, 1)
-  WHEN '<' THEN {iri}
+  WHEN '<' THEN substr(term, 2, length(term) - 2)
   WHEN '"' THEN plain_lexical(regexp_extract(term, '^"(.*)"', 1, 's'))
   ELSE term END;
 """
@@ -47,32 +48,31 @@ _LOCAL = r"[\pL\pN_]([\pL\pN_.-]*[\pL\pN_-])?>"
 def connect_with_plain_values(
     settings: Settings, prefixes: Mapping[str, str] | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """A DuckDB connection that has the macro `plain_value(term)`.
+    """A DuckDB connection that has the macros.
 
     Args:
         settings: of the project.
-        prefixes: IRIs by the prefix that shortens them.
+        prefixes: IRIs by the prefix that shortens them; of two with one IRI, the first does.
     """
     connection = connect(settings)
-    connection.execute(_MACROS.replace("{iri}", _iri(prefixes or {})))
+    connection.execute(_MACROS)
+    connection.execute(f"CREATE TEMP MACRO short_value(term) AS {_shortened(prefixes or {})}")
     return connection
 
 
-def _iri(prefixes: Mapping[str, str]) -> str:
-    """The expression for the plain value of an IRI."""
-    whole = "substr(term, 2, length(term) - 2)"
-    if not prefixes:
-        return whole
+def _shortened(prefixes: Mapping[str, str]) -> str:
+    """The expression for a plain value with the IRIs shortened."""
+    whole = "plain_value(term)"
     cases = []
-    for prefix, iri in sorted(prefixes.items(), key=lambda item: (-len(item[1]), item[0])):
-        begin, rest = len(iri) + 2, f"substr(term, {len(iri) + 2})"
+    for prefix, iri in sorted(prefixes.items(), key=lambda item: -len(item[1])):
+        begin = len(iri) + 2
         name = f"substr(term, {begin}, length(term) - {begin})"
         cases.append(
             f"WHEN starts_with(term, {_quoted('<' + iri)})"
-            f" AND regexp_full_match({rest}, {_quoted(_LOCAL)})"
+            f" AND regexp_full_match(substr(term, {begin}), {_quoted(_LOCAL)})"
             f" THEN {_quoted(prefix + ':')} || {name}"
         )
-    return f"CASE {' '.join(cases)} ELSE {whole} END"
+    return f"CASE {' '.join(cases)} ELSE {whole} END" if cases else whole
 
 
 def _quoted(value: str) -> str:

@@ -3,25 +3,57 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from weir.definitions.kinds import PROGRAM
 from weir.definitions.names import declarations, folders_of
 from weir.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from weir.settings import Settings
 
-_DECLARATION = re.compile(r"^\s*PREFIX\s+([\w.-]*):\s*<([^<>\s]+:[^<>\s]*)>", re.IGNORECASE | re.M)
+_SPACE = r"(?:\s|#[^\n]*(?:\n|$))"
+_PROLOGUE = re.compile(
+    rf"{_SPACE}+|BASE{_SPACE}*<[^<>]*>"
+    rf"|PREFIX{_SPACE}+(?P<prefix>[\w.-]*):{_SPACE}*<(?P<iri>[^<>\s]*)>",
+    re.IGNORECASE,
+)
 
 
 def prefixes_of(settings: Settings, name: str) -> dict[str, str]:
-    """The IRIs that prefixes stand for: those of the project, and of the text of a query.
+    """The IRIs that prefixes stand for, those that a definition declares before the project's.
 
-    What a query declares comes first. It is looked for line by line, as reading an answer must not
-    load the parser; a text that cannot be read declares nothing.
+    Only the head of its text is read, as an answer is printed without the parser. A text that
+    cannot be read, and a relative IRI, declare nothing.
     """
     try:
-        (text,) = (d.read() for d in declarations(folders_of(settings)) if d.name == name)
+        (declared,) = (d for d in declarations(folders_of(settings)) if d.name == name)
+        text = declared.read().decode(errors="replace")
     except (ConfigurationError, ValueError):
         return settings.prefixes
-    return {**settings.prefixes, **dict(_DECLARATION.findall(text.decode(errors="replace")))}
+    own = _of_program(text) if declared.kind is PROGRAM else _of_query(text)
+    own = {prefix: iri for prefix, iri in own.items() if ":" in iri}
+    return own | {p: iri for p, iri in settings.prefixes.items() if p not in own}
+
+
+def _of_query(text: str) -> Mapping[str, str]:
+    prefixes: dict[str, str] = {}
+    at = 0
+    while match := _PROLOGUE.match(text, at):
+        at = match.end()
+        if match["prefix"] is not None:
+            prefixes[match["prefix"]] = match["iri"]
+    return prefixes
+
+
+def _of_program(text: str) -> Mapping[str, str]:
+    from weir.definitions.front_matter import head_yaml
+    from weir.files.yaml_text import YamlError, read_yaml
+
+    try:
+        keys, _ = read_yaml(head_yaml(text, PROGRAM.comment))
+    except YamlError:
+        return {}
+    prefixes = keys.get("prefixes") if isinstance(keys, Mapping) else None
+    return {str(k): str(v) for k, v in prefixes.items()} if isinstance(prefixes, Mapping) else {}

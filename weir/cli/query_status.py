@@ -13,10 +13,9 @@ import pyarrow.compute as pc
 from weir.cli.stream_status import stream_answer
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.tables import ANSWERS, TRANSACTIONS
-from weir.pending import DefinitionState, Pending
+from weir.pending import DefinitionState, Pending, State
 from weir.progress.completion import Completion
 from weir.progress.streams import Frontiers
-from weir.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +23,7 @@ class QueryStatus:
     """How far a query is maintained and published.
 
     Attributes:
-        state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
-            graph failed, the published answer is above its limit, or answers of remotes are too
-            old; `waiting`: for answers of remotes, until the first one is complete; `new`: not
-            published yet; `broken`: its file cannot be used, the newest commit of one of its
-            tables cannot be read, or the graph that it reads is damaged; `removed`: its file is
-            gone, and its answers are there.
+        state: as `weir.pending.DefinitionState` says.
         watermark: the epoch up to which it is maintained.
         published: the epoch up to which it is published.
         lag_epochs: the number of epochs that are not published yet.
@@ -43,7 +37,7 @@ class QueryStatus:
     """
 
     query: str
-    state: str
+    state: State
     watermark: int | None
     published: int | None
     lag_epochs: int
@@ -55,12 +49,11 @@ class QueryStatus:
     decided_by: str | None = None
 
 
-def query_statuses(project: Project) -> list[QueryStatus]:
+def query_statuses(pending: Pending) -> list[QueryStatus]:
     """The status of each query that is registered, or removed and still has answers, by name."""
-    pending = Pending(project)
     completion, members = pending.completion, {q.name: q for q in pending.catalog.members}
     states = {**pending.definitions}
-    states |= _removed(completion, {*project.lake.owners(ANSWERS)} - {*states})
+    states |= _removed(completion, {*completion.lake.owners(ANSWERS)} - {*states})
     frontiers = Frontiers.read(completion.lake)
     arrivals = _arrivals(completion, states.values())
     statuses = []

@@ -15,6 +15,7 @@ from weir.cli.stream_status import stream_statuses
 from weir.lake.tables import ANSWERS, QUALITY, RUNS
 from weir.pages.charts import change_chart, drawn
 from weir.pages.page import render
+from weir.pending import Pending
 from weir.progress.completion import Completion
 from weir.project import Project, open_lake
 from weir.settings import Settings
@@ -31,7 +32,7 @@ def report_page(project: Project) -> str:
         "report.html",
         title="Weir",
         subtitle=f"{settings.lake}, {cell_text(datetime.now(UTC))} UTC",
-        queries=[asdict(query) for query in query_statuses(project)],
+        queries=[asdict(query) for query in query_statuses(Pending(project))],
         streams=[asdict(stream) for stream in stream_statuses(settings)],
         changes=drawn(change_chart(changes)) if changes else None,
         failed_runs=_failed_runs(settings),

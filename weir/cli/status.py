@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,21 +31,32 @@ _FINAL = ("query", "final_to", "decided_by")
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What `weir status` prints."""
+    """What `weir status` prints.
+
+    is_selection: whether some queries may be left out.
+    """
 
     queries: Sequence[QueryStatus]
     sources: SourceStatuses
     streams: Sequence[StreamStatus]
     remotes: Sequence[RemoteState]
     failed_run: FailedRun | None
+    is_selection: bool = False
 
     @classmethod
-    def of(cls, project: Project) -> Status:
-        """The status of a project."""
+    def of(
+        cls, project: Project, select: Sequence[str] = (), exclude: Sequence[str] = ()
+    ) -> Status:
+        """The status of a project, of all queries or of a selection.
+
+        Raises:
+            ConfigurationError: a criterion cannot be understood, or nothing is like it.
+        """
         from weir.cli.query_status import query_statuses
         from weir.cli.source_status import source_statuses
         from weir.cli.stream_status import stream_statuses
         from weir.errors import ConfigurationError
+        from weir.pending import Pending
         from weir.progress.completion import Completion
         from weir.refresh.current import current_states
 
@@ -54,9 +65,16 @@ class Status:
         except ConfigurationError:
             # The status of the sources reports it.
             remotes = []
-        queries, sources = query_statuses(project), source_statuses(project)
+        pending, sources = Pending(project), source_statuses(project)
+        queries = query_statuses(pending)
+        is_selection = bool(select or exclude)
+        if is_selection:
+            states = {query.query: query.state for query in queries}
+            names = {*names_of(pending, states, select, exclude)}
+            queries = [query for query in queries if query.query in names]
         failed = next(iter(Completion.read(project.lake).failed_runs), None)
-        return cls(queries, sources, stream_statuses(project.settings), remotes, failed)
+        streams = stream_statuses(project.settings)
+        return cls(queries, sources, streams, remotes, failed, is_selection)
 
     def faults(self) -> Iterator[tuple[str, str, str]]:
         """What is wrong: one of `FAULTS`; the query, source or remote; and why."""
@@ -117,23 +135,25 @@ def status(
 ) -> None:
     """Print how far each query, source and stream is, and what is wrong with it."""
     from weir.cli.stream_status import stream_statuses
-    from weir.pending import Pending
+    from weir.errors import ConfigurationError
 
     options = Options.of(context)
     watched = _watched(fail_on)
     settings = options.settings()
     if streams:
+        if select or exclude:
+            raise ConfigurationError(
+                "--streams prints no queries, and --select and --exclude choose some",
+                "",
+                "Leave one of them out.",
+            )
         statuses = stream_statuses(settings)
         _print_streams(options, statuses)
         if not statuses and options.output is not Output.json:
             print_line("No stream is declared: give a source the key `stream`.")
         return
     with options.project() as project:
-        now = Status.of(project)
-        if select or exclude:
-            names = {*names_of(Pending(project), select, exclude)}
-            queries = [query for query in now.queries if query.query in names]
-            now = replace(now, queries=queries)
+        now = Status.of(project, select or (), exclude or ())
     if options.output is Output.json:
         print_json(now.to_json())
     else:
@@ -172,6 +192,8 @@ def _print(options: Options, now: Status) -> None:
     queries = [asdict(query) for query in now.queries]
     if queries:
         print_rows(options.output, _QUERIES, queries, title="")
+    elif now.is_selection:
+        print_line("No query is selected.")
     else:
         print_line("No query is registered: write one into the folder `queries`.")
     for query in now.queries:

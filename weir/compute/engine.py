@@ -349,6 +349,10 @@ class Engine:
             attach_all(duck.bindings, stored.name, stored.key, stored.columns, parts)
         self._bind(stored.name, _Relation(True))
 
+    def has_index(self, extent: Extent) -> bool:
+        """Whether a table of an extent has an index, by which its rows can be looked up."""
+        return self._indexes is not None and self._indexes.has_one(extent.rows)
+
     def look_up(
         self,
         name: str,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from weir.compute.placement import Extent
 from weir.lake.counted import counted
+from weir.lake.damage.storage_errors import StorageError
 from weir.lake.index.log_index import NOTE, LogIndex, NoIndex
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class IndexLimits:
 
 
 class Indexes:
-    """The indexes of a lake.
+    """The indexes of a lake; used by one thread at a time.
 
     Args:
         lake: has the tables.
@@ -67,7 +68,8 @@ class Indexes:
         self._lake, self._database, self._limits = lake, database, limits
         self._folder = folder / sha256(lake.root.encode()).hexdigest()[:20]
         self.progress = progress
-        self._opened: dict[tuple[str, ...], LogIndex] = {}
+        self._has_removed = False
+        self._opened: dict[tuple[str, str], LogIndex] = {}
 
     def close(self) -> None:
         """Close all files."""
@@ -75,16 +77,20 @@ class Indexes:
             index.close()
         self._opened.clear()
 
-    def most_keys(self, table_name: str) -> int:
-        """With how many keys an index of a table takes less than a scan; 0 if it has no index."""
-        table = self._lake.open(table_name)
-        rows = None if table is None else Extent.of(table).rows
+    def has_one(self, rows: int | None) -> bool:
+        """Whether a table has an index, by the number of its rows; None: its log lacks it."""
         limits = self._limits
         if rows is None or limits.mode == "off":
+            return False
+        return limits.mode == "on" or limits.least_rows <= rows <= limits.most_rows
+
+    def most_keys(self, table_name: str) -> int:
+        """With how many keys an index of a table takes less than a scan; 0 if it has no index."""
+        table = None if self._limits.mode == "off" else self._lake.open(table_name)
+        rows = None if table is None else Extent.of(table).rows
+        if rows is None or not self.has_one(rows):
             return 0
-        if limits.mode == "auto" and not limits.least_rows <= rows <= limits.most_rows:
-            return 0
-        return rows if limits.mode == "on" else rows // _ROWS_PER_KEY
+        return rows if self._limits.mode == "on" else rows // _ROWS_PER_KEY
 
     def rows_with(
         self, table_name: str, key: Sequence[str], values: Sequence[Sequence[str | None]]
@@ -99,29 +105,32 @@ class Indexes:
             values: a value of each, or of the first of them.
         """
         table = self._lake.existing(table_name)
-        # An index whose key begins with the same column replaces it.
-        index = self._opened.get((table_name, *key))
-        if index is None:
+        index = self._opened.get((table_name, key[0]))
+        if index is None or index.key != tuple(key):
+            if index is not None:
+                index.close()
             folder = self._folder / table_name / key[0]
-            index = LogIndex(self._lake, table_name, key, folder, self._database.connection)
-            self._opened[table_name, *key] = index
+            index = LogIndex(self._lake, table_name, tuple(key), folder, self._database.connection)
+            self._opened[table_name, key[0]] = index
         rows = Extent.of(table).rows or 0
         what = f"the index of {table_name} by {key[0]}"
-
-        def building() -> None:
-            self.progress(f"making {what}, {counted(rows, 'row')}")
-            self._remove_others()
-
         try:
-            index.follow(table, building)
+            index.follow(table, lambda: self.progress(f"making {what}, {counted(rows, 'row')}"))
+            self._remove_others()
             return index.rows_with(values, _BYTES)
         except NoIndex as reason:
             self.progress(f"{what} is not used: {reason}")
             return None
 
     def _remove_others(self) -> None:
-        """Remove the indexes of tables that are no longer in the lake, as of a removed query."""
-        tables = {*self._lake.tables()}
+        """Remove the indexes of tables that are gone, as of a removed query; once in a process."""
+        if self._has_removed:
+            return
+        self._has_removed = True
+        try:
+            tables = {*self._lake.tables()}
+        except (OSError, StorageError):
+            return
         for note in [*self._folder.rglob(NOTE)]:
             folder = note.parent
             if folder.parent.relative_to(self._folder).as_posix() not in tables:

@@ -24,6 +24,7 @@ def packs(
     table: Callable[[Item], StoredTable],
     *,
     fetched: bool = False,
+    looked_up: bool = False,
 ) -> list[list[Item]]:
     """Group items of one kind whose tables are read together.
 
@@ -35,11 +36,12 @@ def packs(
         kind: of an item; a group has items of one kind.
         table: of an item, whose size decides.
         fetched: whether the rows are fetched: Spark then reads only few rows together.
+        looked_up: whether rows are looked up: a table with an index then is a group of its own.
     """
     by_kind: defaultdict[Hashable, list[Item]] = defaultdict(list)
     for item in items:
         by_kind[kind(item)].append(item)
-    fit = _Fit(engine, fetched)
+    fit = _Fit(engine, fetched, looked_up)
     return [pack for alike in by_kind.values() for pack in _packs(fit, alike, table)]
 
 
@@ -49,6 +51,7 @@ class _Fit:
 
     engine: Engine
     fetched: bool
+    looked_up: bool
 
     @property
     def most(self) -> int:
@@ -57,6 +60,8 @@ class _Fit:
 
     def together(self, extents: Sequence[Extent]) -> bool:
         """Whether tables of these extents are read together."""
+        if self.looked_up and any(map(self.engine.has_index, extents)):
+            return False
         if self.engine.placement.driver_rows:
             return self.engine.placement.reads_all(extents)
         rows = Extent.total(extents).rows

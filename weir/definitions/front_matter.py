@@ -113,7 +113,7 @@ def read_head(text: str, file: str, model: type[Model], comment: str) -> Head[Mo
         ConfigurationError: not YAML, not a mapping, an unknown key or a wrong value; with its line.
     """
     mark = f"{comment}+"
-    source = _yaml(text, comment)
+    source = head_yaml(text, comment)
     hint = f"Write {mark} key: value."
     try:
         keys, node = read_yaml(source)
@@ -180,7 +180,8 @@ def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[Path, int, int]]:
                 yield from _entries(value, below)
 
 
-def _yaml(text: str, comment: str) -> str:
+def head_yaml(text: str, comment: str) -> str:
+    """The YAML in the head of a text whose comments begin with a sign."""
     # Line i of the YAML is line i of the file, so that YAML's marks are the file's.
     mark = f"{comment}+"
     lines = [

@@ -149,8 +149,12 @@ def _jars_of(artifact: Artifact, own: Path | None) -> JarsOfSpark:
 
 def _install_jars(jars: JarsOfSpark, submit: SparkSubmit) -> Iterator[Installed]:
     artifact = jars.artifact
-    if jars.others:
+    if jars.others and not artifact.schemes:
         raise SetupError(jars.what_is_wrong)
+    if jars.own is not None and jars.others:
+        # Only some lakes need them, and others may have put them there.
+        yield Installed(artifact.title, jars.own, f"not installed: {jars.what_is_wrong}")
+        return
     if jars.own is not None and jars.are_own:
         yield Installed(artifact.title, jars.own, "are there")
         return

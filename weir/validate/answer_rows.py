@@ -29,7 +29,6 @@ from weir.compute.sql import (
     equal,
     inner_join,
     left_join,
-    null_text,
     number,
     over,
     rows_of,
@@ -154,7 +153,9 @@ def make_answer_rows(engine: Engine, name: str, checked: Sequence[Checked]) -> N
         keys = select(*columns(read.key), from_=rows_of(changes), distinct=True)
         # It is joined with the stored rows, which are many.
         engine.make(Statement(changed, keys, "broadcast"))
-        _look_up_or_open(engine, stored, read, changed, [item for item, _ in checked])
+        # What has an index is checked alone (`packs`).
+        if len(checked) > 1 or not _look_up(engine, stored, read, changed, checked[0][0]):
+            _open(engine, stored, read, {item.query: stored_rows(item) for item, _ in checked})
         looked_up = _multiplicities_before(read, work, changed, stored)
         engine.make(Statement(before, looked_up, "small"))
     engine.make(Statement(name, _answer_rows(read, work, changes, before, new)))
@@ -219,36 +220,21 @@ def _open(engine: Engine, name: str, read: _Read, tables: dict[str, StoredTable]
     engine.make(Statement(name, rows))
 
 
-def _look_up_or_open(
-    engine: Engine, name: str, read: _Read, changed: str, works: Sequence[Backlog]
-) -> None:
-    """Make a relation with at least the stored rows that are in `changed`, as `_open` does."""
-    parts: list[exp.Query] = []
-    rest: dict[str, StoredTable] = {}
-    for work in works:
-        looked_up, key = f"{name}_{work.query}", ("node", *work.variables)
-        wanted = select(
-            alias(text(ANSWER), "node"),
-            *columns(work.variables),
-            from_=rows_of(changed),
-            where=[column("scope").eq(text(work.query))],
-        )
-        if engine.look_up(looked_up, EMBEDDINGS.name(work.query), key, wanted):
-            cells = [
-                column(variable) if variable in work.variables else null_text(variable)
-                for variable in read.variables
-            ]
-            scope = alias(text(work.query), "scope")
-            numbers = columns(("epoch", "weight"))
-            parts.append(select(scope, *cells, *numbers, from_=rows_of(looked_up)))
-        else:
-            rest[work.query] = stored_rows(work)
-    if rest:
-        opened = f"{name}_rest" if parts else name
-        _open(engine, opened, read, rest)
-        parts.append(select("*", from_=rows_of(opened)))
-    if len(parts) > 1 or not rest:
-        engine.make(Statement(name, union_all(parts)))
+def _look_up(engine: Engine, name: str, read: _Read, changed: str, work: Backlog) -> bool:
+    """Make the relation that `_open` makes of the stored rows of a query, with those in `changed`.
+
+    Returns:
+        Whether it is made. Else a scan has to find the rows.
+    """
+    stored = f"{name}_tables"
+    wanted = select(alias(text(ANSWER), "node"), *columns(read.variables), from_=rows_of(changed))
+    key = ("node", *read.variables)
+    if not engine.look_up(stored, EMBEDDINGS.name(work.query), key, wanted):
+        return False
+    scope = alias(text(work.query), "scope")
+    rows = select(scope, *columns((*read.variables, "epoch", "weight")), from_=rows_of(stored))
+    engine.make(Statement(name, rows))
+    return True
 
 
 def _make_changes_by_instant(

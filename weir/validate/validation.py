@@ -94,7 +94,7 @@ def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation
     """Check queries, as many as possible together; the results are in the order of `work`."""
     if not work:
         return []
-    packed = packs(engine, work, kind_of, lambda checked: stored_rows(checked[0]))
+    packed = packs(engine, work, kind_of, lambda checked: stored_rows(checked[0]), looked_up=True)
     with engine.scope() as own:
         results = _Checks(own).results(packed)
     return [

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Final, get_args
 
 from weir.errors import ConfigurationError
+from weir.pending import State
 from weir.text.near import meant
 
 
@@ -43,7 +44,7 @@ _METHODS: Final[Mapping[str, Callable[[Candidate], Iterable[str]]]] = {
     "state": lambda candidate: candidate.states,
     "tag": lambda candidate: candidate.tags,
 }
-_STATES = ("current", "behind", "held", "waiting", "new", "broken", "modified")
+_STATES = (*get_args(State), "modified")
 
 
 def selected(
@@ -92,7 +93,9 @@ def _matching(candidates: Sequence[Candidate], option: str, criterion: str) -> s
     is_known = pattern in _STATES if method == "state" else bool(names)
     if not is_known and not names:
         known_values = list(_STATES) if method == "state" else known_values
-        listed = ", ".join(known_values) or "none"
+        shown = ", ".join(known_values[:_MOST]) or "none"
+        more = len(known_values) - _MOST
+        listed = f"{shown}, and {more:,} more" if more > 0 else shown
         raise ConfigurationError(
             f"{criterion}: nothing is selected",
             option,
@@ -101,4 +104,6 @@ def _matching(candidates: Sequence[Candidate], option: str, criterion: str) -> s
     return names
 
 
+_MOST = 20
+"""Values that a message lists."""
 _HINT = f"Write a name, a pattern such as 'room_*', or a method: {', '.join(_METHODS)}."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from weir.definitions.selection import Candidate, selected
 from weir.errors import ConfigurationError
+from weir.selection import Candidate, selected
 
 CANDIDATES = [
     Candidate("alarms", "program", "bea", ("rooms",), frozenset({"current"})),
@@ -36,6 +36,7 @@ CANDIDATES = [
         (["tag:rooms"], ["owner:ana"], "alarms"),
         # A state that nothing is in, and criteria that do not meet, are no mistakes.
         (["state:broken"], [], ""),
+        (["state:removed"], [], ""),
         (["alarms,exhibits"], [], ""),
     ],
 )
