@@ -100,9 +100,10 @@ class Project:
     @cached_property
     def parser(self) -> ParserProcess:
         """The process that parses input."""
+        from weir.rdf.limits import ParseLimits
         from weir.rdf.parser_process import ParserProcess
 
-        return self._resources.enter_context(ParserProcess.of(self.settings.limits))
+        return self._resources.enter_context(ParserProcess(ParseLimits.of(self.settings.limits)))
 
     @cached_property
     def indexes(self) -> Indexes:

@@ -13,6 +13,7 @@ from tests.support.opened import engine_of, no_spark
 from weir.compute.relations import Statement
 from weir.compute.sql import columns, rows_of, select, union_all
 from weir.ingest import netting
+from weir.ingest.file_rows import SCHEMA
 from weir.ingest.netting import QUAD
 from weir.ingest.quad_assertions import (
     DatedState,
@@ -21,7 +22,7 @@ from weir.ingest.quad_assertions import (
     state_assertions,
 )
 from weir.ingest.reading import Carried
-from weir.ingest.rows import CHANGE_COLUMNS, SCHEMA
+from weir.ingest.rows import CHANGE_COLUMNS
 from weir.project import open_lake
 from weir.settings import Settings
 

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from weir.ingest.rows import SCHEMA, _result
+from weir.ingest.file_rows import SCHEMA
+from weir.ingest.rows import _result
 
 
 @pytest.fixture

@@ -15,9 +15,10 @@ from typing import Literal
 import pyarrow as pa
 
 from weir.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition, State
+from weir.ingest.file_rows import SCHEMA
 from weir.ingest.journal import JOB
 from weir.ingest.reading import ChangeSetReading, Reader, SourceReading
-from weir.ingest.rows import CHANGE_COLUMNS, SCHEMA, Rows
+from weir.ingest.rows import CHANGE_COLUMNS, Rows
 from weir.ingest.sources.guards import Guards
 from weir.ingest.sources.source import Source
 from weir.lake.counted import counted

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from weir.errors import WeirError
 from weir.ingest.changesets import AcceptedChangeSets, ChangeSet, Document, SourcePosition
-from weir.ingest.parsing import FileTask, parse_by_tasks, parse_on_driver
+from weir.ingest.file_rows import FileTask
+from weir.ingest.parsing import parse_by_tasks, parse_on_driver
 from weir.ingest.rows import FileResult, Rows
 from weir.ingest.sources.errors import SourceError, refused_link
 from weir.project import Project

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weir.compute.engine import Frame
+from weir.ingest.file_rows import SCHEMA
 from weir.ingest.netting import QUAD
 from weir.lake.delta.staging import stage
 from weir.rdf.records import Header
@@ -21,44 +22,13 @@ if TYPE_CHECKING:
 CHANGE_COLUMNS = ("ordinal", "document", "line", "insert", *QUAD, "time")
 REJECTION_COLUMNS = ("ordinal", "file", "line", "column", "reason", "raw")
 
-_FIELDS: list[tuple[str, pa.DataType]] = [
-    ("part", pa.string()),
-    ("ordinal", pa.int32()),
-    ("document", pa.int32()),
-    ("line", pa.int64()),
-    ("insert", pa.bool_()),
-    ("graph", pa.string()),
-    ("subject", pa.string()),
-    ("predicate", pa.string()),
-    ("object", pa.string()),
-    ("time", pa.string()),
-    ("file", pa.string()),
-    ("column", pa.int64()),
-    ("reason", pa.string()),
-    ("raw", pa.string()),
-    ("change_id", pa.string()),
-    ("previous_id", pa.string()),
-    ("event_time", pa.timestamp("us", tz="UTC")),
-    ("changes", pa.int64()),
-    ("rejections", pa.int64()),
-    ("unreadable", pa.string()),
-    ("cut_off", pa.string()),
-]
-SCHEMA = pa.schema(_FIELDS)
-"""The rows that parsing a file yields, of one schema so that a Spark task can return them.
-
-part: `change`, `rejection`, or `file` for the one row per file. ordinal: of the change set in its
-batch. document: number of the file in its batch. time: of an event, if a column has it; text that
-`weir.ingest.instants` reads. file: what rejections call it. reason: of a file, why it was rejected
-as a whole. Columns of other parts are null.
-"""
 SPARK_SCHEMA = (
     "part STRING, ordinal INT, document INT, line BIGINT, `insert` BOOLEAN, graph STRING,"
     " subject STRING, predicate STRING, object STRING, time STRING, file STRING, `column` BIGINT,"
     " reason STRING, raw STRING, change_id STRING, previous_id STRING, event_time TIMESTAMP,"
     " changes BIGINT, rejections BIGINT, unreadable STRING, cut_off STRING"
 )
-"""`SCHEMA` for Spark."""
+"""The schema of the rows of files, for Spark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +75,6 @@ class Rows:
             self.rejections + other.rejections,
             self.results + other.results,
         )
-
-
-def record_batch(part: str, count: int, **columns: object) -> pa.RecordBatch:
-    """`count` rows of one part; arrays as given, single values repeated, the rest null."""
-    values = {"part": part, **columns}
-    arrays = []
-    for field in SCHEMA:
-        value = values.get(field.name)
-        if isinstance(value, pa.Array):
-            arrays.append(value.cast(field.type))
-        else:
-            arrays.append(pa.repeat(pa.scalar(value, field.type), count))
-    return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
 
 
 def rows_on_driver(rows: pa.Table) -> Rows:

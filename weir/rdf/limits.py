@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from weir.settings import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +33,8 @@ class ParseLimits:
     """Most rejected lines of a file."""
     raw_bytes: int = 4_096
     """Most recorded bytes of a rejected line."""
+
+    @classmethod
+    def of(cls, limits: Limits) -> Self:
+        """Those of the configuration."""
+        return cls(**{field.name: getattr(limits, field.name) for field in fields(cls)})

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from array import array
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Self, assert_never
+from dataclasses import asdict, dataclass, replace
+from typing import Self, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,6 @@ from weir.rdf.spool import Spool
 from weir.sandbox.child import Child, ChildDied
 from weir.sandbox.death import Cause, Death
 from weir.sandbox.limits import ChildLimits
-
-if TYPE_CHECKING:
-    from weir.settings import Limits
 
 _DEFECT = 1
 """Exit code of Python after an exception that was not caught."""
@@ -102,15 +99,6 @@ class ParserProcess:
         self._limits = limits
         self._child: _Child | None = None
         self._rows = 0
-
-    @classmethod
-    def of(cls, limits: Limits) -> Self:
-        """A parser within the configured limits."""
-        return cls(
-            ParseLimits(
-                **{field.name: getattr(limits, field.name) for field in fields(ParseLimits)}
-            )
-        )
 
     def __enter__(self) -> Self:
         return self

@@ -36,9 +36,10 @@ from weir.compute.sql import (
 )
 from weir.ingest import netting
 from weir.ingest.changesets import ChangeSet
+from weir.ingest.file_rows import SCHEMA
 from weir.ingest.netting import QUAD
 from weir.ingest.reading import ChangeSetReading, SourceReading
-from weir.ingest.rows import SCHEMA, SPARK_SCHEMA, Rows, rows_by_tasks, rows_on_driver
+from weir.ingest.rows import SPARK_SCHEMA, Rows, rows_by_tasks, rows_on_driver
 from weir.ingest.sources.bags import bag_assertions
 from weir.ingest.sources.delta_terms import UNCHECKED, checking, respelling
 from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from weir.ingest.file_rows import SCHEMA, record_batch
 from weir.ingest.netting import QUAD
-from weir.ingest.rows import SCHEMA, record_batch
 from weir.rdf.blank_nodes import scoped_label
 from weir.rdf.parse_events import cut
 from weir.rdf.terms import POSITIONS, TermError, canonical_term

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weir.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
+from weir.ingest.file_rows import SCHEMA
 from weir.ingest.reading import ChangeSetReading, Reader, SourceReading
-from weir.ingest.rows import CHANGE_COLUMNS, SCHEMA, Rows
+from weir.ingest.rows import CHANGE_COLUMNS, Rows
 from weir.ingest.sources.guards import Guards
 from weir.ingest.sources.source import Source
 from weir.lake.delta.commit_files import LOG

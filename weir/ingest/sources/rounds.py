@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Literal
 import pyarrow as pa
 
 from weir.ingest.changesets import AcceptedChangeSets, ChangeSet, SourcePosition
+from weir.ingest.file_rows import SCHEMA
 from weir.ingest.reading import ChangeSetReading, Reader, SourceReading
-from weir.ingest.rows import CHANGE_COLUMNS, SCHEMA, Rows
+from weir.ingest.rows import CHANGE_COLUMNS, Rows
 from weir.ingest.sources.errors import SourceError
 from weir.ingest.sources.guards import Guards
 from weir.ingest.sources.source import Source
