@@ -1,6 +1,8 @@
-"""What one job of Spark has to compute is bounded, however many relations follow one another."""
+"""What Spark has to compute is bounded, and computed once."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import pyarrow as pa
 import pytest
@@ -9,7 +11,7 @@ from sqlglot import exp
 
 from weir.compute.relations import Keep, Statement
 from weir.compute.spark import SparkEngine
-from weir.compute.sql import column, inner_join, rows_of, select, subquery, union_all
+from weir.compute.sql import column, inner_join, rows_of, select, subquery, text, union_all
 
 
 def _joined(relation: str, times: int) -> exp.Query:
@@ -41,5 +43,57 @@ def test_relations_that_no_job_has_computed_do_not_exceed_the_stack_of_a_task(
             engine.make(Statement(f"r{number + 1}", query, keep))
         last = select(column("a"), from_=rows_of(f"r{relations}"))
         assert sorted(engine.rows(last)) == [("x",), ("y",)]
+    finally:
+        engine.release()
+
+
+def _jobs(spark: SparkSession) -> int:
+    """How many jobs the session has started."""
+    return int(spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs())
+
+
+@pytest.mark.parametrize(
+    ("keep", "jobs"), [("cache", (0, 1, 0)), ("small", (1, 0, 0)), ("broadcast", (1, 0, 0))]
+)
+def test_the_rows_of_a_relation_are_computed_and_counted_by_one_job(
+    quick_spark: SparkSession, keep: Keep, jobs: tuple[int, ...]
+) -> None:
+    engine = SparkEngine(quick_spark, broadcast_rows=10)
+    try:
+        query = select(column("id"), from_=exp.to_table("range(0, 6, 1, 3)", dialect="spark"))
+        started = [_jobs(quick_spark)]
+        engine.make(Statement("r", query, keep))
+        started.append(_jobs(quick_spark))
+        for _ in range(2):
+            assert engine.count("r") == 6
+            started.append(_jobs(quick_spark))
+        assert tuple(after - before for before, after in pairwise(started)) == jobs
+        # Few rows are in one partition, and are still the rows.
+        assert quick_spark.table("r").rdd.getNumPartitions() == 1
+        assert sorted(engine.rows(select(column("id"), from_=rows_of("r")))) == [
+            (number,) for number in range(6)
+        ]
+    finally:
+        engine.release()
+
+
+@pytest.mark.parametrize("keep", ["cache", "small", "broadcast"])
+def test_what_reads_no_rows_starts_no_job(quick_spark: SparkSession, keep: Keep) -> None:
+    engine = SparkEngine(quick_spark, broadcast_rows=10)
+    try:
+        rows = quick_spark.createDataFrame(pa.table({"a": ["x", "y"]}))
+        engine.register("all", rows, "cache")
+        nothing = select(column("a"), from_=rows_of("all"), where=[column("a").eq(text("z"))])
+        engine.make(Statement("none", nothing, keep))
+        assert engine.count("none") == 0
+        started = _jobs(quick_spark)
+        is_same = column("a", "l").eq(column("a", "r"))
+        joined = select(
+            column("a", "l"),
+            from_=rows_of("all", "l"),
+            joins=[inner_join(rows_of("none", "r"), is_same)],
+        )
+        assert engine.rows(joined) == []
+        assert _jobs(quick_spark) == started
     finally:
         engine.release()

@@ -59,12 +59,14 @@ class _View:
     Attributes:
         frame: computes it.
         size: of its plan.
+        rows: how many it has, once they are counted.
         reads: how often statements have read it.
-        cutting: held while its plan is cut.
+        cutting: held while its plan is cut, or its rows are counted.
     """
 
     frame: DataFrame
     size: PlanSize
+    rows: int | None = None
     reads: int = 0
     cutting: threading.Lock = field(default_factory=threading.Lock)
 
@@ -144,14 +146,14 @@ class SparkEngine:
             keep: how they are stored.
             size: of its plan, from `planned`.
         """
+        rows = None
         match keep:
             case "cache":
                 frame, size = self._cut(frame, size)
-            case "small":
-                (frame, _), size = self._counted(frame), STORED_TABLE
-            case "broadcast":
-                (frame, is_small), size = self._counted(frame), STORED_TABLE
-                if is_small:
+            case "small" | "broadcast":
+                frame, rows = self._counted(self._checkpoint(frame, eager=False))
+                size = STORED_TABLE
+                if keep == "broadcast" and 0 < rows <= self._broadcast_rows:
                     frame = F.broadcast(frame)
             case "view":
                 pass
@@ -159,7 +161,7 @@ class SparkEngine:
                 assert_never(keep)
         # Never replaces a view: a name means one relation, in the whole session.
         frame.createTempView(name)
-        self._views[name] = _View(frame, size)
+        self._views[name] = _View(frame, size, rows)
 
     def send(self, rows: pa.Table) -> DataFrame:
         """The frame of driver rows: few are sent with the plan, many are staged in files.
@@ -221,13 +223,17 @@ class SparkEngine:
         return PlanSize(total, own + max((view.size.depth for view in views.values()), default=0))
 
     def count(self, relation: str) -> int:
-        """The number of rows of a relation; the job also stores the rows of a cut view."""
-        rows = self.spark.table(relation).count()
+        """The number of rows of a relation, counted once; counting stores those of a cut view."""
         view = self._views[relation]
         with view.cutting:
-            if view.is_cut:
+            if view.rows is None and _rdd(view.frame) is not None:
+                view.frame, view.rows = self._counted(view.frame)
                 view.size = STORED_TABLE
-        return rows
+                # The same rows, which now are known to be few or none.
+                view.frame.createOrReplaceTempView(relation)
+            elif view.rows is None:
+                view.rows = view.frame.count()
+            return view.rows
 
     def is_on_driver(self, relation: str) -> bool:
         """Always false."""
@@ -250,17 +256,20 @@ class SparkEngine:
         if self._staging is not None:
             remove(self.spark, self._staging)
 
-    def _counted(self, frame: DataFrame) -> tuple[DataFrame, bool]:
-        """The computed rows of a frame, in one partition if they are few, and whether they are few.
+    def _counted(self, cut: DataFrame) -> tuple[DataFrame, int]:
+        """A cut frame whose rows are computed and counted by one job, and their number.
 
-        Joins of relations in one partition need neither shuffle nor broadcast. The rows are
-        computed by any number of tasks and then counted: the size of a lookup is not known before.
+        Few rows are in one partition: joins of such relations need neither shuffle nor broadcast.
+        Of no rows the planner knows: it leaves out what reads them. The rows are computed by any
+        number of tasks: the size of a lookup is not known before.
         """
-        cut = self._checkpoint(frame, eager=True)
-        if cut.rdd.getNumPartitions() == 1:
-            return cut.coalesce(1), True
-        is_small = cut.limit(self._broadcast_rows + 1).count() <= self._broadcast_rows
-        return (cut.coalesce(1) if is_small else cut), is_small
+        rdd = _rdd(cut)
+        rows = int(rdd.count())
+        if rows == 0:
+            cut = cut.limit(0)
+        elif rows <= self._broadcast_rows and rdd.getNumPartitions() > 1:
+            cut = cut.coalesce(1)
+        return cut, rows
 
     def _cut(self, frame: DataFrame, size: PlanSize) -> tuple[DataFrame, PlanSize]:
         """A cut frame and its size: a deep plan is computed now, others when a job needs them."""
@@ -279,6 +288,12 @@ class SparkEngine:
         plan = frame.localCheckpoint(eager)._jdf.queryExecution().logical()
         session = self.spark._jsparkSession
         return Frame(session.internalCreateDataFrame(plan.rdd(), plan.schema(), False), self.spark)
+
+
+def _rdd(frame: DataFrame) -> Any:
+    """The rows of a cut frame, as Spark's planner has them; None if the frame is not cut."""
+    plan = frame._jdf.queryExecution().logical()
+    return plan.rdd() if plan.getClass().getSimpleName() == "LogicalRDD" else None
 
 
 _JOB_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
