@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 CHANGE_TYPE = "_change_type"
+INSERT: Final = "insert"
 COMMIT_VERSION = "_commit_version"
 _LOST = re.compile(
-    r"FAILED_READ_FILE\.FILE_NOT_EXIST|java\.io\.FileNotFoundException"
+    r"FAILED_READ_FILE\.FILE_NOT_EXIST|PATH_NOT_FOUND|java\.io\.FileNotFoundException"
     r"|DELTA_(?:VERSION|FILE|LOG_FILE|CHANGE_DATA_FILE)_NOT_FOUND|DELTA_MISSING_CHANGE_DATA"
     r"|Object at location .* not found"
     r"|DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_|DELTA_REMOVE_FILE_CDC_MISSING_EXTENDED_METADATA"
@@ -36,7 +38,7 @@ class ChangeFeedGap(Exception):  # noqa: N818  (named after what is wrong)
 
 @contextmanager
 def lost_files_are_a_gap(address: str) -> Iterator[None]:
-    """A context for reading the result of `changes`, or an old version of the table.
+    """A context for reading the result of `changes_of`, or an old version of the table.
 
     The log may still name files that were vacuumed. This shows only when rows are read; so does a
     commit whose changes Delta cannot compute.
@@ -54,25 +56,18 @@ def lost_files_are_a_gap(address: str) -> Iterator[None]:
         ) from error
 
 
-def changes(
-    spark: SparkSession, lake: Lake, table_name: str, first_version: int, last_version: int
+def changes_of(
+    spark: SparkSession, address: str, first_version: int, last_version: int
 ) -> DataFrame:
     """Rows of the commits `first_version`..`last_version`, both included, in no order.
 
-    Columns: the table's, then `_change_type` (insert, delete, update_preimage, update_postimage),
-    `_commit_version` and `_commit_timestamp`.
+    Columns: those of the table at a folder or URI, of Weir or foreign, then `_change_type` (insert,
+    delete, update_preimage, update_postimage), `_commit_version` and `_commit_timestamp`.
 
     Raises:
         ChangeFeedGap: a commit of the range is no longer in the log. Delta itself would silently
             leave it out. Missing files show when the rows are read (`lost_files_are_a_gap`).
     """
-    return changes_of(spark, lake.location(table_name), first_version, last_version)
-
-
-def changes_of(
-    spark: SparkSession, address: str, first_version: int, last_version: int
-) -> DataFrame:
-    """`changes` of the table at a folder or URI, of Weir or foreign."""
     missing = missing_versions(spark, address, first_version, last_version)
     if missing:
         raise _gap(address, missing, first_version, last_version)
@@ -86,37 +81,57 @@ def changes_of(
         )
 
 
-def local_changes(lake: Lake, table_name: str, first_version: int, last_version: int) -> pa.Table:
-    """`changes` read by this process without Spark, for few rows; without `_commit_timestamp`.
+@dataclass(frozen=True, slots=True)
+class CommittedFiles:
+    """The files whose rows a commit inserted or deleted: `kind`, a value of `_change_type`."""
+
+    kind: str
+    version: int
+    names: Sequence[str]
+
+
+def feed_by_files(
+    lake: Lake, table_name: str, first_version: int, last_version: int
+) -> list[CommittedFiles]:
+    """The changes of the commits `first_version`..`last_version`, as files of the table.
 
     Raises:
-        ChangeFeedGap: as `changes` does, and if a file is missing.
-        DamagedTable: a file is damaged.
+        ChangeFeedGap: a commit of the range is no longer in the log, or whole files do not show
+            what it changed.
     """
-    schema, address = columns_of(lake.existing(table_name)), lake.location(table_name)
-    parts = []
+    feed: list[CommittedFiles] = []
     for version in range(first_version, last_version + 1):
         try:
             files = changed_files(lake, table_name, version)
         except NotAppended as error:
-            raise ChangeFeedGap(f"{address}: {error}") from error
-        for kind, paths in (("insert", files.added), ("delete", files.removed)):
-            if not paths:
-                continue
-            with lake.using(table_name):
-                try:
-                    rows = rows_of_files(lake, table_name, paths, schema).to_table()
-                except FileNotFoundError as error:
-                    raise ChangeFeedGap(
-                        f"{address}: files that its log names are no longer there"
-                    ) from error
-            parts.append(
-                rows.append_column(CHANGE_TYPE, pa.repeat(kind, rows.num_rows)).append_column(
-                    COMMIT_VERSION, pa.repeat(pa.scalar(version, pa.int64()), rows.num_rows)
-                )
-            )
-    fields = [pa.field(CHANGE_TYPE, pa.string()), pa.field(COMMIT_VERSION, pa.int64())]
-    return pa.concat_tables(parts) if parts else pa.schema([*schema, *fields]).empty_table()
+            raise ChangeFeedGap(f"{lake.location(table_name)}: {error}") from error
+        feed += [
+            CommittedFiles(kind, version, names)
+            for kind, names in ((INSERT, files.added), ("delete", files.removed))
+            if names
+        ]
+    return feed
+
+
+def local_changes(lake: Lake, table_name: str, feed: Sequence[CommittedFiles]) -> pa.Table:
+    """The rows of a feed, read by this process without Spark; with `_change_type`.
+
+    Raises:
+        ChangeFeedGap: a file is missing.
+        DamagedTable: a file is damaged.
+    """
+    schema = columns_of(lake.existing(table_name))
+    parts = [pa.schema([*schema, pa.field(CHANGE_TYPE, pa.string())]).empty_table()]
+    for files in feed:
+        with lake.using(table_name):
+            try:
+                rows = rows_of_files(lake, table_name, files.names, schema).to_table()
+            except FileNotFoundError as error:
+                raise ChangeFeedGap(
+                    f"{lake.location(table_name)}: files that its log names are no longer there"
+                ) from error
+        parts.append(rows.append_column(CHANGE_TYPE, pa.repeat(files.kind, rows.num_rows)))
+    return pa.concat_tables(parts)
 
 
 def _gap(address: str, missing: list[int], first: int, last: int) -> ChangeFeedGap:

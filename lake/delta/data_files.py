@@ -21,7 +21,7 @@ def are_the_rows(table: DeltaTable) -> bool:
 
 
 def is_pattern(path: str) -> bool:
-    """Whether DuckDB and Spark would read a path as a pattern of paths."""
+    """Whether DuckDB would read a path as a pattern of paths."""
     return not _WILDCARDS.isdisjoint(path)
 
 

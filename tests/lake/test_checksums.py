@@ -17,7 +17,7 @@ from tests.support.laws import Seeds
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta import checksums
 from weir.lake.delta.bindings import Bindings
-from weir.lake.delta.change_feed import local_changes
+from weir.lake.delta.change_feed import feed_by_files, local_changes
 from weir.lake.delta.checksums import NOTES, Checksums, is_intact, verify_files
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
@@ -81,7 +81,8 @@ def by_arrow_with_a_filter(lake: Lake) -> pa.Table:
 
 
 def by_the_change_feed(lake: Lake) -> pa.Table:
-    return local_changes(lake, QUADS.name, 0, 1).select([*QUADS.column_names])
+    feed = feed_by_files(lake, QUADS.name, 0, 1)
+    return local_changes(lake, QUADS.name, feed).select([*QUADS.column_names])
 
 
 READINGS = [

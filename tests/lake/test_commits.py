@@ -17,7 +17,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from weir.lake.damage.storage_errors import DamagedTable
-from weir.lake.delta.change_feed import ChangeFeedGap, changes
+from weir.lake.delta.change_feed import ChangeFeedGap, changes_of
 from weir.lake.delta.commit import KILL_AT, create_if_missing, write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.delta.session import read
@@ -174,8 +174,8 @@ def test_a_missing_commit_is_a_gap_of_the_change_feed(spark: SparkSession, tmp_p
     quad = {"graph": "", "subject": "<s>", "predicate": "<p>", "object": "<o>", "weight": 1}
     for epoch in (1, 2, 3):
         write(Lake(root), QUADS, [quad | {"epoch": epoch}], Metadata("r", "ingest", epoch))
-    found = changes(spark, Lake(root), "quads", 2, 3).select("epoch", "_change_type").collect()
+    found = changes_of(spark, f"{root}/quads", 2, 3).select("epoch", "_change_type").collect()
     assert sorted(tuple(row) for row in found) == [(2, "insert"), (3, "insert")]
     (tmp_path / "quads/_delta_log" / f"{2:020d}.json").unlink()
     with pytest.raises(ChangeFeedGap, match="version 2"):
-        changes(spark, Lake(root), "quads", 1, 3)
+        changes_of(spark, f"{root}/quads", 1, 3)

@@ -12,7 +12,7 @@ from tests.support.damage import damage_the_pages, data_files
 from weir.lake.damage.damaged_files import damage_is_named, damaged_files
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.appended import appended_rows
-from weir.lake.delta.change_feed import local_changes
+from weir.lake.delta.change_feed import feed_by_files, local_changes
 from weir.lake.delta.commit import arrow_schema, write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
@@ -56,7 +56,7 @@ def fill(lake: Lake) -> None:
         lambda lake: merge_files(lake, GRAPHS.name, 1 << 20),
         lambda lake: delete_later_rows(lake, GRAPHS.name, 0, METADATA),
         lambda lake: appended_rows(lake, GRAPHS.name, 0, 3, arrow_schema(GRAPHS)),
-        lambda lake: local_changes(lake, GRAPHS.name, 1, 3),
+        lambda lake: local_changes(lake, GRAPHS.name, feed_by_files(lake, GRAPHS.name, 1, 3)),
         fill,
     ],
     ids=["read", "merge", "delete", "appended", "feed", "append until files are merged"],

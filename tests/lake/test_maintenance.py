@@ -12,11 +12,12 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from weir.lake.delta.change_feed import changes, local_changes
+from weir.lake.delta.change_feed import feed_by_files, local_changes
 from weir.lake.delta.commit import write
 from weir.lake.delta.file_commits import Overtaken
 from weir.lake.delta.metadata import Metadata
 from weir.lake.delta.session import read
+from weir.lake.delta.spark_scan import scan_feed
 from weir.lake.lake import Lake
 from weir.lake.tables import QUADS, feed_retention
 from weir.lake.upkeep import maintenance
@@ -76,10 +77,11 @@ def test_consolidation_keeps_every_later_state_and_change_and_the_feed(
     ]
     newest = Lake(root).version("quads")
     assert newest is not None
-    feed = changes(spark, Lake(root), "quads", 1, newest)
+    files = feed_by_files(Lake(root), "quads", 1, newest)
+    feed = scan_feed(spark, Lake(root), "quads", files)
     columns = ["object", "epoch", "weight"]
     assert sorted(tuple(row) for row in feed.select(*columns).collect()) == sorted(log)
-    here = local_changes(Lake(root), "quads", 1, newest).select(columns).to_pylist()
+    here = local_changes(Lake(root), "quads", files).select(columns).to_pylist()
     assert sorted(tuple(row.values()) for row in here) == sorted(log)
     assert Lake(root).last_metadata("quads") == (EPOCHS, Metadata("r", "ingest", EPOCHS))
     assert (

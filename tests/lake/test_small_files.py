@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from weir.lake.delta.change_feed import local_changes
+from weir.lake.delta.change_feed import feed_by_files, local_changes
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
@@ -70,7 +70,8 @@ def test_the_change_feed_has_each_row_once(lake: Lake, seed: int) -> None:
     versions = [append(lake, epoch) for epoch in range(1, COMMITS + 1)]
     choose = random.Random(seed)
     after, last = sorted(choose.sample(range(1, COMMITS + 1), 2))
-    feed = local_changes(lake, QUADS.name, versions[after - 1] + 1, versions[last - 1])
+    files = feed_by_files(lake, QUADS.name, versions[after - 1] + 1, versions[last - 1])
+    feed = local_changes(lake, QUADS.name, files)
     assert epochs(feed) == [*range(after + 1, last + 1)]
     assert {*feed["_change_type"].to_pylist()} == {"insert"}
 

@@ -344,8 +344,8 @@ _MAINTENANCE = (
         _FEED,
         (
             "a feed with deletions is read as one of insertions",
-            'if others := change_types - {"insert"}:',
-            "if others := change_types - change_types:",
+            "if kinds - {INSERT}:",
+            "if False:",
         ),
         (
             "an epoch that is missing among the transactions is no gap",
@@ -373,7 +373,7 @@ _MAINTENANCE = (
         _FEED,
         (
             "a version that is gone is left out in silence",
-            'raise ChangeFeedGap(f"{address}: {error}") from error',
+            'raise ChangeFeedGap(f"{lake.location(table_name)}: {error}") from error',
             "continue",
         ),
         package="lake",

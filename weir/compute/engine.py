@@ -34,7 +34,7 @@ from weir.compute.relations import Keep, LakeQuery, Statement, StoredTable, Stor
 from weir.compute.sql import rows_of, select
 from weir.compute.writing import Commit, TableWriter
 from weir.lake.delta.bindings import NameIsBound
-from weir.lake.delta.change_feed import changes, local_changes
+from weir.lake.delta.change_feed import feed_by_files, local_changes
 from weir.lake.delta.commit import SaveMode
 from weir.lake.delta.scan import Part, attach, attach_all
 from weir.lake.delta.staging import staging_folder
@@ -404,27 +404,33 @@ class Engine:
 
     def open_feed(
         self, name: str, table_name: str, first_version: int, last_version: int, rows: int
-    ) -> None:
-        """Make a relation of a change feed: the table's columns, `_change_type`, `_commit_version`.
+    ) -> set[str]:
+        """Make a relation of what commits changed: the table's columns, `_change_type`.
 
         Args:
             name: of the relation.
             table_name: of the table in the lake.
-            first_version: the first commit of the feed.
+            first_version: the first commit.
             last_version: the last one, included.
             rows: about how many changes these commits hold.
+
+        Returns:
+            Values of `_change_type`; of some there may be no row.
 
         Raises:
             ChangeFeedGap: a commit of the range is no longer in the log. Missing files may show
                 only when the rows are read (`lost_files_are_a_gap`).
         """
         self._check(name)
-        versions = (table_name, first_version, last_version)
+        feed = feed_by_files(self._lake, table_name, first_version, last_version)
         if self.placement.holds(rows):
-            self._load_on_driver(name, local_changes(self._lake, *versions))
+            self._load_on_driver(name, local_changes(self._lake, table_name, feed))
         else:
-            self._spark.register(name, changes(self.spark, self._lake, *versions))
+            from weir.lake.delta.spark_scan import scan_feed
+
+            self._spark.register(name, scan_feed(self.spark, self._lake, table_name, feed))
             self._bind(name, _Relation(False, on_spark=True))
+        return {files.kind for files in feed}
 
     def load(self, name: str, frames: Frame | Sequence[Frame], keep: Keep = "view") -> None:
         """Make a relation of the rows of all `frames`, which have the same columns.

@@ -8,10 +8,15 @@ from sqlglot import exp
 
 from weir.compute.engine import Engine
 from weir.compute.relations import Keep, Statement
-from weir.compute.sql import column, columns, number, rows_of, select, text
-from weir.engine.graph import graphs_of, log_columns, shown_columns
+from weir.compute.sql import column, number, rows_of, select, text
+from weir.engine.graph import graphs_of, shown_columns
 from weir.engine.relations import EpochRange
-from weir.lake.delta.change_feed import CHANGE_TYPE, ChangeFeedGap, lost_files_are_a_gap
+from weir.lake.delta.change_feed import (
+    CHANGE_TYPE,
+    INSERT,
+    ChangeFeedGap,
+    lost_files_are_a_gap,
+)
 from weir.lake.tables import QUADS, TRIPLES, Table
 from weir.plan.scope import Scope
 from weir.progress.watermarks import IngestedEpoch
@@ -43,21 +48,21 @@ def read_changes(
     inside = [t for t in ingested if epochs.after < t.epoch <= epochs.last]
     rows = sum(epoch.changes for epoch in inside)
     keep: Keep = "small" if engine.placement.holds(rows) else "cache"
-    feed = f"{name}_feed"
-    wanted = select(column(CHANGE_TYPE), *shown_columns(scope)).from_(rows_of(feed))
+    feed, about = f"{name}_feed", _about(scope, epochs, predicates)
     with lost_files_are_a_gap(table.name):
-        engine.open_feed(feed, table.name, first, last, rows)
+        kinds = engine.open_feed(feed, table.name, first, last, rows)
+        if kinds - {INSERT}:
+            # A log that is consolidated loses rows of epochs before the range.
+            seen = select(column(CHANGE_TYPE)).distinct().from_(rows_of(feed)).where(*about)
+            if others := {str(kind) for (kind,) in engine.rows(seen)} - {INSERT}:
+                # Any other event means that a foreign writer changed the log.
+                raise ChangeFeedGap(
+                    f"{table.name} was not only appended to: {', '.join(sorted(others))}"
+                )
+        changes = select(*shown_columns(scope)).from_(rows_of(feed)).where(*about)
+        engine.make(Statement(name, changes, keep))
         # Looks at every row, and so opens every file.
-        engine.make(
-            Statement(f"{name}_typed", wanted.where(*_about(scope, epochs, predicates)), keep)
-        )
-        kinds = select(column(CHANGE_TYPE)).distinct().from_(rows_of(f"{name}_typed"))
-        change_types = {str(kind) for (kind,) in engine.rows(kinds)}
-    if others := change_types - {"insert"}:
-        # The logs are only appended to: any other event means that a foreign writer changed them.
-        raise ChangeFeedGap(f"{table.name} was not only appended to: {', '.join(sorted(others))}")
-    changes = select(*columns(log_columns(scope))).from_(rows_of(f"{name}_typed"))
-    engine.make(Statement(name, changes))
+        engine.count(name)
 
 
 def _about(scope: Scope, epochs: EpochRange, predicates: frozenset[str] | None) -> list[exp.Expr]:
