@@ -341,7 +341,9 @@ class Engine:
         extents = [Extent.of(table, after[key]) for key, table in tables.items()]
         if not self.placement.reads_all(extents):
             frames = (self._keyed_frame(stored, key) for key in stored.tables)
-            self._spark.register(stored.name, reduce(lambda a, b: a.unionByName(b), frames))
+            frame = reduce(lambda upper, lower: upper.unionByName(lower), frames)
+            rows = Extent.total(extents).rows
+            self._spark.register(stored.name, self._spark.gathered(frame, rows))
             self._bind(stored.name, _Relation(False, on_spark=True))
             return
         parts = {key: Part(table, after[key]) for key, table in tables.items()}
@@ -428,26 +430,41 @@ class Engine:
         else:
             from weir.lake.delta.spark_scan import scan_feed
 
-            self._spark.register(name, scan_feed(self.spark, self._lake, table_name, feed))
+            frame = scan_feed(self.spark, self._lake, table_name, feed)
+            self._spark.register(name, self._spark.gathered(frame, rows))
             self._bind(name, _Relation(False, on_spark=True))
         return {files.kind for files in feed}
 
-    def load(self, name: str, frames: Frame | Sequence[Frame], keep: Keep = "view") -> None:
+    def load(
+        self,
+        name: str,
+        frames: Frame | Sequence[Frame],
+        keep: Keep = "view",
+        most: int | None = None,
+    ) -> None:
         """Make a relation of the rows of all `frames`, which have the same columns.
 
         Rows of Spark are fetched if they are few and `keep` stores them.
+
+        Args:
+            name: of the relation.
+            frames: its rows.
+            keep: how they are stored.
+            most: how many rows there are at most, if that is known.
         """
         self._check(name)
         parts = [*frames] if isinstance(frames, Sequence) else [frames]
         tables = [part for part in parts if isinstance(part, pa.Table)]
         if len(tables) == len(parts):
             rows = pa.concat_tables(tables)
-            if self.placement.holds(rows.num_rows):
+            most = rows.num_rows
+            if self.placement.holds(most):
                 self._load_on_driver(name, rows)
                 return
         with self._on_spark() as spark:
             sent = [spark.send(p) if isinstance(p, pa.Table) else p for p in parts]
-            self._register(name, reduce(lambda a, b: a.unionByName(b), sent), keep)
+            frame = reduce(lambda upper, lower: upper.unionByName(lower), sent)
+            self._register(name, spark.gathered(frame, most), keep)
 
     def make(self, statement: Statement) -> None:
         """Make a relation, by DuckDB if it has all that the statement reads, else by Spark."""
@@ -621,7 +638,10 @@ class Engine:
 
         after = _after_epoch(stored.where)
         frame = scan(self.spark, self._lake, stored.table_name, stored.version, after)
-        return frame if stored.where is None else frame.where(stored.where.sql(dialect="spark"))
+        if stored.where is not None:
+            frame = frame.where(stored.where.sql(dialect="spark"))
+        extent = Extent.of(self._table(stored.table_name, stored.version), after)
+        return self._spark.gathered(frame, extent.rows)
 
     def _make_on_spark(self, statement: Statement) -> None:
         with self._on_spark() as spark:

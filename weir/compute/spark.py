@@ -59,6 +59,8 @@ class _View:
     Attributes:
         frame: computes it.
         size: of its plan.
+        stored: the rows of a cut plan, as Spark's planner has them (a Java RDD); None if it is not
+            cut.
         rows: how many it has, once they are counted.
         reads: how often statements have read it.
         cutting: held while its plan is cut, or its rows are counted.
@@ -66,6 +68,7 @@ class _View:
 
     frame: DataFrame
     size: PlanSize
+    stored: Any = None
     rows: int | None = None
     reads: int = 0
     cutting: threading.Lock = field(default_factory=threading.Lock)
@@ -146,22 +149,31 @@ class SparkEngine:
             keep: how they are stored.
             size: of its plan, from `planned`.
         """
-        rows = None
+        view = _View(frame, size)
         match keep:
             case "cache":
-                frame, size = self._cut(frame, size)
+                self._cut(view)
             case "small" | "broadcast":
-                frame, rows = self._counted(self._checkpoint(frame, eager=False))
-                size = STORED_TABLE
+                self._store(view, eager=False)
+                rows = self._count_stored(view)
                 if keep == "broadcast" and 0 < rows <= self._broadcast_rows:
-                    frame = F.broadcast(frame)
+                    view.frame = F.broadcast(view.frame)
             case "view":
                 pass
             case _:
                 assert_never(keep)
         # Never replaces a view: a name means one relation, in the whole session.
-        frame.createTempView(name)
-        self._views[name] = _View(frame, size, rows)
+        view.frame.createTempView(name)
+        self._views[name] = view
+
+    def gathered(self, frame: DataFrame, rows: int | None) -> DataFrame:
+        """A frame of at most so many rows, in one partition if these are few.
+
+        Joins of such relations need neither shuffle nor broadcast, and a statement that reads
+        nothing else is one task.
+        """
+        is_few = rows is not None and rows <= self._broadcast_rows
+        return frame.coalesce(1) if is_few else frame
 
     def send(self, rows: pa.Table) -> DataFrame:
         """The frame of driver rows: few are sent with the plan, many are staged in files.
@@ -214,7 +226,7 @@ class SparkEngine:
                 is_deep = view.size.depth > 0 and own + view.size.depth > _MOST_DEPTH
                 if not view.is_cut and (is_read_again or is_deep or total > _MOST_NODES):
                     total -= (view.size.nodes - 1) * named[name]
-                    view.frame, view.size = self._cut(view.frame, view.size)
+                    self._cut(view)
                     # Replaces the view by the same rows with another plan.
                     view.frame.createOrReplaceTempView(name)
                 if is_deep and view.size.depth > 0:
@@ -226,14 +238,14 @@ class SparkEngine:
         """The number of rows of a relation, counted once; counting stores those of a cut view."""
         view = self._views[relation]
         with view.cutting:
-            if view.rows is None and _rdd(view.frame) is not None:
-                view.frame, view.rows = self._counted(view.frame)
-                view.size = STORED_TABLE
+            rows = view.rows
+            if rows is None and view.stored is not None:
+                rows = self._count_stored(view)
                 # The same rows, which now are known to be few or none.
                 view.frame.createOrReplaceTempView(relation)
-            elif view.rows is None:
-                view.rows = view.frame.count()
-            return view.rows
+            elif rows is None:
+                rows = view.rows = view.frame.count()
+            return rows
 
     def is_on_driver(self, relation: str) -> bool:
         """Always false."""
@@ -256,44 +268,43 @@ class SparkEngine:
         if self._staging is not None:
             remove(self.spark, self._staging)
 
-    def _counted(self, cut: DataFrame) -> tuple[DataFrame, int]:
-        """A cut frame whose rows are computed and counted by one job, and their number.
-
-        Few rows are in one partition: joins of such relations need neither shuffle nor broadcast.
-        Of no rows the planner knows: it leaves out what reads them. The rows are computed by any
-        number of tasks: the size of a lookup is not known before.
-        """
-        rdd = _rdd(cut)
-        rows = int(rdd.count())
-        if rows == 0:
-            cut = cut.limit(0)
-        elif rows <= self._broadcast_rows and rdd.getNumPartitions() > 1:
-            cut = cut.coalesce(1)
-        return cut, rows
-
-    def _cut(self, frame: DataFrame, size: PlanSize) -> tuple[DataFrame, PlanSize]:
-        """A cut frame and its size: a deep plan is computed now, others when a job needs them."""
-        depth = size.depth + _DEPTH_OF_CUT
+    def _cut(self, view: _View) -> None:
+        """Cut the plan of a view: a deep one is computed now, others when a job needs them."""
+        depth = view.size.depth + _DEPTH_OF_CUT
         is_deep = depth > _MOST_DEPTH
-        return self._checkpoint(frame, eager=is_deep), PlanSize(depth=0 if is_deep else depth)
+        self._store(view, eager=is_deep)
+        view.size = PlanSize(depth=0 if is_deep else depth)
 
-    def _checkpoint(self, frame: DataFrame, *, eager: bool) -> DataFrame:
-        """A frame whose rows are stored by this call if `eager`, else by the first job that reads.
+    def _count_stored(self, view: _View) -> int:
+        """Compute and count the rows of a cut view, by one job.
+
+        They are computed by any number of tasks: the size of a lookup is not known before. Of no
+        rows the planner knows: it leaves out what reads them.
+        """
+        rows = view.rows = int(view.stored.count())
+        view.frame = self.gathered(view.frame, rows) if rows else view.frame.limit(0)
+        view.size = STORED_TABLE
+        return rows
+
+    def _store(self, view: _View, *, eager: bool) -> None:
+        """Cut the plan of a view.
 
         It drops the statistics of the plan, which Spark's checkpoint keeps: the estimated size of a
         join is the product of those of its sides, and its digits would double with each iteration.
+
+        Args:
+            view: its frame is replaced.
+            eager: whether the rows are stored now, or by the first job that reads them.
         """
         from pyspark.sql import DataFrame as Frame
 
-        plan = frame.localCheckpoint(eager)._jdf.queryExecution().logical()
-        session = self.spark._jsparkSession
-        return Frame(session.internalCreateDataFrame(plan.rdd(), plan.schema(), False), self.spark)
-
-
-def _rdd(frame: DataFrame) -> Any:
-    """The rows of a cut frame, as Spark's planner has them; None if the frame is not cut."""
-    plan = frame._jdf.queryExecution().logical()
-    return plan.rdd() if plan.getClass().getSimpleName() == "LogicalRDD" else None
+        plan = view.frame.localCheckpoint(eager)._jdf.queryExecution().logical()
+        session, view.stored = self.spark._jsparkSession, plan.rdd()
+        frame = Frame(
+            session.internalCreateDataFrame(view.stored, plan.schema(), False), self.spark
+        )
+        # The planner does not know how many partitions there are, unless there is one by its plan.
+        view.frame = frame.coalesce(1) if view.stored.getNumPartitions() == 1 else frame
 
 
 _JOB_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")

@@ -88,7 +88,11 @@ class GraphTarget:
     @classmethod
     def of(cls, engine: Engine, settings: Settings, batch: BatchReading) -> Self:
         """The change sets of a batch that is read."""
-        engine.load("changes", batch.rows.changes)
+        # Rows of a Delta table are counted with their change set, those of a document of an earlier
+        # change set with their file, and all others with both.
+        of_change_sets = sum(reading.changes for reading in batch.change_sets.values())
+        most = of_change_sets + sum(result.changes for result in batch.rows.results)
+        engine.load("changes", batch.rows.changes, most=most)
         if batch.rows.rejections:
             engine.load("rejections", batch.rows.rejections)
         return cls(settings.limits, batch)
