@@ -16,7 +16,7 @@ BASE_ID = "urn:uuid:f3dd7e3d-d9a4-5650-89e3-090c2022e7c9"
 """What the first patch names as the one before it."""
 FULL_REPEATS = 3
 CHANGE_SETS = 20
-FRESH_AIM, EMPTY_AIM, SPARK_AIM = 20.0, 8.0, 40.0
+FRESH_AIM, EMPTY_AIM, SPARK_AIM = 20.0, 8.0, 30.0
 SPARK_ALONE = {
     f"WEIR_LIMITS__{limit.upper()}": "0"
     for limit in ("driver_rows", "driver_table_bytes", "driver_scan_rows", "driver_parse_bytes")

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from weir.compute.engine import Engine
 from weir.compute.relations import Statement
-from weir.compute.sql import column, number, rows_of, select, text
+from weir.compute.sql import column, columns, number, rows_of, select, text
 from weir.ingest import netting
 from weir.lake.tables import QUADS
 
@@ -30,6 +30,12 @@ def quads_about(
     if engine.look_up(stored, QUADS.name, ("subject", "predicate"), wanted):
         engine.make(Statement(candidates, select("*").from_(rows_of(stored)).where(upto)))
     else:
+        # Sent to every reader if they are few: Spark does not know how many the assertions are, and
+        # would shuffle the whole log.
+        about = f"{name}_about"
+        triples = select(*columns(netting.TRIPLE)).distinct().from_(rows_of(assertions))
+        engine.make(Statement(about, triples, "broadcast"))
+        assertions = about
         distinct = select(column("predicate")).distinct().from_(rows_of(assertions))
         predicates = [str(row[0]) for row in engine.rows(distinct.limit(literal_predicates + 1))]
         if len(predicates) <= literal_predicates:
