@@ -69,7 +69,9 @@ def test_no_build_tool_is_left_in_the_image() -> None:
         "--from=project /opt/project .venv",
     ]
     assert set(IMAGE.copied()) >= CODE
-    assert set(IMAGE.copied()) - CODE == {"docker/first_start.py", "docker/health.py"}
+    assert set(IMAGE.copied()) - CODE == {
+        f"docker/{program}.py" for program in ("entrypoint", "first_start", "health")
+    }
 
 
 def test_a_change_of_the_code_rebuilds_no_packages() -> None:

@@ -1,4 +1,4 @@
-"""The two programs in the image: what the first start generates, and the health check."""
+"""The programs in the image: what starts a container, the first start, and the health check."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 import pytest
 from cryptography.fernet import Fernet
 
-from docker import first_start, health
+from docker import entrypoint, first_start, health
 from docker.first_start import airflow_secrets, spark_secrets, write_missing
 
 
@@ -115,3 +115,31 @@ def test_a_service_is_healthy_if_its_answer_says_so(url: str, value: str, code: 
 def test_a_service_that_answers_with_an_error_is_not_healthy(url: str) -> None:
     with pytest.raises(HTTPError):
         health.main([f"{url}/other"])
+
+
+def test_a_container_runs_the_command_that_it_is_given() -> None:
+    assert entrypoint.command(["weir", "run"], {}, Path("/spark")) == ["weir", "run"]
+
+
+def test_a_driver_on_kubernetes_is_submitted_where_it_is() -> None:
+    given = ["driver", "--properties-file", "/opt/spark/conf/spark.properties", "local:///x.py"]
+    line = entrypoint.command(given, {"SPARK_DRIVER_BIND_ADDRESS": "10.0.0.1"}, Path("/spark"))
+    assert line[:3] == ["spark-submit", "--conf", "spark.driver.bindAddress=10.0.0.1"]
+    assert line[3:] == ["--deploy-mode", "client", *given[1:]]
+
+
+def test_an_executor_on_kubernetes_is_what_its_environment_says() -> None:
+    environment = {
+        **{name: name.lower() for name in entrypoint._FROM_ENVIRONMENT.values()},
+        "SPARK_EXECUTOR_MEMORY": "600m",
+        "SPARK_JAVA_OPT_10": "-Dlast",
+        "SPARK_JAVA_OPT_2": "-Dfirst",
+        "SPARK_CLASSPATH": "/more/*",
+    }
+    java, *line = entrypoint.command(["executor"], environment, Path("/spark"))
+    assert java == "java"
+    assert line[:4] == ["-Dfirst", "-Dlast", "-Xms600m", "-Xmx600m"]
+    assert line[4:7] == ["-cp", "/more/*:/spark/jars/*", entrypoint.EXECUTOR]
+    arguments = dict(zip(line[7::2], line[8::2], strict=True))
+    assert arguments["--executor-id"] == "spark_executor_id"
+    assert arguments["--podName"] == "spark_executor_pod_name"
