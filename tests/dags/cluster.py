@@ -96,6 +96,8 @@ def running_cluster(folder: Path) -> Iterator[Cluster]:
         "SPARK_LOCAL_IP": HOST,
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_DAEMON_JAVA_OPTS": QUICK_JVM,
+        "SPARK_MASTER_OPTS": "-Dspark.deploy.recoveryMode=FILESYSTEM"
+        f" -Dspark.deploy.recoveryDirectory={folder / 'recovery'}",
     }
     with (
         _running("spark-master", places, variables, folder),
