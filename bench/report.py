@@ -11,7 +11,7 @@ from rich.text import Text
 
 from bench.comparison import FULL, OXIGRAPH, all_queries
 from bench.recompute import COMPILED, DUCKDB, INTERPRETED
-from bench.results import Scenario, Timing
+from bench.results import Scenario, Timing, seconds_text
 
 Cells = tuple[str, ...]
 _TIMES = ("", "cold, s", "warm, s", "least .. most, s")
@@ -193,7 +193,7 @@ def _compared(scenario: Scenario) -> Cells:
         min(spark, default=None),
         None if load is None or evaluation is None else load + evaluation,
     )
-    shown = ("" if s is None else f"{s:.2f}" if s < 10 else f"{s:.1f}" for s in times)
+    shown = map(seconds_text, times)
     rows = f"{sum(each.weir for each in scenario.rows):,}" if scenario.rows else ""
     return (scenario.title, f"`{scenario.name}`", rows, *shown)
 

@@ -127,6 +127,13 @@ class Scenario:
         return cls(**found)
 
 
+def seconds_text(seconds: float | None) -> str:
+    """Seconds with about three digits; empty for those that were not measured."""
+    if seconds is None:
+        return ""
+    return f"{seconds:.2f}" if seconds < 10 else f"{seconds:.1f}"
+
+
 def machine() -> dict[str, str]:
     """What the figures depend on: processor, memory, versions."""
     cpus = Path("/proc/cpuinfo")

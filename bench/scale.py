@@ -20,7 +20,7 @@ from bench.comparison import FULL, all_queries, by_oxigraph, count_rows, full_ti
 from bench.graph import Graph, patch, source, write_graph
 from bench.places import QUERIES, WORK, Project, files_of, patches, project
 from bench.recompute import COMPILED, DUCKDB, INTERPRETED
-from bench.results import Rows, Scenario, Target, Timing, machine
+from bench.results import Rows, Scenario, Target, Timing, machine, seconds_text
 from bench.session import MeasuredRun, measure
 
 SIZES = (160_000, 640_000, 2_500_000, 10_000_000, 40_000_000, 100_000_000)
@@ -79,7 +79,7 @@ class Measured:
             *map(self.warm, _STAGES),
             *recomputed,
         )
-        shown = ("" if s is None else f"{s:.2f}" if s < 10 else f"{s:.1f}" for s in seconds)
+        shown = map(seconds_text, seconds)
         return (f"{self.quads:,}", f"{self.changes:,}", f"{self.rows:,}", *shown)
 
 

@@ -16,6 +16,7 @@ from weir.compute.database import Database
 from weir.compute.engine import Engine, SparkShape
 from weir.compute.indexes import Indexes, IndexLimits, IndexMode
 from weir.compute.placement import Placement
+from weir.compute.relations import Lookup
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
@@ -71,7 +72,7 @@ def looks_up(engine: Engine, *keys: tuple[str, str | None]) -> bool:
     columns = [pa.array(names, pa.string()), pa.array(predicates, pa.string())]
     engine.load("keys", pa.table(columns, ["key", "predicate"]))
     key = ("subject", "predicate")
-    return engine.look_up("rows", TRIPLES.name, key, WANTED.copy(), null_is_any=True)
+    return engine.look_up(Lookup("rows", TRIPLES.name, key, WANTED.copy(), null_is_any=True))
 
 
 def test_the_rows_of_keys_are_found_in_a_table_that_only_spark_would_read(

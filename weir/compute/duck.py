@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from sqlglot import exp
 
-    from weir.compute.relations import Statement
+    from weir.compute.relations import Lookup, Statement
 
 DIALECT = "duckdb"
 _OUT_OF_MEMORY = "Out of Memory Error"
@@ -114,17 +114,9 @@ class DuckEngine:
             self.bindings.view("checked_rows", rows)
             return self.connection.execute(statement).fetchall()
 
-    def look_up(
-        self,
-        name: str,
-        table_name: str,
-        key: Sequence[str],
-        wanted: exp.Query,
-        *,
-        null_is_any: bool = False,
-    ) -> bool:
+    def look_up(self, lookup: Lookup) -> bool:
         """False: there is no index."""
-        del name, table_name, key, wanted, null_is_any
+        del lookup
         return False
 
     def count(self, relation: str) -> int:

@@ -30,7 +30,7 @@ from weir.compute.duck import DuckEngine
 from weir.compute.lost_rows import LostRowsError, are_lost
 from weir.compute.placement import Extent, Placement
 from weir.compute.plan_size import STORED_TABLE, PlanSize
-from weir.compute.relations import Keep, LakeQuery, Statement, StoredTable, StoredTables
+from weir.compute.relations import Keep, LakeQuery, Lookup, Statement, StoredTable, StoredTables
 from weir.compute.sql import rows_of, select
 from weir.compute.writing import Commit, TableWriter
 from weir.lake.delta.bindings import NameIsBound
@@ -355,45 +355,31 @@ class Engine:
         """Whether a table of an extent has an index, by which its rows can be looked up."""
         return self._indexes is not None and self._indexes.has_one(extent.rows)
 
-    def look_up(
-        self,
-        name: str,
-        table_name: str,
-        key: Sequence[str],
-        wanted: exp.Query,
-        *,
-        null_is_any: bool = False,
-    ) -> bool:
-        """Make a relation of some rows of a stored log of terms, by its index.
-
-        Args:
-            name: of the relation.
-            table_name: of the log, in its newest version.
-            key: the columns whose values are wanted.
-            wanted: rows of their values.
-            null_is_any: whether a null in the last column stands for any value.
+    def look_up(self, lookup: Lookup) -> bool:
+        """Make a relation of some rows of a stored log, by its index.
 
         Returns:
             Whether it is made. Else a scan has to find the rows.
         """
-        self._check(name)
-        read = _read_by(wanted)
+        self._check(lookup.name)
+        read = _read_by(lookup.wanted)
         if self._indexes is None or not all(self._relations[n].on_driver for n in read):
             return False
-        most = min(self._indexes.most_keys(table_name), self.placement.driver_rows)
+        most = min(self._indexes.most_keys(lookup.table), self.placement.driver_rows)
         if not most:
             return False
         with self._on_driver(*read) as duck:
-            wanted_rows = duck.rows(select("*").from_(wanted.subquery("wanted")).limit(most + 1))
+            wanted = select("*").from_(lookup.wanted.subquery("wanted")).limit(most + 1)
+            wanted_rows = duck.rows(wanted)
         if len(wanted_rows) > most:
             return False
         values = [[None if v is None else str(v) for v in row] for row in wanted_rows]
-        if null_is_any:
+        if lookup.null_is_any:
             values = [row[:-1] if row[-1] is None else row for row in values]
-        rows = self._indexes.rows_with(table_name, key, values)
+        rows = self._indexes.rows_with(lookup.table, lookup.key, values)
         if rows is None or not self.placement.holds(rows.num_rows):
             return False
-        self._load_on_driver(name, rows)
+        self._load_on_driver(lookup.name, rows)
         return True
 
     def query(self, name: str, query: LakeQuery, keep: Keep = "view") -> None:

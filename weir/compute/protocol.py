@@ -6,12 +6,10 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pyarrow as pa
     from sqlglot import exp
 
-    from weir.compute.relations import Statement
+    from weir.compute.relations import Lookup, Statement
 
 
 class SqlEngine(Protocol):
@@ -26,23 +24,8 @@ class SqlEngine(Protocol):
     def make(self, statement: Statement) -> None:
         """Make the relation of `statement`."""
 
-    def look_up(
-        self,
-        name: str,
-        table_name: str,
-        key: Sequence[str],
-        wanted: exp.Query,
-        *,
-        null_is_any: bool = False,
-    ) -> bool:
-        """Make a relation of some rows of a stored log of terms, by its index.
-
-        Args:
-            name: of the relation.
-            table_name: of the log.
-            key: the columns whose values are wanted.
-            wanted: rows of their values.
-            null_is_any: whether a null in the last column stands for any value.
+    def look_up(self, lookup: Lookup) -> bool:
+        """Make a relation of some rows of a stored log, by its index.
 
         Returns:
             Whether it is made. Else a scan has to find the rows.

@@ -54,6 +54,25 @@ class StoredTable:
 
 
 @dataclass(frozen=True, slots=True)
+class Lookup:
+    """A relation of the rows of a stored log of terms that have some values.
+
+    Attributes:
+        name: of the relation.
+        table: name of the log, in its newest version.
+        key: the columns whose values are wanted.
+        wanted: rows of their values.
+        null_is_any: whether a null in the last column stands for any value.
+    """
+
+    name: str
+    table: str
+    key: tuple[str, ...]
+    wanted: exp.Query
+    null_is_any: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class StoredTables:
     """Several tables of the lake as one relation.
 

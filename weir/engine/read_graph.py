@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from weir.compute.protocol import SqlEngine
-from weir.compute.relations import Keep, Statement
+from weir.compute.relations import Keep, Lookup, Statement
 from weir.compute.sql import select, subquery
 from weir.engine.graph import (
     changes_in,
@@ -105,9 +105,8 @@ class _ScopeLog:
         """The relation in which the keys of a hop on one side are looked for."""
         if side != "predicate":
             stored = f"{hop.relation}_{side}"
-            wanted = hop.wanted(side)
-            key = (side, "predicate")
-            if self.engine.look_up(stored, stored_log(self.scope), key, wanted, null_is_any=True):
+            key, log = (side, "predicate"), stored_log(self.scope)
+            if self.engine.look_up(Lookup(stored, log, key, hop.wanted(side), null_is_any=True)):
                 return self._log(f"{stored}_log", stored)
         if self._whole is None:
             self._whole = self._log(f"{self.prefix}_log")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from weir.compute.engine import Engine
-from weir.compute.relations import Statement
+from weir.compute.relations import Lookup, Statement
 from weir.compute.sql import column, columns, number, rows_of, select, text
 from weir.ingest import netting
 from weir.lake.tables import QUADS
@@ -27,7 +27,7 @@ def quads_about(
     upto: exp.Expr = column("epoch") <= number(until)
     candidates, stored = f"candidates_of_{name}", f"{name}_stored"
     wanted = select(column("subject"), column("predicate")).distinct().from_(rows_of(assertions))
-    if engine.look_up(stored, QUADS.name, ("subject", "predicate"), wanted):
+    if engine.look_up(Lookup(stored, QUADS.name, ("subject", "predicate"), wanted)):
         engine.make(Statement(candidates, select("*").from_(rows_of(stored)).where(upto)))
     else:
         # Sent to every reader if they are few: Spark does not know how many the assertions are, and

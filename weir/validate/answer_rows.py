@@ -16,7 +16,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.engine import Engine
-from weir.compute.relations import Keep, Statement, StoredTable, StoredTables
+from weir.compute.relations import Keep, Lookup, Statement, StoredTable, StoredTables
 from weir.compute.sql import (
     alias,
     all_of,
@@ -229,7 +229,7 @@ def _look_up(engine: Engine, name: str, read: _Read, changed: str, work: Backlog
     stored = f"{name}_tables"
     wanted = select(alias(text(ANSWER), "node"), *columns(read.variables), from_=rows_of(changed))
     key = ("node", *read.variables)
-    if not engine.look_up(stored, EMBEDDINGS.name(work.query), key, wanted):
+    if not engine.look_up(Lookup(stored, EMBEDDINGS.name(work.query), key, wanted)):
         return False
     scope = alias(text(work.query), "scope")
     rows = select(scope, *columns((*read.variables, "epoch", "weight")), from_=rows_of(stored))
