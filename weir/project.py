@@ -32,10 +32,11 @@ def _storage(settings: Settings) -> Storage:
     from weir.lake.lake import storage_of
     from weir.lake.storage.cache import Cache
 
-    key = settings.lake, tuple(sorted(settings.storage_options.items()))
+    options = settings.store
+    key = settings.lake, tuple(sorted(options.items()))
     if key not in _opened:
         cache = Cache(settings.cache / "objects", settings.limits.cache_bytes)
-        _opened[key] = storage_of(settings.lake, settings.storage_options, cache)
+        _opened[key] = storage_of(settings.lake, options, cache)
     return _opened[key]
 
 
@@ -103,7 +104,8 @@ class Project:
         from weir.rdf.limits import ParseLimits
         from weir.rdf.parser_process import ParserProcess
 
-        return self._resources.enter_context(ParserProcess(ParseLimits.of(self.settings.limits)))
+        limits = ParseLimits.of(self.settings.limits)
+        return self._resources.enter_context(ParserProcess(limits, self.settings.store))
 
     @cached_property
     def indexes(self) -> Indexes:

@@ -32,6 +32,7 @@ from pydantic_settings import (
 from weir.errors import ConfigurationError
 from weir.files.text import read_text
 from weir.files.wrong_values import keys_at, reason
+from weir.lake.delta.hadoop_options import options_of_store
 from weir.lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
 from weir.text.near import meant
 from weir.text.printable import printable
@@ -355,6 +356,11 @@ class Settings(BaseSettings):
         del dotenv_settings, file_secret_settings
         content = dict(getattr(settings_cls, "file_content", {}))
         return init_settings, env_settings, InitSettingsSource(settings_cls, content)
+
+    @property
+    def store(self) -> dict[str, str]:
+        """The options of the store, also those of the environment, for processes on any machine."""
+        return options_of_store(self.storage_options, os.environ)
 
     @classmethod
     def load(cls, config: Path | None = None) -> Settings:

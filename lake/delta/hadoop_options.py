@@ -1,4 +1,6 @@
-"""Storage options of delta-rs as the options of Hadoop, so that Spark reads the same store.
+"""Storage options of delta-rs for the processes of Spark, which lack the environment of this one.
+
+The JVM gets them as options of Hadoop, Python as they are.
 
 Names of delta-rs, regardless of case: https://docs.rs/object_store (`AmazonS3ConfigKey`,
 `AzureConfigKey`, `GoogleConfigKey`). Names of Hadoop: the pages of `hadoop-aws`, of `hadoop-azure`
@@ -49,8 +51,42 @@ _SERVICE_ACCOUNT = (
     "service_account_path",
 )
 _OF_ENVIRONMENT = ("aws_", "azure_", "google_")
+_FORMS = ("aws_allow_http", "aws_virtual_hosted_style_request", "aws_skip_signature")
+_SENT = frozenset(
+    name
+    for names in (
+        *_S3.values(),
+        _ACCOUNT,
+        _ACCOUNT_KEY,
+        _SAS,
+        _CLIENT,
+        _CLIENT_SECRET,
+        _TENANT,
+        _FORMS,
+    )
+    for name in names
+    if name.startswith(_OF_ENVIRONMENT)
+)
+"""The variables that say how a store is reached, wherever a process runs."""
 _Sources: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
 """The storage options and the environment variables, by names in lower case."""
+
+
+def options_of_store(
+    storage_options: Mapping[str, str], environment: Mapping[str, str]
+) -> dict[str, str]:
+    """The storage options, and what the environment has beside them for reaching the store.
+
+    Other variables, and files that they name, mean this machine.
+
+    Args:
+        storage_options: of delta-rs.
+        environment: variables that delta-rs reads too; storage options win over them.
+    """
+    sent = {name for name in environment if name.lower() in _SENT}
+    given = {name.lower() for name in storage_options}
+    missing = {name: environment[name] for name in sorted(sent) if name.lower() not in given}
+    return {**missing, **storage_options}
 
 
 def hadoop_options(

@@ -205,6 +205,24 @@ def test_spark_alone_gives_the_answers_of_a_lake_in_a_folder(
     assert read >= staged | {"triples", *(f"embeddings/{query}" for query in QUERIES)}
 
 
+@pytest.mark.parametrize("kind", ["patches", "snapshots"])
+def test_sources_are_read_from_a_store_with_the_options_of_the_lake(
+    object_store: Store, tmp_path: Path, kind: str
+) -> None:
+    address = object_store.empty()
+    project = project_in(tmp_path / "p", address, object_store)
+    root = address.removesuffix("/lake")
+    source = {"name": "p", "kind": kind, "location": f"{root}/of changes"}
+    project.write("sources.yml", json.dumps({"sources": [source]}))
+    statement = "<urn:a> <urn:knows> <urn:b> .\n"
+    name, text = ("0001.rdfp", f"TX .\nA {statement}TC .\n")
+    if kind == "snapshots":
+        name, text = "v 1/x.nt", statement
+    object_store.objects(root).write(f"of changes/{name}", text.encode())
+    project.run()
+    assert states(project)["counts"].total() == 1
+
+
 def test_doctor_finds_the_jars_of_the_store_missing_where_spark_needs_them(
     object_store: Store, tmp_path: Path
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.lake.delta.hadoop_options import hadoop_options
+from weir.lake.delta.hadoop_options import hadoop_options, options_of_store
 
 HOST = "box.dfs.core.windows.net"
 S3 = {"fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem"}
@@ -79,4 +79,21 @@ def test_options_precede_the_environment() -> None:
     assert hadoop_options({"access_key_id": "id"}, environment) == S3 | {
         "fs.s3a.access.key": "id",
         "fs.s3a.secret.key": "key",
+    }
+
+
+def test_processes_elsewhere_get_what_the_environment_says_of_the_store_and_nothing_else() -> None:
+    environment = {
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_ENDPOINT_URL": "http://store",
+        "AWS_ALLOW_HTTP": "true",
+        "AWS_PROFILE": "of this machine",
+        "GOOGLE_SERVICE_ACCOUNT": "/file/of/this/machine.json",
+        "PATH": "/bin",
+    }
+    options = options_of_store({"aws_endpoint_url": "http://declared"}, environment)
+    assert options == {
+        "AWS_ACCESS_KEY_ID": "key",
+        "AWS_ALLOW_HTTP": "true",
+        "aws_endpoint_url": "http://declared",
     }

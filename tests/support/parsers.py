@@ -6,6 +6,7 @@ Starting one takes longer than parsing what a test has; a run of the product sta
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 from weir.rdf.limits import ParseLimits
 from weir.rdf.parser_process import ParserProcess, _Child
@@ -19,8 +20,8 @@ class ReusedParser(ParserProcess):
     A child that died, or was not heard to the end, is closed by `parse` already.
     """
 
-    def __init__(self, limits: ParseLimits) -> None:
-        super().__init__(limits)
+    def __init__(self, limits: ParseLimits, store: Mapping[str, str] | None = None) -> None:
+        super().__init__(limits, store)
         if _IDLE[limits]:
             self._child = _IDLE[limits].pop()
 

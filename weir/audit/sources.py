@@ -27,7 +27,7 @@ from weir.ingest.changesets import AcceptedChangeSets, ChangeSet
 from weir.ingest.netting import QUAD, present_in
 from weir.ingest.pending import source_positions
 from weir.ingest.reading import Reader
-from weir.ingest.sources.declared import load_sources
+from weir.ingest.sources.all_sources import sources_of_file
 from weir.lake.tables import GRAPHS, QUADS
 from weir.project import Project
 
@@ -47,7 +47,7 @@ def source_results(engine: Engine, project: Project, head: int) -> Iterator[Qual
     graphs = lake.rows(GRAPHS.name, ["graph", "source"]).to_pylist()
     wrong: list[str] = []
     total = 0
-    for declared in load_sources(project.settings.sources):
+    for declared in sources_of_file(project.settings):
         source = declared.called_first(positions[declared.name].first_name)
         last = positions[source.name].last
         newest = None if last is None else source.content(last)

@@ -6,7 +6,7 @@ would take them three times as long as the rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import pyarrow as pa
@@ -60,7 +60,7 @@ class FileTask:
 
 
 def parse_groups(
-    groups: Sequence[Sequence[FileTask]], limits: ParseLimits, most: int
+    groups: Sequence[Sequence[FileTask]], limits: ParseLimits, most: int, store: Mapping[str, str]
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """A function that parses the groups of files whose numbers are in the column `id`.
 
@@ -68,10 +68,11 @@ def parse_groups(
         groups: of files.
         limits: of parsing a file.
         most: rows of a batch that it yields.
+        store: options of the object store of the files, by the names of delta-rs.
     """
 
     def parse(numbers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with ParserProcess(limits) as parser:
+        with ParserProcess(limits, store) as parser:
             for batch in numbers:
                 for number in batch.to_pylist():
                     for task in groups[number["id"]]:

@@ -11,7 +11,7 @@ from weir.ingest.file_rows import SCHEMA, FileTask, file_rows, parse_groups
 from weir.ingest.rows import SPARK_SCHEMA, Rows, rows_by_tasks, rows_on_driver
 from weir.rdf.limits import ParseLimits
 from weir.rdf.parser_process import ParserProcess, Volume
-from weir.settings import Limits
+from weir.settings import Limits, Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,11 +34,14 @@ def parse_on_driver(
 
 
 def parse_by_tasks(
-    spark: SparkSession, tasks: Sequence[FileTask], limits: Limits, staging: str
+    spark: SparkSession, tasks: Sequence[FileTask], settings: Settings, staging: str
 ) -> Rows:
     """Parse the files in Spark tasks, into the folder or URI `staging`."""
+    limits = settings.limits
     groups = _groups(tasks, spark.sparkContext.defaultParallelism, limits.task_bytes)
-    parse = parse_groups(groups, ParseLimits.of(limits), limits.parsed_batch_rows)
+    parse = parse_groups(
+        groups, ParseLimits.of(limits), limits.parsed_batch_rows, settings.store
+    )
     parsed = spark.range(0, len(groups), 1, len(groups)).mapInArrow(parse, SPARK_SCHEMA)
     return rows_by_tasks(spark, parsed, staging)
 

@@ -242,7 +242,7 @@ class Reader:
                 return rows
         spark = self.engine.spark
         folder = self.engine.staging(f"files-{self.next_document()}")
-        return parse_by_tasks(spark, tasks, limits, folder)
+        return parse_by_tasks(spark, tasks, self.project.settings, folder)
 
 
 def _task(ordinal: int, number: int, document: Document, position: str) -> FileTask:

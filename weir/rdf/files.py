@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, cast
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from pyarrow import fs
 
@@ -51,6 +52,8 @@ _KINDS = {
 }
 _START = datetime(1970, 1, 1, tzinfo=UTC)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_IN_STORE = re.compile(r"((?:s3a?|gs|az|abfss?)://[^/?]+)/?([^?]*)")
+"""Addresses in object stores; those with options of Arrow's own are left to Arrow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +79,22 @@ class FileInfo:
     no_file: str | None = None
 
 
-def list_files(location: str) -> list[FileInfo]:
+def list_files(location: str, store: Mapping[str, str] | None = None) -> list[FileInfo]:
     """The files below a local folder or URI, or the file itself, sorted by name.
 
     Files and folders named `.x` or `_x` are left out, as by Spark. A symbolic link out of the
     folder, or to a folder that contains it, is listed as `refused`; an entry that is neither a file
     nor a folder is listed as `no_file`.
 
+    Args:
+        location: path or URI.
+        store: options of an object store, by the names of delta-rs; here and below.
+
     Raises:
         FileNotFoundError: there is no such file or folder.
         NotADirectoryError: the location is neither a file nor a folder.
     """
-    system, root = _resolve(location)
+    system, root = _resolve(location, store)
     info = system.get_file_info(root)
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"{location}: no such file or folder")
@@ -175,7 +182,9 @@ def format_of(name: str) -> Format | None:
     return FORMATS.get(ending) if dot else None
 
 
-def format_in(file: FileInfo, declared: Format | None = None) -> tuple[Format | None, str]:
+def format_in(
+    file: FileInfo, declared: Format | None = None, store: Mapping[str, str] | None = None
+) -> tuple[Format | None, str]:
     """The format of a file, and the reason if it has none.
 
     It is the declared format, or else by the name of the file, for `x.zip` by the name inside.
@@ -189,14 +198,14 @@ def format_in(file: FileInfo, declared: Format | None = None) -> tuple[Format | 
     known = declared or format_of(file.name)
     if known is None and ending_of(file.name) == ".zip" and file.refused is None:
         try:
-            return _format_in_zip(file.path)
+            return _format_in_zip(file.path, store)
         except RefusedArchive as error:
             return None, str(error)
     return known, "its name has no known ending"
 
 
-def _format_in_zip(path: str) -> tuple[Format | None, str]:
-    system, inner = _resolve(path)
+def _format_in_zip(path: str, store: Mapping[str, str] | None) -> tuple[Format | None, str]:
+    system, inner = _resolve(path, store)
     with system.open_input_file(inner) as archive:
         return format_of(name_in_zip(archive)), "the name of the file in it has no known ending"
 
@@ -214,7 +223,7 @@ def opened_raw(path: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def local_copy(file: str) -> Iterator[str | None]:
+def local_copy(file: str, store: Mapping[str, str] | None = None) -> Iterator[str | None]:
     """A context with the path of a local copy of a store's object; None for a local file.
 
     Raises:
@@ -223,7 +232,7 @@ def local_copy(file: str) -> Iterator[str | None]:
     if not _SCHEME.match(file):
         yield None
         return
-    system, inner = _resolve(file)
+    system, inner = _resolve(file, store)
     if isinstance(system, fs.LocalFileSystem):
         yield inner
         return
@@ -263,7 +272,17 @@ def _below(location: str, name: str) -> str:
     return f"{location.rstrip('/')}/{name}"
 
 
-def _resolve(location: str) -> tuple[fs.FileSystem, str]:
-    if _SCHEME.match(location):
+def _resolve(location: str, store: Mapping[str, str] | None = None) -> tuple[fs.FileSystem, str]:
+    if not _SCHEME.match(location):
+        return fs.LocalFileSystem(), str(Path(location).absolute())
+    in_store = _IN_STORE.fullmatch(location)
+    if in_store is None:
         return fs.FileSystem.from_uri(location)
-    return fs.LocalFileSystem(), str(Path(location).absolute())
+    return _store(in_store[1], tuple(sorted((store or {}).items()))), unquote(in_store[2])
+
+
+@lru_cache(8)
+def _store(root: str, options: tuple[tuple[str, str], ...]) -> fs.FileSystem:
+    from weir.lake.lake import files_below
+
+    return files_below(root, dict(options))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import Self, assert_never
@@ -95,8 +96,8 @@ class ParserProcess:
     limits allow, is `unreadable`, not rejected.
     """
 
-    def __init__(self, limits: ParseLimits) -> None:
-        self._limits = limits
+    def __init__(self, limits: ParseLimits, store: Mapping[str, str] | None = None) -> None:
+        self._limits, self._store = limits, store
         self._child: _Child | None = None
         self._rows = 0
 
@@ -120,10 +121,12 @@ class ParserProcess:
         with ExitStack() as stack:
             try:
                 # The child has no keys of stores.
-                copy = stack.enter_context(local_copy(request.file))
+                copy = stack.enter_context(local_copy(request.file, self._store))
             except OSError as error:
                 return _unreadable(request, str(error))
-            contexts = {iri: _copied(stack, file) for iri, file in request.contexts.items()}
+            contexts = {
+                iri: _copied(stack, file, self._store) for iri, file in request.contexts.items()
+            }
             parsed = self._parse(replace(request, copy=copy, contexts=contexts), room)
             return replace(parsed, request=request)
 
@@ -151,10 +154,10 @@ class ParserProcess:
             self._rows = 0
 
 
-def _copied(stack: ExitStack, file: str) -> str:
+def _copied(stack: ExitStack, file: str, store: Mapping[str, str] | None) -> str:
     """A local file that has the content of a context."""
     try:
-        return stack.enter_context(local_copy(file)) or file
+        return stack.enter_context(local_copy(file, store)) or file
     except (OSError, ValueError):
         # Reading it is an error, if the document names it.
         return file

@@ -23,7 +23,7 @@ def all_sources(settings: Settings) -> tuple[Source, ...]:
         ConfigurationError: sources.yml, remotes.yml or traversals.yml is wrong, or two of them
             declare one name.
     """
-    declared = load_sources(settings.sources)
+    declared = sources_of_file(settings)
     replicas = tuple(
         Rounds.of(remote, settings.lake) for remote in load_remotes(settings.remotes).values()
     )
@@ -33,6 +33,16 @@ def all_sources(settings: Settings) -> tuple[Source, ...]:
     )
     _check_names(declared, settings)
     return (*declared, *replicas, *traversals)
+
+
+def sources_of_file(settings: Settings) -> tuple[Source, ...]:
+    """The sources of sources.yml, as they are read.
+
+    Raises:
+        ConfigurationError: it is wrong.
+    """
+    store = settings.store
+    return tuple(source.in_store(store) for source in load_sources(settings.sources))
 
 
 def check_names(settings: Settings) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, field_validator
 
 from weir.errors import ConfigurationError
 from weir.ingest import clock
@@ -31,6 +31,14 @@ class FileSource(Source):
         " file that grows while it is read waits in any case",
     )
 
+    _store: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    def in_store(self, options: Mapping[str, str]) -> Self:
+        """The source with the options of the object store, if its location is in one."""
+        copy = self.model_copy()
+        copy._store = options
+        return copy
+
     @field_validator("stream")
     @classmethod
     def _has_no_columns(cls, stream: Stream | None) -> Stream | None:
@@ -52,7 +60,7 @@ class FileSource(Source):
 
 
 def rdf_files(
-    source: Source, location: str, glob: str = "*", format_: Format | None = None
+    source: FileSource, location: str, glob: str = "*", format_: Format | None = None
 ) -> list[tuple[FileInfo, Format]]:
     """The RDF files at `location` whose names match `glob`, in the order of their names.
 
@@ -68,7 +76,7 @@ def rdf_files(
         SourceError: a link to a folder is not followed, or a zip cannot be opened.
     """
     try:
-        files = list_files(location)
+        files = list_files(location, source._store)
     except FileNotFoundError:
         raise ConfigurationError(
             f"source {source.name}: its location does not exist",
@@ -109,10 +117,10 @@ def rdf_files(
 
 
 def _format_in(
-    source: Source, file: FileInfo, declared: Format | None
+    source: FileSource, file: FileInfo, declared: Format | None
 ) -> tuple[Format | None, str]:
     try:
-        return format_in(file, declared)
+        return format_in(file, declared, source._store)
     except (ArchiveError, OSError) as error:
         # What is in it, and whether it belongs to the source, cannot be known.
         raise SourceError(

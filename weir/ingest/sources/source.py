@@ -199,6 +199,11 @@ class Source(BaseModel, ABC):
         del contexts
         return self
 
+    def in_store(self, options: Mapping[str, str]) -> Self:
+        """The source with the options of the object store, if its location is in one."""
+        del options
+        return self
+
     def located_in(self, folder: Path) -> Self:
         """The source with absolute locations; relative ones are relative to `folder`."""
         located = self.model_copy(
