@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark import SparkContext
 from pyspark.sql import DataFrame, SparkSession
 
 from weir.lake.lake import Lake
@@ -35,6 +38,8 @@ _SAFE = {
     # must not take the place of the module.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
+_NO_ANSWER = (Py4JError, OSError, AttributeError)
+"""Errors of a JVM that does not answer, and of a context that was stopped by this process."""
 _QUICK = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -74,6 +79,7 @@ def start(
     shuffle_partitions: int = 2,
     conf: Mapping[str, str] | None = None,
     hadoop: Mapping[str, str] | None = None,
+    py_files: str | None = None,
 ) -> SparkSession:
     """Start the session, or take the one that spark-submit prepared.
 
@@ -87,6 +93,8 @@ def start(
         conf: further settings, which win over those of this function.
         hadoop: options of Hadoop such as credentials, without the prefix `spark.hadoop.`; `conf`
             and spark-submit win over them.
+        py_files: archives of Python packages for the executors, unless spark-submit started the
+            process.
     """
     settings = {
         **_DELTA,
@@ -98,24 +106,34 @@ def start(
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     if not submitted:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         quiet = (Path(__file__).parent / "log4j2.properties").as_uri()
         settings |= {
             "spark.master": master,
             "spark.driver.memory": driver_memory,
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.local.dir": str(scratch_folder() / "spark"),
             "spark.driver.extraJavaOptions": " ".join(
                 (*_JVM, f"-Dlog4j2.configurationFile={quiet}")
             ),
         }
+        if master.startswith("local"):
+            settings |= _on_this_machine()
+        if py_files is not None:
+            settings["spark.submit.pyFiles"] = py_files
     builder = SparkSession.builder.appName(app_name)
     for key, value in {**settings, **(conf or {})}.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     _set_in_hadoop(session, hadoop or {})
     return session
+
+
+def _on_this_machine() -> dict[str, str]:
+    """Settings of a Spark without executors of its own, which nobody else has to reach."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    return {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.local.dir": str(scratch_folder() / "spark"),
+    }
 
 
 def _set_in_hadoop(session: SparkSession, options: Mapping[str, str]) -> None:
@@ -131,6 +149,28 @@ def _set_in_hadoop(session: SparkSession, options: Mapping[str, str]) -> None:
     for key, value in options.items():
         if not conf.contains(f"spark.hadoop.{key}"):
             hadoop.set(key, value)
+
+
+def goes_on(session: SparkSession) -> bool:
+    """Whether a session can be used; if it ended, it is cleared away, so that `start` starts one.
+
+    Its context was stopped, such as by a cluster that removed the application, or its JVM died.
+    """
+    try:
+        if not session.sparkContext._jsc.sc().isStopped():
+            return True
+    except _NO_ANSWER:
+        pass
+    with suppress(*_NO_ANSWER):
+        session.stop()
+        return False
+    gateway = SparkContext._gateway
+    if gateway is not None:
+        with suppress(*_NO_ANSWER):
+            gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = None
+    return False
 
 
 def read(spark: SparkSession, lake: Lake, table_name: str, version: int | None = None) -> DataFrame:

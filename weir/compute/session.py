@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 from weir.errors import WeirError
@@ -22,13 +22,26 @@ Spark: TypeAlias = "SparkSession | Session"
 
 
 def late_session(settings: Settings, name: str = "weir") -> Session:
-    """A function that returns the configured session; its first call takes seconds to start it."""
+    """A function that returns the configured session; its first call takes seconds to start it.
 
-    @cache
+    A session that ended (its cluster removed the application, its JVM died) is replaced by a new
+    one.
+    """
+    lock, running = Lock(), list["SparkSession"]()
+
     def started() -> SparkSession:
-        return _start(settings, name)
+        with lock:
+            if not running or not _goes_on(running[0]):
+                running[:] = [_start(settings, name)]
+            return running[0]
 
     return started
+
+
+def _goes_on(session: SparkSession) -> bool:
+    from weir.lake.delta.session import goes_on
+
+    return goes_on(session)
 
 
 def _start(settings: Settings, name: str) -> SparkSession:
@@ -51,9 +64,10 @@ def _start(settings: Settings, name: str) -> SparkSession:
         shuffle_partitions=settings.spark.shuffle_partitions,
         conf=with_jars(settings.spark.conf),
         hadoop=hadoop_options(settings.storage_options, os.environ),
+        py_files=os.environ.get("WEIR_PY_FILES"),
     )
 
 
 def session_of(spark: Spark) -> Session:
-    """A function that returns the session, and starts it at most once."""
-    return cache(spark if callable(spark) else lambda: spark)
+    """A function that returns the session."""
+    return spark if callable(spark) else lambda: spark

@@ -1,0 +1,46 @@
+"""A session of Spark that ended is followed by another."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("own_jvm")
+
+SCRIPT = """
+import os, signal
+from pathlib import Path
+from weir.compute.session import late_session
+from weir.settings import Settings
+
+take = late_session(Settings.load())
+first = take()
+assert take() is first
+first.sparkContext._jsc.sc().stop()
+second = take()
+assert second.range(3).count() == 3
+java = int(second._jvm.java.lang.ProcessHandle.current().pid())
+os.kill(java, signal.SIGKILL)
+third = take()
+assert third.range(3).count() == 3
+third.stop()
+assert take().range(3).count() == 3
+print("done")
+"""
+
+
+def test_a_session_whose_context_or_jvm_is_gone_is_replaced(tmp_path: Path) -> None:
+    """By its cluster, by the kernel, and by this process."""
+    (tmp_path / "weir.toml").write_text("[spark]\nmaster = 'local[1]'\ndriver_memory = '600m'\n")
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert done.stdout.endswith("done\n"), done.stderr[-4000:]
