@@ -1,22 +1,26 @@
-"""The Spark cluster of docker/compose.yaml as processes of this machine: a master and one worker.
+"""The Spark cluster of docker/compose.yaml as processes of this machine: a master and two workers.
 
 Commands, environment and health checks are those of the compose file; only names, ports, folders
-and sizes differ.
+and sizes differ. The workers have folders of their own, and see neither the code of this checkout
+nor what belongs to the driver: what their tasks need, Spark ships, or they find it in the store.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
 import venv
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from docker.first_start import spark_secrets, write_missing
@@ -27,14 +31,92 @@ from tests.wheel.environments import built_wheel
 PATIENCE = 180
 """Seconds until a process must be healthy."""
 HOST = "127.0.0.1"
+MASTER, *WORKERS = ("spark-master", "spark-worker-1", "spark-worker-2")
+_OWN_CODE = tuple(str(ROOT / package) for package in ("weir", "lake", "expectations", "jobs"))
+_EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
+
+
+@dataclass(slots=True)
+class Daemon:
+    """A master or worker.
+
+    Attributes:
+        name: of its service in the compose file.
+        places: words of the compose file, and what they are here.
+        variables: its environment beside that of its service.
+        hidden: folders that are empty for it and for what it starts.
+        folder: the one that it starts in.
+    """
+
+    name: str
+    places: Mapping[str, str]
+    variables: Mapping[str, str]
+    hidden: Sequence[str]
+    folder: Path
+    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+
+    def start(self) -> None:
+        """Start it, and wait until it is healthy."""
+        service = services()[self.name]
+        assert set(service["environment"]) - set(self.variables) <= {"SPARK_WORKER_OPTS"}
+        log = self.folder / "log.txt"
+        with log.open("a") as output:
+            self.process = subprocess.Popen(
+                [*_hiding(self.hidden), *(self._here(word) for word in service["command"])],
+                cwd=self.folder,
+                env=_environment({**service["environment"], **self.variables}),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        self._wait_until_healthy(service["healthcheck"]["test"], log)
+
+    def end(self, by: signal.Signals = signal.SIGTERM) -> None:
+        """End it."""
+        if self.process is not None:
+            self.process.send_signal(by)
+            try:
+                self.process.wait(timeout=30)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    def executors(self) -> list[int]:
+        """The processes of its executors."""
+        assert self.process is not None
+        return [child for child in descendants(self.process.pid) if _EXECUTOR in command_of(child)]
+
+    def _here(self, word: str) -> str:
+        return self.places.get(word, word)
+
+    def _wait_until_healthy(self, check: list[str], log: Path) -> None:
+        assert self.process is not None
+        kind, program, *arguments = check
+        assert (kind, program) == ("CMD", "python")
+        command = [sys.executable, *map(self._here, arguments)]
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+            if answer.returncode == 0:
+                return
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                printed = f"{answer.stdout}{answer.stderr}\n{log.read_text()}"
+                raise AssertionError(f"not healthy: {printed}")
+            time.sleep(0.5)
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """A running cluster.
 
-    master: its URL for applications. page: its web page. python: that of the executors.
-    archive: our packages for the executors. events: folder of the logs of all applications' events.
+    Attributes:
+        master: its URL for applications.
+        page: its web page.
+        configuration: folder of Spark's configuration.
+        python: that of the executors.
+        archive: our packages for the executors.
+        events: folder of the logs of all applications' events.
+        daemons: by name.
     """
 
     master: str
@@ -43,6 +125,7 @@ class Cluster:
     python: Path
     archive: Path
     events: Path
+    daemons: Mapping[str, Daemon]
 
     @property
     def variables(self) -> dict[str, str]:
@@ -67,87 +150,103 @@ class Cluster:
 
 
 @contextmanager
-def running_cluster(folder: Path) -> Iterator[Cluster]:
-    """Start master and worker below `folder`, and stop them at the end."""
-    port, page, worker_page = _free_ports(3)
+def running_cluster(folder: Path, *hidden: Path) -> Iterator[Cluster]:
+    """Start master and workers below `folder`, and stop them at the end.
+
+    Args:
+        folder: what they share, and the folders of each.
+        hidden: folders of the driver, which are empty for the workers and their executors.
+    """
+    port, page, *worker_pages = _free_ports(2 + len(WORKERS))
     places = {
         "spark-master": HOST,
         "7077": str(port),
         "8080": str(page),
-        "8081": str(worker_page),
         "spark://spark-master:7077": f"spark://{HOST}:{port}",
         "http://127.0.0.1:8080/json/": f"http://{HOST}:{page}/json/",
-        "http://127.0.0.1:8081/json/": f"http://{HOST}:{worker_page}/json/",
     }
-    cluster = Cluster(
-        master=places["spark://spark-master:7077"],
-        page=f"http://{HOST}:{page}",
-        configuration=_configuration(folder),
-        python=_python_without_weir(folder / "python"),
-        archive=built_wheel(folder / "wheel").rename(folder / "weir.zip"),
-        events=folder / "events",
-    )
-    variables = {
-        "SPARK_CONF_DIR": str(cluster.configuration),
-        "SPARK_WORKER_DIR": str(folder / "work"),
-        "SPARK_LOCAL_DIRS": str(folder / "local"),
-        "SPARK_WORKER_CORES": "1",
-        "SPARK_WORKER_MEMORY": "1g",
+    configuration = _configuration(folder)
+    common = {
+        "SPARK_CONF_DIR": str(configuration),
         "SPARK_LOCAL_IP": HOST,
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_DAEMON_JAVA_OPTS": QUICK_JVM,
         "SPARK_MASTER_OPTS": "-Dspark.deploy.recoveryMode=FILESYSTEM"
         f" -Dspark.deploy.recoveryDirectory={folder / 'recovery'}",
     }
-    with (
-        _running("spark-master", places, variables, folder),
-        _running("spark-worker-1", places, variables, folder),
-    ):
+    of_master = _folder(folder / MASTER)
+    options = services()[MASTER]["environment"]["SPARK_MASTER_OPTS"]
+    recovering = {"SPARK_MASTER_OPTS": options.replace("=/tmp/", f"={of_master}/")}
+    daemons = {MASTER: Daemon(MASTER, places, common | recovering, (), of_master)}
+    for name, worker_page in zip(WORKERS, worker_pages, strict=True):
+        own = _folder(folder / name)
+        variables = {
+            **common,
+            "SPARK_WORKER_DIR": str(own / "work"),
+            "SPARK_LOCAL_DIRS": str(own / "local"),
+            "SPARK_WORKER_CORES": "1",
+            "SPARK_WORKER_MEMORY": "1g",
+            "TMPDIR": str(_folder(own / "tmp")),
+            "HOME": str(own),
+        }
+        at = f"http://{HOST}:{worker_page}/json/"
+        own_places = {"8081": str(worker_page), "http://127.0.0.1:8081/json/": at}
+        closed = (*_OWN_CODE, *map(str, hidden))
+        daemons[name] = Daemon(name, {**places, **own_places}, variables, closed, own)
+    cluster = Cluster(
+        master=places["spark://spark-master:7077"],
+        page=f"http://{HOST}:{page}",
+        configuration=configuration,
+        python=_python_without_weir(folder / "python"),
+        archive=built_wheel(folder / "wheel").rename(folder / "weir.zip"),
+        events=folder / "events",
+        daemons=daemons,
+    )
+    with ExitStack() as stack:
+        for daemon in daemons.values():
+            stack.callback(daemon.end)
+            daemon.start()
         yield cluster
 
 
-@contextmanager
-def _running(
-    name: str, places: Mapping[str, str], variables: Mapping[str, str], folder: Path
-) -> Iterator[None]:
-    service = services()[name]
-    assert set(service["environment"]) - set(variables) <= {"SPARK_WORKER_OPTS"}
-    log = folder / f"{name}.log"
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [places.get(word, word) for word in service["command"]],
-            cwd=folder,
-            env=_environment({**service["environment"], **variables}),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
+def _folder(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _hiding(folders: Sequence[str]) -> list[str]:
+    """What a command is begun with, so that folders are empty for it: a mount namespace.
+
+    Where the system refuses those, they are not hidden.
+    """
+    ways = (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"])
+    mounts = " && ".join(f"mount -t tmpfs none {shlex.quote(folder)}" for folder in folders)
+    for way in ways if folders and shutil.which("unshare") else ():
+        if subprocess.run([*way, "sh", "-c", mounts], capture_output=True).returncode == 0:
+            return [*way, "sh", "-c", f'{mounts} && exec "$@"', "sh"]
+    return []
+
+
+def descendants(*ancestors: int) -> Iterator[int]:
+    """The processes that some processes started, and those that these started."""
+    children: dict[int, list[int]] = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            _, _, status = (process / "stat").read_text().rpartition(")")
+            children.setdefault(int(status.split()[1]), []).append(int(process.name))
+    waiting = [*ancestors]
+    while waiting:
+        started = children.get(waiting.pop(), [])
+        yield from started
+        waiting += started
+
+
+def command_of(process: int) -> bytes:
+    """The command line of a process; nothing if it ended."""
     try:
-        _wait_until_healthy(process, service["healthcheck"]["test"], places, log)
-        yield
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _wait_until_healthy(
-    process: subprocess.Popen[bytes], check: list[str], places: Mapping[str, str], log: Path
-) -> None:
-    kind, program, *arguments = check
-    assert (kind, program) == ("CMD", "python")
-    command = [sys.executable, *(places.get(word, word) for word in arguments)]
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        if found.returncode == 0:
-            return
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise AssertionError(f"not healthy: {found.stdout}{found.stderr}\n{log.read_text()}")
-        time.sleep(0.5)
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The example of the README: its commands are run, and what they print is what it shows."""
+"""Documents whose commands are run: the example of the README also prints what it shows."""
 
 from __future__ import annotations
 
@@ -39,6 +39,24 @@ def check_example(folder: Path, environment: Mapping[str, str], before_second: s
         # What is left out of the README are whole lines.
         missing = [line for line in _lines(shown) if line not in rest]
         assert not missing, f"{command}: {missing} not in\n{printed}"
+
+
+def commands_of(page: str, section: str, here: Mapping[str, str]) -> str:
+    """The commands in a section of a document, as a script.
+
+    Args:
+        page: its path.
+        section: its heading.
+        here: words of the document, and what is in their place where they are run.
+    """
+    _, heading, rest = (ROOT / page).read_text(encoding="utf-8").partition(f"\n## {section}\n")
+    assert heading, section
+    lines = re.findall("^    (.*)$", rest.partition("\n## ")[0], re.MULTILINE)
+    script = "\n".join(["set -eu", *lines])
+    for word, replaced in here.items():
+        assert word in script, word
+        script = script.replace(word, replaced)
+    return script
 
 
 def _lines(text: str) -> list[str]:
