@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.parse
 import urllib.request
 import venv
 from collections.abc import Iterator, Mapping, Sequence
@@ -143,6 +144,14 @@ class Cluster:
             state = json.load(response)
         ended = sorted(state["completedapps"], key=lambda app: int(app["starttime"]))
         return [app["name"] for app in ended]
+
+    def remove_applications(self) -> None:
+        """Have the master end the applications that run."""
+        with urllib.request.urlopen(f"{self.page}/json/", timeout=10) as response:
+            running = [app["id"] for app in json.load(response)["activeapps"]]
+        for application in running:
+            form = urllib.parse.urlencode({"id": application, "terminate": "true"}).encode()
+            urllib.request.urlopen(f"{self.page}/app/kill/", form, timeout=10).close()
 
     def tasks_by_executors(self) -> dict[str, int]:
         """How many tasks succeeded on executors, per name of the application."""

@@ -24,6 +24,7 @@ import pytest
 from bench.object_store import Store
 from setup.steps import ROOT
 from tests.dags.cluster import (
+    MASTER,
     WORKERS,
     Cluster,
     running_cluster,
@@ -46,7 +47,7 @@ TABLES = (
     "triples",
     *(f"{kind}/{query}" for kind in ("embeddings", "answers") for query in QUERIES),
 )
-EPOCHS = 7
+EPOCHS = 5
 ALONE = dict.fromkeys((name for name in Limits.model_fields if name.startswith("driver_")), "0") | {
     "broadcast_rows": "1"
 }
@@ -321,3 +322,21 @@ def test_a_worker_that_is_lost_in_maintain_changes_nothing(site: Site, resident:
         assert "SparkListenerExecutorRemoved" in resident.new_events()
     finally:
         worker.start()
+
+
+def test_a_master_that_is_restarted_between_two_rounds_changes_nothing(
+    site: Site, resident: Resident
+) -> None:
+    master = site.cluster.daemons[MASTER]
+    master.end(signal.SIGKILL)
+    master.start()
+    newest = resident.change()
+    assert resident.await_logs() == site.expected(newest)
+
+
+def test_an_application_that_its_cluster_removed_is_followed_by_another(
+    site: Site, resident: Resident
+) -> None:
+    site.cluster.remove_applications()
+    newest = resident.change()
+    assert resident.await_logs() == site.expected(newest)
