@@ -32,7 +32,9 @@ from tests.wheel.environments import built_wheel
 PATIENCE = 180
 """Seconds until a process must be healthy."""
 HOST = "127.0.0.1"
-MASTER, *WORKERS = ("spark-master", "spark-worker-1", "spark-worker-2")
+MASTER = "spark-master"
+WORKERS = {"spark-worker-1": "127.0.0.2", "spark-worker-2": "127.0.0.3"}
+"""Their addresses: Spark starts a copy of a slow task on another host only."""
 _OWN_CODE = tuple(str(ROOT / package) for package in ("weir", "lake", "expectations", "jobs"))
 _EXECUTOR = b"org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
@@ -180,17 +182,16 @@ def running_cluster(folder: Path, *hidden: Path) -> Iterator[Cluster]:
         "SPARK_LOCAL_IP": HOST,
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_DAEMON_JAVA_OPTS": QUICK_JVM,
-        "SPARK_MASTER_OPTS": "-Dspark.deploy.recoveryMode=FILESYSTEM"
-        f" -Dspark.deploy.recoveryDirectory={folder / 'recovery'}",
     }
     of_master = _folder(folder / MASTER)
     options = services()[MASTER]["environment"]["SPARK_MASTER_OPTS"]
     recovering = {"SPARK_MASTER_OPTS": options.replace("=/tmp/", f"={of_master}/")}
     daemons = {MASTER: Daemon(MASTER, places, common | recovering, (), of_master)}
-    for name, worker_page in zip(WORKERS, worker_pages, strict=True):
+    for (name, host), worker_page in zip(WORKERS.items(), worker_pages, strict=True):
         own = _folder(folder / name)
         variables = {
             **common,
+            "SPARK_LOCAL_IP": host,
             "SPARK_WORKER_DIR": str(own / "work"),
             "SPARK_LOCAL_DIRS": str(own / "local"),
             "SPARK_WORKER_CORES": "1",
@@ -198,7 +199,7 @@ def running_cluster(folder: Path, *hidden: Path) -> Iterator[Cluster]:
             "TMPDIR": str(_folder(own / "tmp")),
             "HOME": str(own),
         }
-        at = f"http://{HOST}:{worker_page}/json/"
+        at = f"http://{host}:{worker_page}/json/"
         own_places = {"8081": str(worker_page), "http://127.0.0.1:8081/json/": at}
         closed = (*_OWN_CODE, *map(str, hidden))
         daemons[name] = Daemon(name, {**places, **own_places}, variables, closed, own)

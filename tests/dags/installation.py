@@ -148,8 +148,9 @@ class Airflow:
             )
             return dict(rows.fetchall())
 
-    def answer(self, query: str) -> set[tuple[object, ...]]:
+    def answer(self, query: str, lake: Lake | None = None) -> set[tuple[object, ...]]:
         """The published rows of a query: epoch, weight, then the variables."""
-        table = Lake(str(self.project / "lake_data")).rows(f"answers/{query}")
+        lake = lake or Lake(str(self.project / "lake_data"))
+        table = lake.rows(f"answers/{query}")
         rows = table.drop_columns(["event_time"]).to_pylist()
         return {tuple(row.values()) for row in rows}

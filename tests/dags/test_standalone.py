@@ -1,16 +1,22 @@
-"""The three DAGs on a Spark cluster: Airflow, spark-submit, a master, a worker, its executors."""
+"""The three DAGs on a Spark cluster, of a project whose lake and sources are in an object store.
+
+Airflow, spark-submit, a master, two workers and their executors, which see nothing of the project.
+"""
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from bench.object_store import Store
 from tests.dags.cluster import Cluster, running_cluster
 from tests.dags.installation import HERE, Airflow, Runs
 from tests.dags.spark import variables_of
+from weir.lake.lake import Lake
 
 pytestmark = pytest.mark.usefixtures("own_jvm")
 
@@ -24,23 +30,47 @@ ANN = "<http://example.org/ann>"
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
+def lake(object_store: Store) -> Lake:
+    """The lake; it is empty, and its change sets are beside it."""
+    lake = Lake(object_store.empty(), object_store.options)
+    changes = object_store.objects(lake.root.removesuffix("/lake"))
+    for file in (HERE / "project" / "patches").iterdir():
+        changes.write(f"patches/{file.name}", file)
+    return lake
+
+
+@pytest.fixture(scope="module")
+def airflow(
+    tmp_path_factory: pytest.TempPathFactory, airflow_database: Path, lake: Lake
+) -> Airflow:
+    airflow = Airflow(tmp_path_factory.mktemp("standalone"), airflow_database, HERE / "project")
+    location = f"{lake.root.removesuffix('/lake')}/patches"
+    source = {"name": "people", "kind": "patches", "location": location}
+    (airflow.project / "sources.yml").write_text(json.dumps({"sources": [source]}))
+    queries = airflow.project / "queries"
+    (queries / "names.rq").unlink()
+    (queries / "acquaintances.rq").write_text(ACQUAINTANCES)
+    return airflow
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory, airflow: Airflow) -> Iterator[Cluster]:
+    hidden = airflow.project.parent
+    with running_cluster(tmp_path_factory.mktemp("cluster"), hidden) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def airflow(tmp_path_factory: pytest.TempPathFactory, airflow_database: Path) -> Airflow:
-    found = Airflow(tmp_path_factory.mktemp("standalone"), airflow_database, HERE / "project")
-    queries = found.project / "queries"
-    (queries / "names.rq").unlink()
-    (queries / "acquaintances.rq").write_text(ACQUAINTANCES)
-    return found
-
-
-@pytest.fixture(scope="module")
-def runs(airflow: Airflow, cluster: Cluster) -> Runs:
-    variables = {**cluster.variables, **variables_of(cluster.events)}
+def runs(airflow: Airflow, cluster: Cluster, lake: Lake, object_store: Store) -> Runs:
+    """The credentials are in a connection."""
+    connection = {"conn_type": "aws", "extra": object_store.options}
+    variables = {
+        **cluster.variables,
+        **variables_of(cluster.events),
+        "WEIR_LAKE": lake.root,
+        "WEIR_STORAGE_CONNECTION": "store",
+        "AIRFLOW_CONN_STORE": json.dumps(connection),
+    }
     return airflow.run_dags(*DAGS, variables=variables)
 
 
@@ -55,9 +85,9 @@ def test_the_python_of_the_executors_has_the_packages_but_not_the_checkout(
     assert not imports("weir")
 
 
-def test_the_dags_publish_the_delta_answers(airflow: Airflow, runs: Runs) -> None:
+def test_the_dags_publish_the_delta_answers(airflow: Airflow, runs: Runs, lake: Lake) -> None:
     assert runs.codes == [0] * len(DAGS), runs.output[-8000:]
-    assert airflow.answer("acquaintances") == {
+    assert airflow.answer("acquaintances", lake) == {
         (2, 1, ANN, '"BOB"'),
         (3, -1, ANN, '"BOB"'),
         (3, 1, ANN, '"ROBERT"'),

@@ -16,6 +16,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,10 +28,14 @@ from tests.dags.cluster import (
     MASTER,
     WORKERS,
     Cluster,
+    command_of,
+    descendants,
     running_cluster,
 )
 from tests.dags.spark import SMALL_DATA
 from tests.support.projects.project import PATCHES, Project
+from tests.support.readme import commands_of
+from weir.lake.delta.commit import KILL_AT
 from weir.lake.lake import Lake
 from weir.lake.tables import RUNS
 from weir.settings import CONFIG_FILE, Limits
@@ -47,11 +52,14 @@ TABLES = (
     "triples",
     *(f"{kind}/{query}" for kind in ("embeddings", "answers") for query in QUERIES),
 )
-EPOCHS = 5
+EPOCHS = 7
 ALONE = dict.fromkeys((name for name in Limits.model_fields if name.startswith("driver_")), "0") | {
     "broadcast_rows": "1"
 }
 """Limits by which Spark computes everything."""
+MIXED = {**ALONE, "driver_rows": "8", "driver_scan_rows": "20", "driver_table_bytes": "1000000"}
+"""Small relations are the driver's and are sent; others are beyond its limits."""
+FIRST, SECOND = WORKERS
 PATIENCE = 900
 """Seconds until a process must have done what it is waited for."""
 
@@ -165,6 +173,24 @@ class ClusterProject:
             "TMPDIR": str(self.site.driver),
             **variables,
         }
+
+    def run(self, limits: Mapping[str, str], **variables: str) -> subprocess.CompletedProcess[str]:
+        """A run of all stages in a process of its own, by the commands of the document."""
+        cluster = self.site.cluster
+        here = {
+            "/opt/python/bin/python": str(cluster.python),
+            "$HOME/weir/dist/weir.zip": str(cluster.archive),
+            "spark://spark-master:7077": cluster.master,
+        }
+        script = commands_of("docs/production.md", "3. A Spark cluster", here)
+        return subprocess.run(
+            ["bash", "-c", script],
+            cwd=self.project.folder,
+            env=self.environment(limits, **variables),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
 
 
 _WEIR = str(Path(sys.executable).with_name("weir"))
@@ -306,7 +332,7 @@ def test_an_executor_that_is_killed_in_maintain_changes_nothing(
 ) -> None:
     newest = resident.change()
     in_maintain(resident)
-    (executor,) = site.cluster.daemons[WORKERS[0]].executors()
+    (executor,) = site.cluster.daemons[FIRST].executors()
     os.kill(executor, signal.SIGKILL)
     assert resident.await_logs() == site.expected(newest)
     assert "SparkListenerExecutorRemoved" in resident.new_events()
@@ -315,13 +341,30 @@ def test_an_executor_that_is_killed_in_maintain_changes_nothing(
 def test_a_worker_that_is_lost_in_maintain_changes_nothing(site: Site, resident: Resident) -> None:
     newest = resident.change()
     in_maintain(resident)
-    worker = site.cluster.daemons[WORKERS[1]]
+    worker = site.cluster.daemons[SECOND]
     worker.end(signal.SIGKILL)
     try:
         assert resident.await_logs() == site.expected(newest)
         assert "SparkListenerExecutorRemoved" in resident.new_events()
     finally:
         worker.start()
+
+
+def test_a_task_of_which_a_copy_is_started_counts_once(site: Site, resident: Resident) -> None:
+    """The Python processes of an executor stand still: what needs them is computed elsewhere."""
+    worker = site.cluster.daemons[FIRST]
+    resident.await_that(lambda: len(worker.executors()) == 1)
+    stopped = [*descendants(*worker.executors())]
+    for process in stopped:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        newest = resident.change()
+        assert resident.await_logs() == site.expected(newest)
+        assert '"Speculative":true' in resident.new_events()
+    finally:
+        for process in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
 
 
 def test_a_master_that_is_restarted_between_two_rounds_changes_nothing(
@@ -340,3 +383,31 @@ def test_an_application_that_its_cluster_removed_is_followed_by_another(
     site.cluster.remove_applications()
     newest = resident.change()
     assert resident.await_logs() == site.expected(newest)
+
+
+def test_a_jvm_that_is_killed_is_followed_by_another(site: Site, resident: Resident) -> None:
+    for process in descendants(resident.process.pid):
+        if b"SparkSubmit" in command_of(process):
+            os.kill(process, signal.SIGKILL)
+    newest = resident.change()
+    assert resident.await_logs() == site.expected(newest)
+
+
+def test_driver_and_executors_together_give_the_same(site: Site) -> None:
+    project = site.project("mixed")
+    for number in (1, 2, 3):
+        project.change(number)
+    done = project.run(MIXED)
+    assert done.returncode == 0, done.stderr
+    assert project.logs(3) == site.expected(3)
+
+
+def test_a_run_whose_driver_is_killed_is_completed_by_the_next(site: Site) -> None:
+    project = site.project("killed")
+    for number in (1, 2, 3):
+        project.change(number)
+    killed = project.run(ALONE, **{KILL_AT: "maintain:after:embeddings/pairs"})
+    assert killed.returncode == 128 + signal.SIGKILL, killed.stderr
+    done = project.run(ALONE)
+    assert done.returncode == 0, done.stderr
+    assert project.logs(3) == site.expected(3)

@@ -39,9 +39,7 @@ def parse_by_tasks(
     """Parse the files in Spark tasks, into the folder or URI `staging`."""
     limits = settings.limits
     groups = _groups(tasks, spark.sparkContext.defaultParallelism, limits.task_bytes)
-    parse = parse_groups(
-        groups, ParseLimits.of(limits), limits.parsed_batch_rows, settings.store
-    )
+    parse = parse_groups(groups, ParseLimits.of(limits), limits.parsed_batch_rows, settings.store)
     parsed = spark.range(0, len(groups), 1, len(groups)).mapInArrow(parse, SPARK_SCHEMA)
     return rows_by_tasks(spark, parsed, staging)
 
