@@ -476,11 +476,13 @@ ENGINE_MUTANTS = (
         "plan/parameters",
         "return term.removeprefix(_MARK).startswith(_IRI)",
         "return is_parameter(term) or term.startswith(_IRI)",
+        tests=("tests/engine/test_shared_shapes.py",),
     ),
     Mutant(
         "the index has one combination of places only",
         "engine/neighbourhood",
         "for places in combinations",
         "for places in combinations[:1]",
+        tests=("tests/engine/test_neighbourhood.py",),
     ),
 )

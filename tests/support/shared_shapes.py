@@ -119,6 +119,18 @@ GIVEN: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 """Queries with places for constants, and the constants that their members have there in turn."""
 
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_OBJECTS = (
+    *(f'"{number}"^^<{_XSD}{kind}>' for number in ("1", "01") for kind in ("integer", "decimal")),
+    *(f'"{number}"^^<{_XSD}decimal>' for number in ("2.0", "2.50")),
+    *('"1"', '"a b"', '"x"@en', f'"1"^^<{_XSD}boolean>', f'"true"^^<{_XSD}boolean>'),
+)
+_OF_OBJECTS = frozenset(
+    ("", f"<{PREFIX}{subject}>", f"<{PREFIX}r>", term) for subject in "ab" for term in _OBJECTS
+)
+_SPELT: History = ((frozenset(), _OF_OBJECTS), (frozenset(sorted(_OF_OBJECTS)[::3]), frozenset()))
+"""The values of `_VALUES`, in more than one spelling: those of a random history are IRIs mostly."""
+
 
 def given_case(name: str) -> GroupCase:
     """The group of the queries `GIVEN` under a name."""
@@ -129,7 +141,7 @@ def given_case(name: str) -> GroupCase:
         query = text.format(*terms, x=PREFIX)
         members[f"m{i}"] = lower(translate(query, "union"), allow_product=True)
     seed = sorted(GIVEN).index(name)
-    return GroupCase(seed, name, members, case_of(text, "union", seed, None).history)
+    return GroupCase(seed, name, members, [*case_of(text, "union", seed, None).history, *_SPELT])
 
 
 def group_cases(seed: int) -> list[GroupCase]:
