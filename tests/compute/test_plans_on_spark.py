@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
+from threading import Barrier
 
+import duckdb
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
+from weir.compute.duck import DuckEngine
+from weir.compute.engine import Engine, SparkShape
+from weir.compute.placement import Placement
 from weir.compute.relations import Keep, Statement
 from weir.compute.spark import SparkEngine
 from weir.compute.sql import column, inner_join, rows_of, select, subquery, text, union_all
+from weir.lake.lake import Lake
 
 
 def _joined(relation: str, times: int) -> exp.Query:
@@ -97,3 +105,23 @@ def test_what_reads_no_rows_starts_no_job(quick_spark: SparkSession, keep: Keep)
         assert _jobs(quick_spark) == started
     finally:
         engine.release()
+
+
+def test_a_relation_of_the_driver_that_threads_need_on_spark_at_once_is_sent_once(
+    quick_spark: SparkSession, tmp_path: Path
+) -> None:
+    placement = Placement(9, 1, driver_scan_rows=9, driver_parse_bytes=0)
+    shape = SparkShape(broadcast_rows=10, rows_per_file=1000)
+    local = DuckEngine(duckdb.connect())
+    threads = 4
+    start = Barrier(threads)
+
+    def rows(engine: Engine, number: int) -> int:
+        start.wait(60)
+        return engine.frame(f"numbers{number}").count()
+
+    with Engine(Lake(str(tmp_path)), lambda: quick_spark, local, placement, shape) as engine:
+        for number in range(3):
+            engine.load(f"numbers{number}", pa.table({"n": range(5)}))
+            with ThreadPoolExecutor(threads) as pool:
+                assert [*pool.map(rows, [engine] * threads, [number] * threads)] == [5] * threads

@@ -65,7 +65,7 @@ class Daemon:
         log = self.folder / "log.txt"
         with log.open("a") as output:
             self.process = subprocess.Popen(
-                [*_hiding(self.hidden), *(self._here(word) for word in service["command"])],
+                [*hiding(self.hidden), *(self._here(word) for word in service["command"])],
                 cwd=self.folder,
                 env=_environment({**service["environment"], **self.variables}),
                 stdin=subprocess.DEVNULL,
@@ -224,7 +224,7 @@ def _folder(folder: Path) -> Path:
     return folder
 
 
-def _hiding(folders: Sequence[str]) -> list[str]:
+def hiding(folders: Sequence[str]) -> list[str]:
     """What a command is begun with, so that folders are empty for it: a mount namespace.
 
     Where the system refuses those, they are not hidden.
@@ -293,9 +293,9 @@ def _python_without_weir(folder: Path) -> Path:
 
 def _free_ports(count: int) -> list[int]:
     sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind((HOST, 0))
-    ports: list[int] = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
+    for one in sockets:
+        one.bind((HOST, 0))
+    ports: list[int] = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
     return ports

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, assert_never
 
@@ -99,6 +99,7 @@ class _Relation:
         on_spark: whether Spark has it.
         attach: names the stored table in DuckDB, once a statement reads it: its files are verified
             then, which takes as long as reading them.
+        sending: held by the thread that makes it on Spark too.
     """
 
     on_driver: bool
@@ -106,6 +107,7 @@ class _Relation:
     only_looked_up: bool = False
     on_spark: bool = False
     attach: Callable[[DuckEngine], None] | None = None
+    sending: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -670,29 +672,32 @@ class Engine:
         return rows if self.placement.holds(rows.num_rows) else None
 
     def _send(self, names: set[str]) -> None:
-        """Make relations of the driver on Spark too."""
+        """Make relations of the driver on Spark too, each once, also if two threads need it."""
         for name in names:
             relation = self._relations[name]
-            if relation.on_spark:
-                continue
-            match relation.origin:
-                case None:
-                    with self._on_driver() as duck:
-                        rows = duck.arrow(name)
-                    self._spark.register(name, self._spark.send(rows))
-                case _Stored() as stored:
-                    self._spark.register(name, self._stored_frame(stored))
-                case Statement() as statement:
-                    few = None if relation.only_looked_up else self._few(name)
-                    if few is not None:
-                        self._spark.register(name, self._spark.send(few))
-                    else:
-                        self._send(_read_by(statement.select))
-                        keep: Keep = "view" if statement.keep == "view" else "cache"
-                        self._spark.make(replace(statement, keep=keep))
-                case _:
-                    assert_never(relation.origin)
-            relation.on_spark = True
+            with relation.sending:
+                if not relation.on_spark:
+                    self._send_one(name, relation)
+                    relation.on_spark = True
+
+    def _send_one(self, name: str, relation: _Relation) -> None:
+        match relation.origin:
+            case None:
+                with self._on_driver() as duck:
+                    rows = duck.arrow(name)
+                self._spark.register(name, self._spark.send(rows))
+            case _Stored() as stored:
+                self._spark.register(name, self._stored_frame(stored))
+            case Statement() as statement:
+                few = None if relation.only_looked_up else self._few(name)
+                if few is not None:
+                    self._spark.register(name, self._spark.send(few))
+                else:
+                    self._send(_read_by(statement.select))
+                    keep: Keep = "view" if statement.keep == "view" else "cache"
+                    self._spark.make(replace(statement, keep=keep))
+            case _:
+                assert_never(relation.origin)
 
 
 def _after_epoch(where: exp.Expr | None) -> int | None:
