@@ -232,6 +232,7 @@ def test_driver_and_executors_together_give_the_same(site: Site) -> None:
     assert project.logs(3) == site.expected(3)
 
 
+@pytest.mark.usefixtures("sampled")
 def test_a_run_whose_driver_is_killed_is_completed_by_the_next(site: Site) -> None:
     project = site.project("killed")
     for number in (1, 2, 3):
