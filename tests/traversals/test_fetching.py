@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -23,7 +24,13 @@ MOST = Amount(10, 10, 1_000_000, 60.0)
 
 
 @contextmanager
-def fetching(server: KeepingServer, *, robots: bool = True) -> Iterator[PageFetcher]:
+def fetching(
+    server: KeepingServer,
+    *,
+    robots: bool = True,
+    kept: Path | None = None,
+    later: timedelta = timedelta(0),
+) -> Iterator[PageFetcher]:
     traversal = Traversal(
         name="nose",
         seeds=(f"{server.origin}/0",),
@@ -35,8 +42,9 @@ def fetching(server: KeepingServer, *, robots: bool = True) -> Iterator[PageFetc
         robots=robots,
     )
     options = ReadingOptions("nose", Rules(every=True))
-    clock = lambda: datetime.now(UTC)  # noqa: E731
-    with page_fetcher(traversal, options, traversal.own_seeds, None, clock) as fetch:
+    clock = lambda: datetime.now(UTC) + later  # noqa: E731
+    seeds = traversal.own_seeds
+    with page_fetcher(traversal, options, seeds, None, clock, robots=kept) as fetch:
         yield fetch
 
 
@@ -80,6 +88,41 @@ def test_robots_txt_is_asked_for_once() -> None:
         for path in ("0", "1", "2"):
             assert [*fetch(asks(server, path), MOST)]
         assert [request.path for request in server.requests].count("/robots.txt") == 1
+
+
+def asked_of_robots(server: KeepingServer, kept: Path, later: timedelta = timedelta(0)) -> int:
+    """How often a new process asks for robots.txt, which allows nothing."""
+    before = len(server.requests)
+    with fetching(server, kept=kept, later=later) as fetch:
+        (came,) = [one for one in fetch(asks(server, "0"), MOST) if one.iri.endswith("/0")]
+    assert isinstance(came.answer, Failed)
+    assert came.answer.fault == "robots"
+    return len(server.requests) - before
+
+
+def test_robots_txt_is_not_asked_for_again_by_the_next_process_of_a_day(tmp_path: Path) -> None:
+    with served(b"User-agent: *\nDisallow: /\n") as server:
+        hours = [timedelta(hours=hours) for hours in (0, 0, 23, 25, 26, 0)]
+        # The last is a clock that was set back.
+        asked = [asked_of_robots(server, tmp_path / "robots", later) for later in hours]
+    assert asked == [1, 0, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("content", [b"", b"{}\n", b'{"origin": "http://other", "read_at": "x"}\n'])
+def test_robots_txt_is_asked_for_again_if_what_was_kept_is_broken(
+    tmp_path: Path, content: bytes
+) -> None:
+    with served(b"User-agent: *\nDisallow: /\n") as server:
+        assert asked_of_robots(server, tmp_path) == 1
+        (file,) = tmp_path.iterdir()
+        file.write_bytes(content)
+        assert asked_of_robots(server, tmp_path) == 1
+
+
+def test_robots_txt_that_cannot_be_kept_is_obeyed(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with served(b"User-agent: *\nDisallow: /\n") as server:
+        assert [asked_of_robots(server, tmp_path / "file") for _ in range(2)] == [1, 1]
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])

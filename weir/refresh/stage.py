@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from weir.errors import ConfigurationError, WeirError
@@ -161,9 +162,15 @@ class Surroundings:
         return Fetcher(remote, secret, [*sent], self.clock.now, self.clock.sleep)
 
     def following_links(
-        self, traversal: Traversal, options: ReadingOptions, seeds: Sequence[str]
+        self, traversal: Traversal, options: ReadingOptions, seeds: Sequence[str], cache: Path
     ) -> AbstractContextManager[Fetch]:
         """What asks for the pages of a traversal, while a block runs.
+
+        Args:
+            traversal: whose pages.
+            options: what is read of them.
+            seeds: where it starts.
+            cache: folder of what is kept for the next process.
 
         Raises:
             ConfigurationError: its connection is not there.
@@ -171,7 +178,8 @@ class Surroundings:
         if self.fetch is not None:
             return nullcontext(self.fetch)
         secret = self._secret(traversal.connection)
-        return page_fetcher(traversal, options, seeds, secret, self.clock.now)
+        robots = cache / "robots"
+        return page_fetcher(traversal, options, seeds, secret, self.clock.now, robots=robots)
 
     def _secret(self, connection: str | None) -> Secret | None:
         if connection is None:

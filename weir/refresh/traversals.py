@@ -119,7 +119,8 @@ def refresh_traversal(
         version = mark.requests_version if mark and mark.is_last else -1
         log = EvaluationLog.since(lake, own.name, evaluation, run_id, around.clock.now, version)
         progress(f"{own.name}: following links from {counted(len(seeds), 'seed')}")
-        with around.following_links(own, _reading(declared, rules), seeds) as fetch:
+        reading = _reading(declared, rules)
+        with around.following_links(own, reading, seeds, settings.cache) as fetch:
             made = TraversalEvaluation(
                 declared, rules, seeds, lake, log, fetch, around.clock.now, progress
             )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from weir.remotes.http.links import read_links
 from weir.remotes.http.outcomes import REFUSALS, Failure, FailureKind
 from weir.remotes.http.pages import Credential, Manner, Page
 from weir.remotes.http.request import Secret
-from weir.remotes.http.robots import KEPT, READ_BYTES, Robots, robots_of
+from weir.remotes.http.robots import READ_BYTES, robots_of
 from weir.remotes.http.urls import UrlError
 from weir.text.durations import duration_seconds, parse_duration
 from weir.traversals.declarations import Traversal
@@ -32,6 +33,7 @@ from weir.traversals.known import (
     NotModified,
     Redirect,
 )
+from weir.traversals.known_robots import KnownRobots
 from weir.traversals.messages import FetchTask, PoolOptions
 from weir.traversals.pool import Fetched, Pool
 from weir.traversals.reading import ACCEPT_HTML, Reading, ReadingOptions, options_text
@@ -76,6 +78,7 @@ class PageFetcher:
         may_ask: whether the host of an IRI belongs to the traversal.
         authorization: the header, None without one.
         clock: the time.
+        robots: the rules of origins.
     """
 
     traversal: Traversal
@@ -84,7 +87,7 @@ class PageFetcher:
     may_ask: Callable[[str], bool]
     authorization: Secret | None
     clock: Callable[[], datetime]
-    _robots: dict[str, tuple[Robots, datetime]] = field(default_factory=dict)
+    robots: KnownRobots = field(default_factory=lambda: KnownRobots(None))
     _unreadable: set[str] = field(default_factory=set)
     _refusals: dict[str, Failure] = field(default_factory=dict)
 
@@ -110,7 +113,7 @@ class PageFetcher:
                 yield self._refused(place.ask, refusal.reason, "refused", refusal.kind)
             elif place.origin in self._unreadable:
                 yield self._came_not(place.ask, None, "robots")
-            elif place.origin in self._robots:
+            elif self.robots.of(place.origin, self.clock()):
                 yield self._refused(place.ask, "robots.txt does not allow it", "robots", "robots")
         tasks = [self._task(*numbered) for numbered in enumerate(allowed[: left.requests])]
         for fetched in self.pool.fetch(tasks, left.bytes, left.seconds):
@@ -126,8 +129,8 @@ class PageFetcher:
         """Whether a page may be asked for; not before robots.txt of its origin is known."""
         if not self.traversal.robots:
             return True
-        known = self._robots.get(place.origin)
-        return known is not None and known[0].may_fetch(place.url, AGENT)
+        known = self.robots.of(place.origin, self.clock())
+        return known is not None and known.may_fetch(place.url, AGENT)
 
     def _task(self, number: int, place: _Place) -> FetchTask:
         own, ask = self.traversal, place.ask
@@ -136,8 +139,8 @@ class PageFetcher:
         if self.authorization is not None and place.origin in self.origins:
             credential = Credential(place.origin, self.authorization)
         pause = duration_seconds(own.pause) or 0.0
-        if own.robots:
-            pause = max(pause, self._robots[place.origin][0].crawl_delay(AGENT))
+        if own.robots and (known := self.robots.of(place.origin, self.clock())):
+            pause = max(pause, known.crawl_delay(AGENT))
         return FetchTask(
             number,
             ask.iri,
@@ -168,7 +171,7 @@ class PageFetcher:
         unknown = {
             origin: f"{origin}/robots.txt"
             for origin in sorted(origins)
-            if origin not in self._robots or now - self._robots[origin][1] > KEPT
+            if self.robots.of(origin, now) is None
         }
         for hop in range(MOST_REDIRECTS + 1):
             names = [*unknown][: left.requests]
@@ -198,7 +201,7 @@ class PageFetcher:
                 elif isinstance(outcome, Failure) and outcome.kind in REFUSALS and hop == 0:
                     self._refusals[origin] = outcome
                 elif _is_readable(outcome):
-                    self._robots[origin] = (robots_of(outcome), now)
+                    self.robots.note(origin, robots_of(outcome), now)
                 else:
                     self._unreadable.add(origin)
                     came = replace(came, unreadable=host_of(origin))
@@ -302,13 +305,15 @@ def page_fetcher(
     authorization: Secret | None,
     clock: Callable[[], datetime],
     ca_file: str = "",
+    robots: Path | None = None,
 ) -> Iterator[PageFetcher]:
-    """A fetcher, whose child process ends with the block."""
+    """A fetcher, whose child process ends with the block; `robots` is its `KnownRobots.folder`."""
     manner = Manner(traversal.contact, traversal.allow, traversal.ports, ca_file)
     with Pool(PoolOptions(manner, options_text(options)), clock) as pool:
         origins = frozenset(origin_of(url_of(seed)) for seed in traversal.own_seeds)
         may_ask = hosts_of(traversal.hosts, seeds)
-        yield PageFetcher(traversal, pool, origins, may_ask, authorization, clock)
+        known = KnownRobots(robots)
+        yield PageFetcher(traversal, pool, origins, may_ask, authorization, clock, known)
 
 
 def reading_of(value: Mapping[str, Any]) -> Reading:

@@ -30,10 +30,13 @@ _RULE = re.compile(r"\s*(?:dis|dias|allow|crawl|request|visit)", re.IGNORECASE)
 class Robots:
     """The rules of an origin.
 
-    rules: None if nothing may be fetched.
+    Attributes:
+        rules: None if nothing may be fetched.
+        content: the file that they are read from, as far as it is read; None without one.
     """
 
     rules: Protego | None
+    content: bytes | None = None
 
     @classmethod
     def read(cls, content: bytes) -> Self:
@@ -41,8 +44,9 @@ class Robots:
 
         Nothing may be fetched from a host whose file is made to take all time and memory.
         """
-        text = content[:READ_BYTES].decode("utf-8-sig", "replace").replace("\0", "")
-        return cls(Protego.parse(text) if _entries(text) <= _MOST_ENTRIES else None)
+        content = content[:READ_BYTES]
+        text = content.decode("utf-8-sig", "replace").replace("\0", "")
+        return cls(Protego.parse(text) if _entries(text) <= _MOST_ENTRIES else None, content)
 
     def may_fetch(self, url: str, agent: str) -> bool:
         """Whether an agent, by its product token, may fetch a URL of the origin."""
@@ -54,7 +58,7 @@ class Robots:
         return min(delay or 0.0, LONGEST_DELAY)
 
 
-EVERYTHING = Robots(Protego.parse(""))
+EVERYTHING = Robots(Protego.parse(""), b"")
 NOTHING = Robots(None)
 
 
