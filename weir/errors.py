@@ -78,9 +78,16 @@ def causes(errors: Sequence[Exception]) -> BaseException | None:
 
 
 class ConfigurationError(WeirError):
-    """A file that the user writes (configuration, sources, query) cannot be used."""
+    """A file that the user writes (configuration, sources, query) cannot be used.
+
+    Attributes:
+        others: the further mistakes of the same file, as far as they were looked for.
+        column: of the place, from 1, if `where` ends with the line.
+    """
 
     exit_code = EXIT_USAGE
+    others: tuple[ConfigurationError, ...] = ()
+    column: int | None = None
 
 
 class QualityError(WeirError):

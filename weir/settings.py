@@ -375,7 +375,8 @@ class Settings(BaseSettings):
         if config is not None and not config.is_file():
             raise _no_file(config)
         try:
-            return cls._read((config or Path(CONFIG_FILE)).absolute())
+            file = (config or Path(CONFIG_FILE)).absolute()
+            return cls.of_content(file, _toml(file))
         except RecursionError:
             raise ConfigurationError(
                 "values are nested too deeply", "WEIR_* variables", "Correct it and try again."
@@ -386,17 +387,20 @@ class Settings(BaseSettings):
                 f"{error}: not JSON", "WEIR_* variables", "Correct it and try again."
             ) from None
         except ValidationError as error:
-            wrong = "; ".join(
-                f"{'.'.join(map(str, detail['loc']))}: {_what(detail)}" for detail in error.errors()
-            )
+            wrong = "; ".join(map(wrong_setting, error.errors()))
             where = f"{(config or Path(CONFIG_FILE)).absolute()} or WEIR_* variables"
             raise ConfigurationError(wrong, where, "Correct it and try again.") from error
 
     @classmethod
-    def _read(cls, file: Path) -> Settings:
+    def of_content(cls, file: Path, content: Mapping[str, Any]) -> Settings:
+        """The settings of a configuration file with this content.
+
+        Raises:
+            ValidationError: a value of it or of the environment is wrong.
+        """
 
         class _FromFile(cls):  # type: ignore[misc, valid-type]
-            file_content = _toml(file)
+            file_content = content
 
         folder = file.parent
         read = _FromFile(project=folder)
@@ -446,7 +450,10 @@ def _toml(file: Path) -> dict[str, Any]:
     except ValueError as error:
         # Also for correct TOML: Python refuses a number of 5,000 digits.
         what = str(error).partition(";")[0]
-    raise ConfigurationError(f"not TOML: {what}", str(file), "Correct it and try again.")
+    at = re.fullmatch(r"(?P<what>.*) \(at line (?P<line>\d+), column (?P<column>\d+)\)", what)
+    where = f"{file}:{at['line']}:{at['column']}" if at else str(file)
+    what = at["what"] if at else what
+    raise ConfigurationError(f"not TOML: {what}", where, "Correct it and try again.")
 
 
 def _warn_of_exposure(file: Path, content: Mapping[str, Any]) -> None:
@@ -462,8 +469,13 @@ def _warn_of_exposure(file: Path, content: Mapping[str, Any]) -> None:
         print(printable(text), file=sys.stderr, flush=True)
 
 
+def wrong_setting(error: ErrorDetails) -> str:
+    """A setting and what is wrong with it, without its value, which may be a secret."""
+    key = ".".join(map(str, error["loc"]))
+    return f"{key}: {_what(error)}"
+
+
 def _what(error: ErrorDetails) -> str:
-    """What is wrong with a setting, without its value, which may be a secret."""
     if error["type"] != "extra_forbidden":
         return reason(error, is_secret=True)
     *above, key = error["loc"]

@@ -46,11 +46,9 @@ COMMON_SETTINGS = (
     "spark.driver_memory",
     "duckdb.memory",
     "limits.driver_rows",
-    "limits.rejected_rows",
     "limits.product_rows",
     "limits.query_seconds",
     "limits.keep_epochs",
-    "limits.lease_seconds",
 )
 """The settings that people change: those that the README, the operations and messages name."""
 

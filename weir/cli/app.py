@@ -19,6 +19,7 @@ from weir.cli.project import doctor, drop, init, rename
 from weir.cli.queries import explain, report
 from weir.cli.refresh import refresh
 from weir.cli.remotes import remotes
+from weir.cli.review import check
 from weir.cli.spark_setup import setup_spark
 from weir.cli.stages import ingest, run
 from weir.cli.status import status
@@ -37,6 +38,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, doctor, setup_spark),
     "Run": (ingest, run, refresh),
     "Inspect": (status, ls, show, log, sql, explain, documents, freshness, report),
+    "Review": (check,),
     "Check": (audit, repair),
     "Change": (drop, rename),
 }

@@ -66,6 +66,22 @@ class Options:
             )
         return settings
 
+    def config_file(self) -> Path:
+        """The configuration file, which may have mistakes.
+
+        Raises:
+            ConfigurationError: there is none, and the folder is not a project.
+        """
+        from weir.settings import CONFIG_FILE
+
+        if self.config is not None and self.config.is_file():
+            return self.config.absolute()
+        for folder in (Path.cwd(), *Path.cwd().parents) if self.config is None else ():
+            if _is_ours(folder / CONFIG_FILE):
+                return folder / CONFIG_FILE
+        # No file: it says so, unless the folder is a project without one.
+        return self.settings().project / CONFIG_FILE
+
     def project(self) -> Project:
         """The project, which a command closes at its end.
 

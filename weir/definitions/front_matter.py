@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     ValidationError,
 )
+from pydantic_core import ErrorDetails
 
 from weir.errors import ConfigurationError
 from weir.files.wrong_values import reason
@@ -147,21 +148,34 @@ def _invalid(
     model: type[BaseModel],
     places: Mapping[Path, tuple[int, int]],
 ) -> ConfigurationError:
-    first = error.errors()[0]
-    path = tuple(map(str, first["loc"]))
+    first, *others = (_mistake(detail, file, model, places) for detail in error.errors())
+    first.others = tuple(others)
+    return first
+
+
+def _mistake(
+    error: ErrorDetails,
+    file: str,
+    model: type[BaseModel],
+    places: Mapping[Path, tuple[int, int]],
+) -> ConfigurationError:
+    path = tuple(map(str, error["loc"]))
     while path and path not in places:
         path = path[:-1]
-    key = ".".join(path) or str(first["loc"][0])
-    line = places.get(path, (1, 1))[0]
-    if first["type"] == "extra_forbidden":
+    key = ".".join(path) or str(error["loc"][0])
+    line, column = places.get(path, (1, 1))
+    if error["type"] == "extra_forbidden":
         keys = model.model_fields
         hint = f"{meant(key, keys)}The keys are {', '.join(keys)}."
-        return ConfigurationError(f"unknown key {key}", f"{file}:{line}", hint)
-    what = reason(first)
-    of = str(first["loc"][0])
-    meaning = model.model_fields[of].description if of in model.model_fields else None
-    hint = f"`{of}`: {meaning}." if meaning else ""
-    return ConfigurationError(f"{key}: {what}", f"{file}:{line}", hint)
+        what = f"unknown key {key}"
+    else:
+        what = f"{key}: {reason(error)}"
+        of = str(error["loc"][0])
+        meaning = model.model_fields[of].description if of in model.model_fields else None
+        hint = f"`{of}`: {meaning}." if meaning else ""
+    mistake = ConfigurationError(what, f"{file}:{line}", hint)
+    mistake.column = column
+    return mistake
 
 
 def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[Path, int, int]]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from weir.errors import ConfigurationError
 from weir.files.text import read_text
@@ -81,7 +82,7 @@ class YamlFile:
                 raise ConfigurationError(f"two {key} are named {name}", where)
 
     def mistake(self, error: ValidationError, model: Any, tags: int = 0) -> ConfigurationError:
-        """The first error of the content, with its key and place.
+        """The first error of the content, with its key and place; the others are its `others`.
 
         Args:
             error: of pydantic, about the content.
@@ -91,12 +92,23 @@ class YamlFile:
         """
         # A misspelt key is also a missing one; the error about the misspelling is more helpful.
         errors = error.errors()
-        first = min(errors, key=lambda detail: detail["type"] == "missing")
-        known = key_of(first)
-        path = [*known[:2], *known[2 + tags :]] if known == first["loc"] else [*known]
+        unknown = {detail["loc"][:-1] for detail in errors if detail["type"] == "extra_forbidden"}
+        first, *others = (
+            self._mistake(detail, errors, model, tags)
+            for detail in sorted(errors, key=lambda detail: detail["type"] == "missing")
+            if detail["type"] != "missing" or detail["loc"][:-1] not in unknown
+        )
+        first.others = tuple(others)
+        return first
+
+    def _mistake(
+        self, error: ErrorDetails, errors: Sequence[ErrorDetails], model: Any, tags: int
+    ) -> ConfigurationError:
+        known = key_of(error)
+        path = [*known[:2], *known[2 + tags :]] if known == error["loc"] else [*known]
         key = ".".join(str(part) for part in path) or "the file"
         return ConfigurationError(
-            f"{key}: {reason(first)}", self.place(path), hint(first, errors, model)
+            f"{key}: {reason(error)}", self.place(path), hint(error, errors, model)
         )
 
     def place(self, path: Sequence[Part]) -> str:

@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from weir.compute.engine import Engine
-from weir.compute.relations import Keep, Statement
-from weir.compute.sql import columns, rows_of, select
+from weir.compute.relations import Keep
 from weir.compute.writing import Commit
-from weir.engine.graph import POSITIONS, graphs_of
 from weir.engine.read_graph import read_neighbourhood, read_whole
 from weir.engine.relations import EpochRange
 from weir.lake.counted import counted
@@ -19,7 +17,7 @@ from weir.lake.tables import QUADS, TRIPLES
 from weir.maintain.run import Run
 from weir.maintain.tasks import CommitForm, Task, commit_metadata
 from weir.maintain.touched import by_scope, read_touched, seeds_by_scope
-from weir.maintain.unmatched import Place, unmatched
+from weir.maintain.unmatched import place_of, unmatched
 from weir.plan.lookups import predicates_of
 from weir.plan.scope import Scope
 from weir.timeline.evaluation import EpochInputs
@@ -85,25 +83,15 @@ class EpochCourse:
             run.outcome.read(scope, epochs, read, None, time.monotonic() - started)
         self.keep = "cache"
         new = [task for task in tasks if task.is_new]
-        places = {scope: self._place(engine, scope) for scope in seeds_by_scope(new)}
+        places = {
+            scope: place_of(engine, self.graph[scope], scope) for scope in seeds_by_scope(new)
+        }
         patterns = {
             task.name: [(places[seed.scope], seed.shape) for seed in task.definition.body.seeds]
             for task in new
         }
         for name, what in unmatched(engine, patterns):
             run.outcome.warn(name, what, run.progress)
-
-    def _place(self, engine: Engine, scope: Scope) -> Place:
-        """Where triples of a scope are looked for."""
-        relation = self.graph[scope]
-        if not scope.traversals:
-            return Place(relation)
-        # What else a query may mean is in the documents; there may be none yet.
-        known = f"{relation}_known"
-        quads = select(*columns(POSITIONS), from_=rows_of(QUADS.name), where=[graphs_of(scope)])
-        engine.make(Statement(known, quads))
-        kind = "traversal" if len(scope.traversals) == 1 else "traversals"
-        return Place(relation, known, f"the {kind} {', '.join(scope.traversals)}")
 
     def _read_neighbourhood(
         self, engine: Engine, tasks: Sequence[Task], epochs: EpochRange

@@ -12,9 +12,12 @@ from itertools import chain
 from sqlglot import exp
 
 from weir.compute.engine import Engine
-from weir.compute.sql import all_of, column, one_of, rows_of, select, text
-from weir.lake.tables import TRIPLES
+from weir.compute.relations import Statement
+from weir.compute.sql import all_of, column, columns, one_of, rows_of, select, text
+from weir.engine.graph import POSITIONS, graphs_of
+from weir.lake.tables import QUADS, TRIPLES
 from weir.plan.lookups import Shape
+from weir.plan.scope import Scope
 from weir.rdf.reserved_graphs import is_reserved
 from weir.text.near import near_iris
 
@@ -46,6 +49,44 @@ class Place:
         return f" of {self.name}" if self.name else ""
 
 
+def place_of(engine: Engine, relation: str, scope: Scope) -> Place:
+    """Where triples of a scope are looked for.
+
+    Args:
+        engine: knows the relations.
+        relation: the triples of the scope.
+        scope: of patterns of a query.
+    """
+    if not scope.traversals:
+        return Place(relation)
+    # What else a query may mean is in the documents; there may be none yet.
+    known = f"{relation}_known"
+    quads = select(*columns(POSITIONS), from_=rows_of(QUADS.name), where=[graphs_of(scope)])
+    engine.make(Statement(known, quads))
+    kind = "traversal" if len(scope.traversals) == 1 else "traversals"
+    return Place(relation, known, f"the {kind} {', '.join(scope.traversals)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """A term that no triple has where a query looks.
+
+    Attributes:
+        what: is said of it.
+        term: it, in N-Triples form.
+        near: what may be meant instead, in the same form.
+    """
+
+    what: str
+    term: str
+    near: Sequence[str] = ()
+
+    @property
+    def sentence(self) -> str:
+        """What is said of it, with what may be meant."""
+        return f"{self.what} (near: {', '.join(self.near)})" if self.near else self.what
+
+
 def unmatched(
     engine: Engine,
     patterns: Mapping[str, Sequence[tuple[Place, Shape]]],
@@ -58,15 +99,25 @@ def unmatched(
         patterns: of each query the shapes of its triple patterns, and where they are looked for.
         others: where else a query could have looked.
     """
+    for name, terms in unmatched_terms(engine, patterns, others):
+        yield name, "; ".join([term.sentence for term in terms][:_SHOWN])
+
+
+def unmatched_terms(
+    engine: Engine,
+    patterns: Mapping[str, Sequence[tuple[Place, Shape]]],
+    others: Sequence[Place] = (),
+) -> Iterator[tuple[str, Sequence[Unmatched]]]:
+    """Of queries: their names, and the terms that no triple has where they look; as `unmatched`."""
     shapes: dict[Place, list[Shape]] = {}
     for place, shape in chain.from_iterable(patterns.values()):
         shapes.setdefault(place, []).append(shape)
     missing = {place: _Missing.of(engine, place, shapes[place], others) for place in shapes}
     for name, of_query in patterns.items():
-        said = (missing[place].sentence(shape) for place, shape in of_query)
-        sentences = dict.fromkeys(sentence for sentence in said if sentence)
-        if sentences:
-            yield name, "; ".join([*sentences][:_SHOWN])
+        said = (missing[place].unmatched(shape) for place, shape in of_query)
+        terms = {term.sentence: term for term in said if term is not None}
+        if terms:
+            yield name, [*terms.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,24 +163,20 @@ class _Missing:
         }
         return cls(place, predicates, types, known, known_types, elsewhere)
 
-    def sentence(self, shape: Shape) -> str | None:
-        """What is said of a triple pattern; None if nothing."""
-        of = self.place.of
-        if shape.predicate in self.elsewhere:
-            where = self.elsewhere[shape.predicate]
-            return f"no triple{of} has the predicate {shape.predicate}, but {where} has it"
-        if shape.predicate in self.predicates:
-            near = _with_near(shape.predicate, self.known_predicates)
-            return f"no triple{of} has the predicate {near}"
-        if shape.predicate == _TYPE and shape.object in self.types:
-            return f"nothing{of} has the type {_with_near(shape.object, self.known_types)}"
+    def unmatched(self, shape: Shape) -> Unmatched | None:
+        """What a triple pattern names in vain; None if nothing."""
+        of, predicate = self.place.of, shape.predicate
+        if predicate in self.elsewhere:
+            where = self.elsewhere[predicate]
+            what = f"no triple{of} has the predicate {predicate}, but {where} has it"
+            return Unmatched(what, str(predicate))
+        if predicate is not None and predicate in self.predicates:
+            near = near_iris(predicate, self.known_predicates)
+            return Unmatched(f"no triple{of} has the predicate {predicate}", predicate, near)
+        if predicate == _TYPE and shape.object is not None and shape.object in self.types:
+            near = near_iris(shape.object, self.known_types)
+            return Unmatched(f"nothing{of} has the type {shape.object}", shape.object, near)
         return None
-
-
-def _with_near(iri: str | None, known: Sequence[str]) -> str:
-    assert iri is not None, "it is a constant"
-    near = near_iris(iri, known)
-    return f"{iri} (near: {', '.join(near)})" if near else iri
 
 
 def _has_type() -> exp.Expr:

@@ -6,6 +6,7 @@ variables (`placeholders.py`), and its result is converted to a `Tree`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -121,6 +122,11 @@ def _parse(source: Source, prologue: Prologue) -> Tree:
     try:
         parsed = parser.Query.parse_string(placeholders.text, parse_all=True)
     except ParseBaseException as error:
+        unnamed = _unnamed_column(source.tokens)
+        if unnamed is not None:
+            raise source.malformed(
+                "(", unnamed, "a column of SELECT without a name", "Write (... AS ?name)."
+            ) from error
         token = placeholders.token_at(error.loc)
         what = token.text if token else "query"
         raise source.malformed(
@@ -132,6 +138,27 @@ def _parse(source: Source, prologue: Prologue) -> Tree:
     tree = _branch(parsed[-1], placeholders)
     assert isinstance(tree, Tree), "the grammar's start symbol is a production"
     return tree
+
+
+def _unnamed_column(tokens: Sequence[Token]) -> Token | None:
+    """The bracket of the first expression after SELECT that has no AS; None if all have one."""
+    opened: list[Token] = []
+    is_named, is_head = True, False
+    for token in tokens:
+        if not opened and token.is_word("SELECT"):
+            is_head = True
+        elif is_head and token.text == "(":
+            is_named = bool(opened) and is_named
+            opened.append(token)
+        elif is_head and token.text == ")" and opened:
+            last = opened.pop()
+            if not opened and not is_named:
+                return last
+        elif len(opened) == 1 and token.is_word("AS"):
+            is_named = True
+        elif not opened and token.text == "{":
+            is_head = False
+    return None
 
 
 def _branch(value: object, placeholders: PlaceholderText) -> Branch:

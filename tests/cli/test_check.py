@@ -1,0 +1,160 @@
+"""`weir check`: all mistakes of a project at once, and hints about what may not be meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.projects.command_line import Weir
+
+HEAD = "PREFIX : <http://example.org/>\n"
+
+
+def query(name: str, text: str) -> None:
+    Path(f"queries/{name}.rq").write_text(text)
+
+
+def hints(weir: Weir) -> list[tuple[str, str]]:
+    """The places and sentences of the hints about the query `q`; there is no mistake."""
+    called = weir("check")
+    assert called.code == 0
+    lines = [line for line in called.out.splitlines() if line.startswith("queries/q.rq")]
+    places = (line.split(": hint: ") for line in lines)
+    return [(place.removeprefix("queries/q.rq:"), what) for place, what in places]
+
+
+@pytest.mark.usefixtures("initialised")
+def test_a_project_without_a_mistake_passes_without_a_lake(weir: Weir) -> None:
+    called = weir("check")
+    assert (called.code, called.out) == (0, "0 mistakes, 0 hints.\n")
+    assert not Path("lake").exists()
+    query("q", HEAD + "SELECT ?x { ?x :noSuch ?y }")
+    assert hints(weir) == []
+
+
+@pytest.mark.usefixtures("initialised")
+def test_the_mistakes_of_all_files_are_printed_at_once_with_their_places(weir: Weir) -> None:
+    Path("weir.toml").write_text('lakes = "lake"\n[limits]\nquery_seconds = "x"\n')
+    Path("sources.yml").write_text("sources:\n  - name: m\n    kind: snapshot\n    location: x\n")
+    Path("remotes.yml").write_text("remotes:\n  - nmae: r\n    irri: x\n")
+    Path("traversals.yml").write_text("traversals: 5\n")
+    query("head", f"#+ onwer: x\n#+ tag: y\n{HEAD}SELECT * {{ ?s ?p ")
+    query("unnamed", HEAD + "SELECT ?s (COUNT(?o) AS ?n) (MAX(?o)) { ?s :p ?o }")
+    query("undeclared", "SELECT * { SERVICE <http://x.org/> { ?s ?p ?o } }")
+    Path("programs").mkdir()
+    Path("programs/p.lars").write_text("p(X) :- .\n")
+    called = weir("check")
+    assert called.code == 1
+    wrong = [line.split(": error: ") for line in called.out.splitlines() if "error: " in line]
+    assert {place for place, _ in wrong} >= {
+        "weir.toml:1:1",
+        "weir.toml:3:1",
+        "sources.yml:3:5",
+        "remotes.yml:2:5",
+        "remotes.yml:3:5",
+        "traversals.yml:1:1",
+        "queries/head.rq:1:4",
+        "queries/head.rq:2:4",
+        "queries/head.rq:4:10",
+        "queries/unnamed.rq:2:29",
+        "programs/p.lars:1:1",
+    }
+    as_json = weir("check", "--output", "json")
+    assert as_json.code == 1
+    assert len(as_json.json) == len(wrong)
+    (unnamed,) = (row for row in as_json.json if row["file"].endswith("unnamed.rq"))
+    assert (unnamed["level"], unnamed["line"], unnamed["column"]) == ("error", 2, 29)
+    assert unnamed["next"] == "Write (... AS ?name)."
+
+
+@pytest.mark.usefixtures("initialised")
+def test_a_configuration_that_is_not_toml_hides_no_other_file(weir: Weir) -> None:
+    Path("weir.toml").write_text("lake = \n")
+    query("q", "SELECT")
+    called = weir("check")
+    assert "weir.toml:1:8: error: not TOML" in called.out
+    assert "queries/q.rq:1:1: error: " in called.out
+
+
+@pytest.mark.usefixtures("initialised")
+def test_a_wrong_value_of_the_environment_is_a_mistake(
+    weir: Weir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEIR_LIMITS__QUERY_SECONDS", "x")
+    called = weir("check")
+    assert called.code == 1
+    assert "WEIR_* variables: error: limits.query_seconds" in called.out
+
+
+@pytest.mark.usefixtures("initialised")
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("PREFIX x: <urn:x>\nSELECT ?t { ?e :title ?t }", ("2:8", "the prefix x: is not used")),
+        (
+            "SELECT ?tilte { ?e :title ?t }",
+            ("2:8", "?tilte is a column, and no pattern binds it: it is empty in every row"),
+        ),
+        (
+            "CONSTRUCT { ?e :is ?tilte } { ?e :title ?t }",
+            ("2:20", "?tilte is a column, and no pattern binds it: it is empty in every row"),
+        ),
+        (
+            "SELECT ?t { ?e :title ?t . ?f :room ?r }",
+            (
+                "2:28",
+                "?e, ?t and ?f, ?r share no variable: each solution of one part is combined with"
+                " each of the others",
+            ),
+        ),
+    ],
+)
+def test_what_the_text_alone_says_is_hinted_at(
+    weir: Weir, text: str, hint: tuple[str, str]
+) -> None:
+    query("q", HEAD + text)
+    assert hints(weir) == [hint]
+
+
+@pytest.mark.usefixtures("initialised")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT ?t (COUNT(*) AS ?n) { ?e :title ?t BIND (1 AS ?one) } GROUP BY ?t",
+        "#+ allow_product: true\nSELECT ?t { ?e :title ?t . ?f :room ?r }",
+        "SELECT ?t ?n { ?e :title ?t { SELECT (COUNT(*) AS ?n) { ?x :room ?r } } }",
+        "SELECT ?t ?v { ?e :title ?t VALUES ?v { 1 2 } }",
+        "SELECT * { ?e :title ?t OPTIONAL { ?e :room ?r } }",
+        "SELECT DISTINCT ?t { ?e :title ?t } ORDER BY ?t LIMIT 2",
+        "ASK { ?e :title ?t }",
+    ],
+)
+def test_what_is_meant_is_not_hinted_at(weir: Weir, text: str) -> None:
+    query("q", text if text.startswith("#+") else HEAD + text)
+    if text.startswith("#+"):
+        query("q", text.replace("\n", "\n" + HEAD, 1))
+    assert hints(weir) == []
+
+
+@pytest.mark.usefixtures("has_run")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("SELECT ?t { ?e :titel ?t }", [("2:16", "no triple has the predicate :titel")]),
+        ('SELECT ?e { ?e :room "9" }', [("2:22", 'no triple matches ? :room "9"')]),
+        ("SELECT ?r { :vase :room ?r ; :title ?t }", []),
+        ("SELECT ?r { :mask :room ?r }", [("2:13", "no triple matches :mask :room ?")]),
+    ],
+)
+def test_terms_and_patterns_that_the_graph_does_not_have_are_hinted_at(
+    weir: Weir, text: str, said: list[tuple[str, str]]
+) -> None:
+    query("q", HEAD + text)
+    assert hints(weir) == said
+
+
+@pytest.mark.usefixtures("has_run")
+def test_what_may_be_meant_is_written_as_the_query_would(weir: Weir) -> None:
+    query("q", HEAD + "SELECT ?t { ?e :titel ?t }")
+    assert "    Did you mean :title?\n" in weir("check").out

@@ -1,0 +1,52 @@
+"""All hints about the definitions of a project, with their places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from weir.definitions.definition import Definition
+from weir.definitions.query import QueryBody
+from weir.maintain.unmatched import Unmatched
+from weir.progress.watermarks import head
+from weir.project import Project
+from weir.review.finding import Finding
+from weir.review.graph_hints import graph_hints
+from weir.review.text_hints import hint_at, text_hints
+from weir.review.written_terms import WrittenTerms
+
+_IRI = re.compile(r"<[^<>\s]*>")
+
+
+def hints(project: Project, definitions: Sequence[Definition]) -> Iterator[Finding]:
+    """Hints about definitions that have no mistake; without a lake, none about data."""
+    for definition in definitions:
+        if isinstance(definition.body, QueryBody):
+            terms = _terms(project, definition)
+            yield from text_hints(definition, definition.body, terms)
+    epoch = head(project.open_lake())
+    if not epoch or not definitions:
+        return
+    # No index: it may be written by a run at this moment.
+    with project.engine("check", project.lake) as engine:
+        for definition, unmatched in graph_hints(engine, definitions, epoch):
+            yield _with_place(project, definition, unmatched)
+
+
+def _terms(project: Project, query: Definition) -> WrittenTerms:
+    return WrittenTerms.of(query.text, str(query.file), project.settings.prefixes)
+
+
+def _with_place(project: Project, definition: Definition, unmatched: Unmatched) -> Finding:
+    if not isinstance(definition.body, QueryBody):
+        near = f"Near: {', '.join(unmatched.near)}." if unmatched.near else ""
+        return hint_at(definition, None, unmatched.what, near)
+    terms = _terms(project, definition)
+    what = _IRI.sub(lambda match: terms.shortened(match[0]), unmatched.what)
+    near = " or ".join(map(terms.shortened, unmatched.near))
+    return hint_at(
+        definition,
+        terms.term(unmatched.term),
+        what,
+        f"Did you mean {near}?" if near else "Until data has it, it matches nothing.",
+    )
