@@ -54,11 +54,30 @@ class Project:
         session: gives the Spark session; the first call starts it.
     """
 
-    def __init__(self, settings: Settings, spark: Spark | None = None, name: str = "weir") -> None:
-        """Without `spark`, a session of this name is started by the first stage that needs it."""
+    def __init__(
+        self,
+        settings: Settings,
+        spark: Spark | None = None,
+        name: str = "weir",
+        *,
+        lake: Lake | None = None,
+        session: Session | None = None,
+    ) -> None:
+        """Open nothing.
+
+        Args:
+            settings: as they were read.
+            spark: the session; without one, the first stage that needs it starts it.
+            name: of that session.
+            lake: instead of that of the settings.
+            session: gives the session of another project.
+        """
         self.settings = settings
         self._resources = ExitStack()
-        self.session: Session = late_session(settings, name) if spark is None else session_of(spark)
+        own = late_session(settings, name) if spark is None else session_of(spark)
+        self.session: Session = own if session is None else session
+        if lake is not None:
+            self.__dict__["lake"] = lake
 
     @classmethod
     def load(cls, config: Path | None = None, name: str = "weir") -> Self:

@@ -81,6 +81,7 @@ LAWS: Mapping[str, Law] = {
     "flips of data files": Law(340, 340, "a flipped bit, read in each of six ways"),
     "flips of a lake": Law(400, 100, "a flipped bit in a table of a whole lake"),
     "flips of logs": Law(500, 100, "a flipped bit in the log of a table of a whole lake"),
+    "differences": Law(40, 1, "6 queries, edited twice while the graph changes"),
     "repaired lives": Law(40, 1, "a life with damaged embeddings, beside one without"),
     "killed streams": Law(5, 1, "a history of a stream that is killed at every commit"),
     "killed refreshes": Law(20, 20, "evaluations of a remote, each killed at a checkpoint"),

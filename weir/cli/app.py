@@ -10,6 +10,7 @@ import typer
 
 from weir.cli.answers import log, show, sql
 from weir.cli.audit import audit, repair
+from weir.cli.difference import diff
 from weir.cli.documents import documents
 from weir.cli.freshness import freshness
 from weir.cli.listing import ls
@@ -23,6 +24,7 @@ from weir.cli.review import check
 from weir.cli.spark_setup import setup_spark
 from weir.cli.stages import ingest, run
 from weir.cli.status import status
+from weir.cli.tried import try_
 
 app = typer.Typer(
     name="weir",
@@ -38,17 +40,18 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, doctor, setup_spark),
     "Run": (ingest, run, refresh),
     "Inspect": (status, ls, show, log, sql, explain, documents, freshness, report),
-    "Review": (check,),
+    "Review": (check, try_, diff),
     "Check": (audit, repair),
     "Change": (drop, rename),
 }
 
-_WITH_STAGES = ("ingest", "run", "refresh")
-"""Commands whose stages report their progress."""
+_WITH_STAGES = ("ingest", "run", "refresh", "try", "diff")
+"""Commands that report the progress of stages."""
 
 for panel, commands in _COMMANDS.items():
     for command in commands:
-        app.command(rich_help_panel=panel)(command)
+        name = command.__name__.strip("_").replace("_", "-")
+        app.command(name, rich_help_panel=panel)(command)
 app.add_typer(remotes, name="remotes", rich_help_panel="Inspect")
 
 

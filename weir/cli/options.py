@@ -23,6 +23,7 @@ class Output(StrEnum):
 
     table = "table"
     json = "json"
+    markdown = "markdown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -13,12 +14,16 @@ from weir.text.cells import cell_text
 from weir.text.printable import printable, printable_json, printable_lines
 
 Row = Mapping[str, Any]
+_MARKUP = re.compile(r"[\\|*`\[\]]")
 
 
 def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, title: str) -> None:
     """Print rows as a JSON list of objects, or as a table below its `title`."""
     if output is Output.json:
         print_json([{column: row[column] for column in columns} for row in rows])
+        return
+    if output is Output.markdown:
+        _print_markdown(columns, rows, title)
         return
     from rich import box
     from rich.table import Table
@@ -39,6 +44,20 @@ def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, t
         # rich would wrap the table's own title to the width of the table.
         print_line(title)
     _console().print(table)
+
+
+def _print_markdown(columns: Sequence[str], rows: Sequence[Row], title: str) -> None:
+    if title:
+        print(f"### {_markdown(title)}\n")
+    lines = [columns, ["---"] * len(columns), *([row[c] for c in columns] for row in rows)]
+    for line in lines:
+        print(f"| {' | '.join(_markdown(cell_text(cell)) for cell in line)} |")
+    print()
+
+
+def _markdown(text: str) -> str:
+    """A text in which nothing is read as markup, in a line."""
+    return _MARKUP.sub(r"\\\g<0>", printable(text)).replace("<", "&lt;")
 
 
 def print_json(value: Any) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from weir.definitions.kinds import PROGRAM
+from weir.definitions.kinds import PROGRAM, Kind
 from weir.definitions.names import declarations, folders_of
 from weir.errors import ConfigurationError
 
@@ -32,9 +32,14 @@ def prefixes_of(settings: Settings, name: str) -> dict[str, str]:
         text = declared.read().decode(errors="replace")
     except (ConfigurationError, ValueError):
         return settings.prefixes
-    own = _of_program(text) if declared.kind is PROGRAM else _of_query(text)
-    own = {prefix: iri for prefix, iri in own.items() if ":" in iri}
+    own = prefixes_in(text, declared.kind)
     return own | {p: iri for p, iri in settings.prefixes.items() if p not in own}
+
+
+def prefixes_in(text: str, kind: Kind) -> dict[str, str]:
+    """The IRIs that the prefixes of a text stand for."""
+    own = _of_program(text) if kind is PROGRAM else _of_query(text)
+    return {prefix: iri for prefix, iri in own.items() if ":" in iri}
 
 
 def _of_query(text: str) -> Mapping[str, str]:

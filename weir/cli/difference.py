@@ -1,0 +1,208 @@
+"""`weir diff`: what the answers of edited queries would gain and lose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weir.cli.answers import Full, Terms
+from weir.cli.listing import Exclude, Select
+from weir.cli.options import Options, Output
+from weir.cli.output import print_json, print_line, print_rows
+from weir.cli.progress import progress
+
+if TYPE_CHECKING:
+    from weir.definitions.catalog import Catalog
+    from weir.project import Project
+    from weir.review.differences import Difference
+    from weir.review.edits import Edit
+    from weir.settings import Settings
+
+FAULTS = ("added", "edited", "removed", "gained", "lost", "held")
+"""What `--fail-on` may name."""
+_SUMMARY = ("query", "change", "gained", "lost", "note")
+
+
+def diff(
+    context: typer.Context,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REF",
+            help="Compare with this commit, tag or branch of git, not with what is published.",
+        ),
+    ] = None,
+    select: Select = None,
+    exclude: Exclude = None,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FAULTS",
+            help="Exit with 1 if anything is one of: added,edited,removed,gained,lost,held.",
+        ),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=0, help="Most rows that are shown of each sign; 0 = all.")
+    ] = 5,
+    terms: Terms = False,
+    full: Full = False,
+) -> None:
+    """Print what the answers of added, edited and removed queries would gain and lose.
+
+    It is what the next run publishes if no source has anything new. Nothing is written to the lake.
+    With a query that cannot be used or computed, the exit code is 1.
+    """
+    options = Options.of(context)
+    watched = _watched(fail_on)
+    with options.project() as project, progress("diff") as report:
+        from weir.review.differences import differences
+
+        edits = _edits(project, base, select or (), exclude or ())
+        found = [*differences(project, edits, limit, report)] if edits else []
+    shown = {one.name: _shown_rows(options, project.settings, one, terms, full) for one in found}
+    if options.output is Output.json:
+        print_json([_json(one, shown[one.name]) for one in found])
+    else:
+        _print(options, found, shown)
+    is_wrong = any(one.error for one in found)
+    raise typer.Exit(1 if is_wrong or watched & {f for one in found for f in _faults(one)} else 0)
+
+
+def _edits(
+    project: Project, base: str | None, select: Sequence[str], exclude: Sequence[str]
+) -> list[Edit]:
+    from weir.definitions.catalog import Catalog
+    from weir.progress.completion import Completion
+    from weir.progress.watermarks import head, require_graph
+    from weir.review.edits import edits_of_base, edits_of_published
+    from weir.review.revisions import definitions_at
+
+    settings, lake = project.settings, project.open_lake()
+    require_graph(lake)
+    if not head(lake):
+        from weir.errors import ConfigurationError
+
+        raise ConfigurationError("nothing is ingested yet", lake.root, "Run `weir ingest` first.")
+    catalog, completion = Catalog.of(settings), Completion.read(lake)
+    with nullcontext(None) if base is None else definitions_at(settings, base) as before:
+        if before is None:
+            edits = [*edits_of_published(settings, catalog, completion)]
+        else:
+            edits = [*edits_of_base(settings, catalog, before, completion)]
+    if not (select or exclude):
+        return edits
+    names = _selected(catalog, edits, select, exclude)
+    return [edit for edit in edits if edit.name in names]
+
+
+def _selected(
+    catalog: Catalog, edits: Sequence[Edit], select: Sequence[str], exclude: Sequence[str]
+) -> set[str]:
+    from weir.selection import Candidate, selected
+
+    members = {member.name: member for member in catalog.members}
+    changes = {edit.name: edit.change for edit in edits}
+    states = {"added": "new", "edited": "modified", "removed": "removed", "recomputed": "modified"}
+    candidates = []
+    for name in sorted({*catalog.names, *changes}):
+        member = members.get(name)
+        state = frozenset([states[changes[name]]] if name in changes else [])
+        kind, owner = ("", "") if member is None else (member.kind.name, member.owner)
+        tags = () if member is None else member.tags
+        candidates.append(Candidate(name, kind, owner, tags, state))
+    return {*selected(candidates, select, exclude)}
+
+
+def _watched(fail_on: str | None) -> frozenset[str]:
+    from weir.errors import ConfigurationError
+
+    names = [name.strip() for name in (fail_on or "").split(",") if name.strip()]
+    for name in names:
+        if name not in FAULTS:
+            raise ConfigurationError(
+                f"--fail-on {name}: no such fault", "", f"Known: {', '.join(FAULTS)}."
+            )
+    return frozenset(names)
+
+
+def _faults(one: Difference) -> set[str]:
+    faults: set[str] = {one.change} if one.change != "recomputed" else set()
+    return faults | {
+        name
+        for name, is_so in (("gained", one.gained), ("lost", one.lost), ("held", one.note))
+        if is_so
+    }
+
+
+def _shown_rows(
+    options: Options, settings: Settings, one: Difference, terms: bool, full: bool
+) -> list[dict[str, Any]]:
+    """The rows of a difference as they are printed: the weight, then a value for each column."""
+    import pyarrow as pa
+
+    from weir.cli.answer_logs import Printed
+    from weir.cli.prefixes import prefixes_of
+    from weir.compute.sql import columns, rows_of, select
+
+    if not one.rows:
+        return []
+    in_full = terms or full or options.output is Output.json
+    prefixes = {} if in_full else prefixes_of(settings, one.name)
+    printed = Printed(0, terms, prefixes)
+    bindings = printed.bindings(settings)
+    names = ("weight", *one.columns)
+    cells = {
+        name: pa.array([row[i] for row in one.rows], None if name in _NO_TERMS else pa.string())
+        for i, name in enumerate(names)
+    }
+    bindings.rows("rows", pa.table({"number": pa.array(range(len(one.rows))), **cells}))
+    values = [
+        *(printed.value(name) if name not in _NO_TERMS else columns([name])[0] for name in names)
+    ]
+    query = select(*values, from_=rows_of("rows"), order_by=columns(["number"]))
+    read = bindings.connection.execute(query.sql(dialect="duckdb")).fetchall()
+    return [dict(zip(names, row, strict=True)) for row in read]
+
+
+_NO_TERMS = ("weight", "event_time")
+
+
+def _json(one: Difference, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "query": one.name,
+        "change": one.change,
+        "gained": one.gained,
+        "lost": one.lost,
+        "note": one.note or None,
+        "error": one.error or None,
+        "rows": [*rows],
+    }
+
+
+def _print(
+    options: Options,
+    found: Sequence[Difference],
+    shown: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> None:
+    if not found:
+        print_line("No query differs.")
+        return
+    summary = [
+        {**_json(one, ()), "note": one.error or one.note or _UNTIL_DROP.get(one.change)}
+        for one in found
+    ]
+    print_rows(options.output, _SUMMARY, summary, title="Answers that would change")
+    for one in found:
+        rows = shown[one.name]
+        if rows:
+            left = one.gained + one.lost - sum(abs(row["weight"]) for row in rows)
+            title = f"{one.name}, {one.change}: rows gained (+) and lost (-)"
+            title += f", and {left:,} more (--limit 0 for all)" if left else ""
+            signed = [{**row, "weight": f"{row['weight']:+}"} for row in rows]
+            print_rows(options.output, ("weight", *one.columns), signed, title=title)
+
+
+_UNTIL_DROP = {"removed": "its tables stay until `weir drop`"}

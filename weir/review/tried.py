@@ -1,0 +1,108 @@
+"""A text as a definition that is not registered, and its answer now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from weir.definitions.catalog import Catalog
+from weir.definitions.definition import Definition
+from weir.definitions.kinds import PROGRAM, QUERY
+from weir.definitions.names import Declaration, declarations, folders_of
+from weir.errors import ConfigurationError, WeirError
+from weir.files.text import read_bytes
+from weir.ingest.undeclared import undeclared
+from weir.lake.tables import ANSWERS, EMBEDDINGS
+from weir.progress.watermarks import head, require_graph
+from weir.project import Project
+from weir.review.computed import Computed, computed
+from weir.stage import Progress
+
+_FROM_INPUT = Path("stdin.rq")
+"""What errors call a text from standard input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given(Declaration):
+    """A text that is no file of the project.
+
+    source: its bytes.
+    """
+
+    source: bytes = b""
+
+    def check_name(self) -> None:
+        """Nothing is wrong with its name, which no table gets."""
+
+    def read(self) -> bytes:
+        """The text."""
+        return self.source
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An answer that was computed and is in no lake.
+
+    Attributes:
+        definition: whose answer it is.
+        epoch: of the graph.
+        computed: has its rows.
+    """
+
+    definition: Definition
+    epoch: int
+    computed: Computed
+
+    @property
+    def table(self) -> str:
+        """The table that has the rows."""
+        return EMBEDDINGS.name(self.definition.name)
+
+
+def given(project: Project, file: Path | None, standard_input: bytes = b"") -> Definition:
+    """The definition of a file of any name, or of standard input.
+
+    Raises:
+        ConfigurationError: there is no such file; or the first thing that is wrong with the text.
+    """
+    if file is None:
+        source, file = standard_input, _FROM_INPUT
+    else:
+        try:
+            source = read_bytes(file)
+        except FileNotFoundError:
+            raise ConfigurationError("there is no such file", str(file)) from None
+    folders = folders_of(project.settings)
+    others = declarations(folders) if folders[QUERY].is_dir() else ()
+    taken = {*(d.name for d in others), *project.open_lake().owners(ANSWERS)}
+    name = next(name for i in count() if (name := f"tried{i or ''}") not in taken)
+    kind = PROGRAM if file.suffix == PROGRAM.suffix else QUERY
+    own = Given(name, kind, file, source=source)
+    # A file of the project that registers the same stream would be its rival.
+    apart = [d for d in others if d.file.absolute() != file.absolute()]
+    member = Catalog((*apart, own)).member(name)
+    wrong = undeclared([member], project.settings).get(name)
+    if wrong is not None:
+        raise wrong
+    return member
+
+
+@contextmanager
+def tried(project: Project, definition: Definition, progress: Progress) -> Iterator[Tried]:
+    """Compute the answer of a definition at the newest epoch.
+
+    Raises:
+        ConfigurationError: nothing was ingested yet.
+        WeirError: it exceeds a limit, or cannot be computed yet.
+    """
+    lake = project.open_lake()
+    require_graph(lake)
+    if not head(lake):
+        raise ConfigurationError("nothing is ingested yet", lake.root, "Run `weir ingest` first.")
+    with computed(project, [definition], progress) as rows:
+        if definition.name in rows.errors:
+            raise WeirError(rows.errors[definition.name], str(definition.file))
+        yield Tried(definition, head(lake), rows)
