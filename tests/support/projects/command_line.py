@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +29,15 @@ class Called:
     def json(self) -> Any:
         """The document on standard output."""
         return json.loads(self.out)
+
+
+def files(folder: str) -> dict[str, str]:
+    """The files of a folder with the hashes of their content."""
+    return {
+        str(file): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(Path(folder).rglob("*"))
+        if file.is_file()
+    }
 
 
 @dataclass(frozen=True, slots=True)
