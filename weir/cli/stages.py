@@ -52,6 +52,9 @@ def run(
         bool, typer.Option("--refresh", help="Ask the remotes that are due before publishing.")
     ] = False,
     accept: AcceptAny = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would run and why, and do nothing.")
+    ] = False,
 ) -> None:
     """Ingest, maintain, validate and publish: bring all answers up to date.
 
@@ -59,6 +62,18 @@ def run(
     keep the later stages from processing the others.
     """
     options = Options.of(context)
+    if dry_run:
+        if every is not None or retry or accept:
+            raise ConfigurationError(
+                "--dry-run changes nothing, and --every, --retry and --accept are for what does",
+                "",
+                "Leave them out.",
+            )
+        from weir.cli.dry_run import print_dry_run
+
+        with options.project() as project:
+            print_dry_run(options, project, refresh=refresh)
+        return
     if every is not None:
         if accept:
             raise ConfigurationError(

@@ -1,0 +1,80 @@
+"""`weir run --dry-run`: what a run would do and why; nothing is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.projects.command_line import Weir, files
+
+HEAD = "PREFIX : <http://example.org/>\n"
+TITLES = HEAD + "SELECT ?t { ?e :title ?t }"
+
+
+def steps(weir: Weir, *options: str) -> list[tuple[str, str, str]]:
+    called = weir("run", "--dry-run", "--output", "json", *options)
+    assert called.code == 0
+    return [(row["stage"], row["of"], row["does"]) for row in called.json]
+
+
+@pytest.mark.usefixtures("initialised")
+def test_a_first_run_ingests(weir: Weir) -> None:
+    assert steps(weir) == [("ingest", "museum", "1 change set")]
+    assert not Path("lake").exists()
+
+
+@pytest.mark.usefixtures("has_run")
+def test_after_a_run_nothing_is_to_do_and_nothing_is_done(weir: Weir) -> None:
+    before = files("lake")
+    assert steps(weir) == []
+    assert weir("run", "--dry-run").out == "Nothing to do.\n"
+    assert files("lake") == before
+    assert weir("run", "--output", "json").json["queries"] == []
+
+
+@pytest.mark.usefixtures("has_run")
+def test_each_query_has_its_mode_and_its_reason(weir: Weir) -> None:
+    Path("queries/titles.rq").write_text(TITLES)
+    Path("queries/exhibits.rq").write_text(TITLES.replace("?t", "?title"))
+    Path("queries/broken.rq").write_text("SELECT")
+    version = Path("data/versions/001.ttl").read_text()
+    Path("data/versions/002.ttl").write_text(version.replace("Bronze", "Silver"))
+    before = files("lake")
+    assert steps(weir) == [
+        ("ingest", "museum", "1 change set"),
+        ("maintain", "broken", "fails"),
+        ("maintain", "exhibits", "edited"),
+        ("maintain", "titles", "initial"),
+    ]
+    assert files("lake") == before
+    said = weir("run", "--dry-run").out
+    assert "edited: the next run recomputes it" in said
+    assert "What is ingested decides which further queries change." in said
+    ran = weir("run", "--output", "json").json["queries"]
+    assert {row["query"]: row["mode"] for row in ran} == {"exhibits": "edited", "titles": "initial"}
+    assert steps(weir) == [("maintain", "broken", "fails")]
+
+
+@pytest.mark.usefixtures("has_run")
+def test_after_ingest_the_queries_are_behind(weir: Weir) -> None:
+    version = Path("data/versions/001.ttl").read_text()
+    Path("data/versions/002.ttl").write_text(version.replace("Bronze", "Silver"))
+    weir("ingest")
+    assert steps(weir) == [
+        ("validate", "the graph", "checks epochs 2 to 2"),
+        ("maintain", "exhibits", "incremental"),
+    ]
+
+
+@pytest.mark.usefixtures("has_run")
+def test_an_answer_that_is_held_is_checked_again(weir: Weir) -> None:
+    Path("queries/titles.rq").write_text("#+ max_rows: 2\n" + TITLES)
+    assert weir("run").code == 3
+    assert steps(weir) == [("validate", "titles", "checks it again")]
+
+
+@pytest.mark.usefixtures("initialised")
+@pytest.mark.parametrize("option", [("--every", "5s"), ("--accept", "museum")])
+def test_options_of_what_changes_something_are_refused(weir: Weir, option: tuple[str, str]) -> None:
+    assert weir("run", "--dry-run", *option).code == 2
