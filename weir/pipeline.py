@@ -41,12 +41,14 @@ class RunOptions:
             guards.
         accept_queries: queries whose held answer is published although it is beyond their guards.
         retry: queries that are tried at once although they exceeded a limit.
+        only: the queries that are maintained, and published as far as they are; None for all.
     """
 
     refresh: Surroundings | None = None
     accept_sources: Sequence[str] = ()
     accept_queries: Sequence[str] = ()
     retry: Sequence[str] = ()
+    only: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,7 @@ def _stage(
         case "maintain":
             from weir.maintain.stage import maintain_queries
 
-            return partial(maintain_queries, project, retry=options.retry)
+            return partial(maintain_queries, project, retry=options.retry, only=options.only)
         case "refresh":
             from weir.refresh.stage import refresh_remotes
 

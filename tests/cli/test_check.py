@@ -158,3 +158,24 @@ def test_terms_and_patterns_that_the_graph_does_not_have_are_hinted_at(
 def test_what_may_be_meant_is_written_as_the_query_would(weir: Weir) -> None:
     query("q", HEAD + "SELECT ?t { ?e :titel ?t }")
     assert "    Did you mean :title?\n" in weir("check").out
+
+
+@pytest.mark.usefixtures("has_run")
+def test_only_what_is_said_of_a_selection_is_printed(weir: Weir) -> None:
+    query("broken", "SELECT")
+    query("q", "#+ tags: [a]\n" + HEAD + "SELECT ?t { ?e :titel ?t }")
+    called = weir("check", "--select", "tag:a")
+    assert (called.code, called.out.count("hint: "), "broken" in called.out) == (0, 1, False)
+    called = weir("check", "--exclude", "tag:a", "--output", "json")
+    assert (called.code, [row["level"] for row in called.json]) == (1, ["error"])
+    assert weir("check", "--select", "brken").code == 2
+
+
+@pytest.mark.usefixtures("initialised")
+def test_a_new_query_has_no_mistake_and_no_hint(weir: Weir) -> None:
+    assert weir("new", "things").code == 0
+    assert weir("check").out == "0 mistakes, 0 hints.\n"
+    assert weir("new", "things").code == 2
+    assert weir("new", "quads").code == 2
+    assert weir("new", "Not-a-name").code == 2
+    assert {file.name for file in Path("queries").iterdir()} == {"exhibits.rq", "things.rq"}

@@ -78,3 +78,14 @@ def test_an_answer_that_is_held_is_checked_again(weir: Weir) -> None:
 @pytest.mark.parametrize("option", [("--every", "5s"), ("--accept", "museum")])
 def test_options_of_what_changes_something_are_refused(weir: Weir, option: tuple[str, str]) -> None:
     assert weir("run", "--dry-run", *option).code == 2
+
+
+@pytest.mark.usefixtures("has_run")
+def test_a_selection_is_maintained_and_the_others_are_left_for_later(weir: Weir) -> None:
+    Path("queries/titles.rq").write_text(TITLES)
+    Path("queries/rooms.rq").write_text(TITLES.replace("title", "room"))
+    assert steps(weir, "--select", "titles") == [("maintain", "titles", "initial")]
+    ran = weir("run", "--select", "state:new", "--exclude", "rooms", "--output", "json").json
+    assert [row["query"] for row in ran["queries"]] == ["titles"]
+    assert steps(weir) == [("maintain", "rooms", "initial")]
+    assert weir("run", "--every", "5s", "--select", "titles").code == 2

@@ -46,7 +46,6 @@ COMMON_SETTINGS = (
     "spark.driver_memory",
     "duckdb.memory",
     "limits.driver_rows",
-    "limits.product_rows",
     "limits.query_seconds",
     "limits.keep_epochs",
 )

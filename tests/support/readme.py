@@ -1,4 +1,4 @@
-"""Documents whose commands are run: the example of the README also prints what it shows."""
+"""Documents whose commands are run, and examples that also print what they show."""
 
 from __future__ import annotations
 
@@ -12,16 +12,22 @@ from setup.steps import ROOT
 _MARK = "--- command"
 
 
-def check_example(folder: Path, environment: Mapping[str, str], before_second: str = ":") -> None:
-    """Run the commands of the example and compare what they print.
+def check_example(
+    folder: Path,
+    environment: Mapping[str, str],
+    before_second: str = ":",
+    page: str = "README.md",
+) -> None:
+    """Run the commands of the examples of a page, one after the other; compare what they print.
 
     Args:
         folder: where they are run; the first makes the project's folder in it.
         environment: its `PATH` has the command `weir`.
         before_second: a command that is run in the project's folder after the first of them.
+        page: of the documentation.
     """
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
-    example = page.partition("```console\n")[2].partition("```")[0]
+    text = (ROOT / page).read_text(encoding="utf-8")
+    example = "".join(re.findall("^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
     commands = [part.partition("\n") for part in re.split(r"^\$ ", example, flags=re.MULTILINE)[1:]]
     first, *others = (f"{command}\necho '{_MARK}'" for command, _, _ in commands)
     done = subprocess.run(

@@ -16,7 +16,7 @@ from weir.cli.freshness import freshness
 from weir.cli.listing import ls
 from weir.cli.options import Options, Output
 from weir.cli.progress import still_at_work
-from weir.cli.project import doctor, drop, init, rename
+from weir.cli.project import doctor, drop, init, new, rename
 from weir.cli.queries import explain, report
 from weir.cli.refresh import refresh
 from weir.cli.remotes import remotes
@@ -37,7 +37,7 @@ app = typer.Typer(
 )
 
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Project": (init, doctor, setup_spark),
+    "Project": (init, new, doctor, setup_spark),
     "Run": (ingest, run, refresh),
     "Inspect": (status, ls, show, log, sql, explain, documents, freshness, report),
     "Review": (check, try_, diff),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weir.cli.answers import Full, Terms
-from weir.cli.listing import Exclude, Select
+from weir.cli.listing import Exclude, Select, candidates
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 from weir.cli.progress import progress
@@ -101,19 +101,12 @@ def _edits(
 def _selected(
     catalog: Catalog, edits: Sequence[Edit], select: Sequence[str], exclude: Sequence[str]
 ) -> set[str]:
-    from weir.selection import Candidate, selected
+    from weir.selection import selected
 
-    members = {member.name: member for member in catalog.members}
-    changes = {edit.name: edit.change for edit in edits}
-    states = {"added": "new", "edited": "modified", "removed": "removed", "recomputed": "modified"}
-    candidates = []
-    for name in sorted({*catalog.names, *changes}):
-        member = members.get(name)
-        state = frozenset([states[changes[name]]] if name in changes else [])
-        kind, owner = ("", "") if member is None else (member.kind.name, member.owner)
-        tags = () if member is None else member.tags
-        candidates.append(Candidate(name, kind, owner, tags, state))
-    return {*selected(candidates, select, exclude)}
+    words = {"added": "new", "edited": "modified", "removed": "removed", "recomputed": "modified"}
+    states: dict[str, list[str]] = {name: [] for name in catalog.names}
+    states |= {edit.name: [words[edit.change]] for edit in edits}
+    return {*selected(candidates(catalog, states), select, exclude)}
 
 
 def _watched(fail_on: str | None) -> frozenset[str]:

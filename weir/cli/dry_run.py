@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
@@ -34,15 +34,22 @@ class Step:
     why: str | None
 
 
-def print_dry_run(options: Options, project: Project, *, refresh: bool) -> None:
+def print_dry_run(
+    options: Options, project: Project, *, refresh: bool, only: Collection[str] | None
+) -> None:
     """Print what a run would do; nothing is written.
 
     Args:
         options: of the command line.
         project: that would be run.
         refresh: whether the run would ask remotes.
+        only: the selected queries; None for all.
     """
-    steps = [*_steps(project, Pending(project), refresh=refresh)]
+    steps = [
+        step
+        for step in _steps(project, Pending(project), refresh=refresh)
+        if step.stage != "maintain" or only is None or step.of in only
+    ]
     if options.output is Output.json:
         print_json([asdict(step) for step in steps])
     elif not steps:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +11,7 @@ from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 
 if TYPE_CHECKING:
+    from weir.definitions.catalog import Catalog
     from weir.pending import Pending
     from weir.selection import Candidate
 
@@ -62,26 +63,33 @@ def names_of(
     Raises:
         ConfigurationError: a criterion cannot be understood, or nothing is like it.
     """
+    from weir.remotes.readiness import is_edited
     from weir.selection import selected
 
-    return selected(_candidates(pending, states), select, exclude)
+    edited = {m.name for m in pending.catalog.members if is_edited(m, pending.completion)}
+    with_edits = {
+        name: {state, "modified"} if name in edited else {state} for name, state in states.items()
+    }
+    return selected(candidates(pending.catalog, with_edits), select, exclude)
 
 
-def _candidates(pending: Pending, own_states: Mapping[str, str]) -> list[Candidate]:
-    from weir.remotes.readiness import is_edited
+def candidates(catalog: Catalog, states: Mapping[str, Collection[str]]) -> list[Candidate]:
+    """What there is to select from.
+
+    Args:
+        catalog: says the kind, the owner and the tags of definitions.
+        states: those of each definition, by name; its file may be gone.
+    """
     from weir.selection import Candidate
 
-    kinds = {d.name: d.kind.name for d in pending.catalog.declarations}
-    members = {member.name: member for member in pending.catalog.members}
-    candidates = []
-    for name, state in sorted(own_states.items()):
+    kinds = {declared.name: declared.kind.name for declared in catalog.declarations}
+    members = {member.name: member for member in catalog.members}
+    listed = []
+    for name, own in sorted(states.items()):
         member = members.get(name)
-        states = {state}
-        if member is not None and is_edited(member, pending.completion):
-            states.add("modified")
         owner, tags = ("", ()) if member is None else (member.owner, member.tags)
-        candidates.append(Candidate(name, kinds.get(name, ""), owner, tags, frozenset(states)))
-    return candidates
+        listed.append(Candidate(name, kinds.get(name, ""), owner, tags, frozenset(own)))
+    return listed
 
 
 def _rows(pending: Pending, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -81,6 +81,18 @@ later name.
 }
 
 
+NEW_QUERY = """\
+#+ description: What a row says, in one sentence.
+#+ owner: you@example.org
+#+ tags: []
+PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+SELECT ?thing ?type WHERE {
+  ?thing rdf:type ?type .
+}
+"""
+"""What `weir new` writes."""
+
+
 def init(
     folder: Annotated[
         Path, typer.Argument(help="An empty folder, or one that does not exist yet.")
@@ -100,6 +112,27 @@ def init(
         write_whole(folder / name, text)
     where = "" if folder == Path() else f"cd {folder} && "
     print_line(f"Wrote {len(FILES)} files. Next: {where}weir run && weir show exhibits")
+
+
+def new(
+    context: typer.Context,
+    name: Annotated[Name, typer.Argument(parser=named, help="Of the query.", show_default=False)],
+) -> None:
+    """Write a query file with front matter, to be edited."""
+    from weir.definitions.kinds import QUERY
+    from weir.definitions.names import Declaration, declarations, folders_of
+    from weir.errors import ConfigurationError
+
+    settings = Options.of(context).settings()
+    folders = folders_of(settings)
+    file = folders[QUERY] / f"{name}{QUERY.suffix}"
+    Declaration(name, QUERY, file).check_name()
+    others = declarations(folders) if folders[QUERY].is_dir() else ()
+    rival = next((other.file for other in others if other.name == name), None)
+    if rival is not None:
+        raise ConfigurationError(f"{name} is declared already", str(rival), "Take another name.")
+    write_whole(file, NEW_QUERY)
+    print_line(f"Wrote {file}. Edit it; `weir check` and `weir try {file}` say what it gives.")
 
 
 def doctor(context: typer.Context) -> None:

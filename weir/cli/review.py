@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from weir.cli.listing import Exclude, Select, candidates
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line
 from weir.lake.counted import counted
@@ -14,16 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from weir.review.finding import Finding
+    from weir.settings import Settings
 
 
-def check(context: typer.Context) -> None:
+def check(context: typer.Context, select: Select = None, exclude: Exclude = None) -> None:
     """Read every file of the project; print all mistakes, and hints about what may not be meant.
 
     A mistake ends with exit code 1, a hint does not. Hints about data are by the newest graph;
-    without a lake, there are none.
+    without a lake, there are none. With a selection, only what is said of these queries and
+    programs is printed.
     """
     options = Options.of(context)
-    findings = _findings(options)
+    findings = _findings(options, select or (), exclude or ())
     if options.output is Output.json:
         print_json(
             [
@@ -52,7 +55,7 @@ def _print(findings: Sequence[Finding]) -> None:
     print_line(f"{counted(errors, 'mistake')}, {counted(len(findings) - errors, 'hint')}.")
 
 
-def _findings(options: Options) -> list[Finding]:
+def _findings(options: Options, select: Sequence[str], exclude: Sequence[str]) -> Sequence[Finding]:
     from weir.project import Project
     from weir.review.hints import hints
     from weir.review.project_files import mistakes, read_settings, usable
@@ -61,6 +64,22 @@ def _findings(options: Options) -> list[Finding]:
     if settings is None:
         return findings
     findings += mistakes(settings)
+    definitions = usable(settings)
+    files = _selected(settings, select, exclude) if select or exclude else None
+    if files is not None:
+        findings = [finding for finding in findings if finding.file in files]
+        definitions = [one for one in definitions if str(one.file) in files]
     with Project(settings) as project:
-        more = sorted(hints(project, usable(settings)), key=lambda finding: finding.order)
+        more = sorted(hints(project, definitions), key=lambda finding: finding.order)
     return [*findings, *dict.fromkeys(more)]
+
+
+def _selected(settings: Settings, select: Sequence[str], exclude: Sequence[str]) -> set[str]:
+    """The files of the selected definitions."""
+    from weir.definitions.catalog import Catalog
+    from weir.selection import selected
+
+    catalog = Catalog.of(settings)
+    files = {declared.name: str(declared.file) for declared in catalog.declarations}
+    names = selected(candidates(catalog, dict.fromkeys(files, ())), select, exclude)
+    return {files[name] for name in names}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.accepted import AcceptAny, Accepted, AcceptSource
+from weir.cli.listing import Exclude, Select, names_of
 from weir.cli.options import Options, named
 from weir.cli.progress import progress
 from weir.errors import ConfigurationError
@@ -16,6 +17,7 @@ from weir.lake.names import Name
 from weir.text.durations import parse_duration
 
 if TYPE_CHECKING:
+    from weir.project import Project
     from weir.settings import Settings
 
 
@@ -52,6 +54,8 @@ def run(
         bool, typer.Option("--refresh", help="Ask the remotes that are due before publishing.")
     ] = False,
     accept: AcceptAny = None,
+    select: Select = None,
+    exclude: Exclude = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would run and why, and do nothing.")
     ] = False,
@@ -72,7 +76,8 @@ def run(
         from weir.cli.dry_run import print_dry_run
 
         with options.project() as project:
-            print_dry_run(options, project, refresh=refresh)
+            only = _selected(project, select, exclude)
+            print_dry_run(options, project, refresh=refresh, only=only)
         return
     if every is not None:
         if accept:
@@ -81,8 +86,9 @@ def run(
                 "",
                 "Run `weir run --accept` beside it.",
             )
-        if retry:
-            raise ConfigurationError("--retry is for one run", "--every", "Give one of the two.")
+        if retry or select or exclude:
+            what = "--retry" if retry else "a selection"
+            raise ConfigurationError(f"{what} is for one run", "--every", "Give one of the two.")
         from weir.cli.resident import run_every
 
         run_every(options, period(every), refresh=refresh)
@@ -108,9 +114,27 @@ def run(
             around = Surroundings()
         _check_queries(project.settings, retry or ())
         accepted = Accepted.of(project.settings, accept or ())
-        wanted = RunOptions(around, accepted.sources, accepted.queries, retry or ())
+        only = _selected(project, select, exclude)
+        wanted = RunOptions(around, accepted.sources, accepted.queries, retry or (), only)
         stages = [*run_pipeline(project, run_id, wanted, progress)]
         print_run(options, project, run_id, stages, accepted.without_effect)
+
+
+def _selected(
+    project: Project, select: Sequence[str] | None, exclude: Sequence[str] | None
+) -> list[str] | None:
+    """The names that a selection has; None without one.
+
+    Raises:
+        ConfigurationError: a criterion cannot be understood, or nothing is like it.
+    """
+    if not (select or exclude):
+        return None
+    from weir.pending import Pending
+
+    pending = Pending(project)
+    states = {name: state.state for name, state in pending.definitions.items()}
+    return names_of(pending, states, select or (), exclude or ())
 
 
 def _check_queries(settings: Settings, names: Sequence[str]) -> None:

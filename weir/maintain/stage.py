@@ -7,10 +7,13 @@ over from the whole graph at the newest epoch, its base.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 
 from weir.definitions.catalog import Catalog
+from weir.definitions.definition import Definition
+from weir.definitions.output_streams import all_upstreams_of
 from weir.errors import ConfigurationError, WeirError, causes
 from weir.ingest.older_tables import refuse_older_tables
 from weir.ingest.undeclared import undeclared
@@ -33,6 +36,7 @@ def maintain_queries(
     progress: Progress = silent,
     *,
     retry: Collection[str] = (),
+    only: Collection[str] | None = None,
 ) -> MaintainResult:
     """Bring every query's embedding table to the newest epoch.
 
@@ -41,6 +45,7 @@ def maintain_queries(
         run_id: of this run in the ledger.
         progress: receives a line per step.
         retry: queries that are tried at once though they took more than a limit.
+        only: the queries that are maintained, with those whose streams they read; None for all.
 
     Raises:
         BusyError: another run maintains.
@@ -72,6 +77,8 @@ def maintain_queries(
         run.totals |= {"to_epoch": last}
         limits, now = settings.limits.of_queries, datetime.now(UTC)
         outcome = Outcome(run, result, limits, completion.failed_attempts, now)
+        if only is not None:
+            usable = _selected(usable, only)
         behind = tasks_behind(completion, usable)
         put_off = {
             task.name for task in behind if task.name not in retry and outcome.puts_off(task)
@@ -91,3 +98,10 @@ def maintain_queries(
                 done=result,
             ) from causes(result.causes)
     return result
+
+
+def _selected(usable: Sequence[Definition], names: Collection[str]) -> list[Definition]:
+    """The definitions with these names, and those whose streams they read, also by others."""
+    chosen = [definition for definition in usable if definition.name in names]
+    wanted = {*names, *chain.from_iterable(map(all_upstreams_of, chosen))}
+    return [definition for definition in usable if definition.name in wanted]

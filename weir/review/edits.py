@@ -19,7 +19,7 @@ Change = Literal["added", "edited", "removed", "recomputed"]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A definition whose answer a run would compute anew, or not any more.
+    """A definition whose answer a run would compute again from nothing, or no longer compute.
 
     Attributes:
         name: of the definition.
