@@ -198,4 +198,4 @@ def _print(
             print_rows(options.output, ("weight", *one.columns), signed, title=title)
 
 
-_UNTIL_DROP = {"removed": "its tables stay until `weir drop`"}
+_UNTIL_DROP = {"removed": "its tables stay until it is dropped"}
