@@ -82,12 +82,12 @@ class ConfigurationError(WeirError):
 
     Attributes:
         others: the further mistakes of the same file, as far as they were looked for.
-        column: of the place, from 1, if `where` ends with the line.
+        column: of the place, from 1, if `where` ends with the line; 0 if it is not known.
     """
 
     exit_code = EXIT_USAGE
     others: tuple[ConfigurationError, ...] = ()
-    column: int | None = None
+    column: int = 0
 
 
 class QualityError(WeirError):

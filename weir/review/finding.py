@@ -41,7 +41,7 @@ class Finding:
         assert place is not None, "every part may be missing"
         line, column = (int(text) if text else None for text in (place["line"], place["column"]))
         if column is None and isinstance(error, ConfigurationError):
-            column = error.column
+            column = error.column or None
         return cls("error", error.what, place["file"], line, column, error.hint)
 
     @property
