@@ -139,6 +139,7 @@ def _shown_rows(
     from weir.cli.answer_logs import Printed
     from weir.cli.prefixes import prefixes_of
     from weir.compute.sql import columns, rows_of, select
+    from weir.lake.instants import time_text
 
     if not one.rows:
         return []
@@ -146,21 +147,23 @@ def _shown_rows(
     prefixes = {} if in_full else prefixes_of(settings, one.name)
     printed = Printed(0, terms, prefixes)
     bindings = printed.bindings(settings)
-    names = ("weight", *one.columns)
-    cells = {
-        name: pa.array([row[i] for row in one.rows], None if name in _NO_TERMS else pa.string())
-        for i, name in enumerate(names)
-    }
-    bindings.rows("rows", pa.table({"number": pa.array(range(len(one.rows))), **cells}))
-    values = [
-        *(printed.value(name) if name not in _NO_TERMS else columns([name])[0] for name in names)
-    ]
-    query = select(*values, from_=rows_of("rows"), order_by=columns(["number"]))
+    terms_only = [name for name in one.columns if name != _TIME]
+    cells = {name: [row[i] for row in one.rows] for i, name in enumerate(("weight", *one.columns))}
+    texts = {name: pa.array(cells[name], pa.string()) for name in terms_only}
+    bindings.rows("rows", pa.table({"number": pa.array(range(len(one.rows))), **texts}))
+    values = printed.values(terms_only)
+    query = select(
+        *columns(["number"]), *values, from_=rows_of("rows"), order_by=columns(["number"])
+    )
     read = bindings.connection.execute(query.sql(dialect="duckdb")).fetchall()
-    return [dict(zip(names, row, strict=True)) for row in read]
+    for i, name in enumerate(terms_only, 1):
+        cells[name] = [row[i] for row in read]
+    if _TIME in cells and options.output is not Output.json:
+        cells[_TIME] = [time_text(time) for time in cells[_TIME]]
+    return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
 
-_NO_TERMS = ("weight", "event_time")
+_TIME = "event_time"
 
 
 def _json(one: Difference, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
@@ -17,6 +18,7 @@ from weir.compute.engine import Engine
 from weir.compute.relations import LakeQuery, Statement, StoredTable
 from weir.compute.sql import (
     alias,
+    as_text,
     bigint,
     case,
     column,
@@ -176,14 +178,20 @@ class _Comparison:
         return int(str(value))
 
     def _some(self, names: Sequence[str], sign: int, shown: int) -> list[tuple[Any, ...]]:
+        # As text, a time is the same from both engines: in UTC.
+        cells = [alias(as_text(column(n)), n) if n == _TIME else column(n) for n in names]
         query = select(
-            *columns(("weight", *names)),
+            column("weight"),
+            *cells,
             from_=rows_of("net"),
             where=[_has_sign(sign)],
             order_by=columns(names),
             limit=shown or None,
         )
-        return self.engine.rows(query)
+        rows = self.engine.rows(query)
+        if _TIME not in names:
+            return rows
+        return [(*row, _time_of(str(time))) for *row, time in rows]
 
     def _note(self, net: int) -> str:
         """Why a run would hold the answer: the checks of its number of rows, which edits pass."""
@@ -220,6 +228,11 @@ def _side(relation: str, every: Sequence[str], own: Sequence[str], sign: int) ->
     ]
     weight = column("weight") if sign > 0 else exp.Neg(this=column("weight"))
     return select(alias(weight, "weight"), *cells, column(_TIME), from_=rows_of(relation))
+
+
+def _time_of(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _has_sign(sign: int) -> exp.Expr:
