@@ -10,19 +10,10 @@ from typing import Any
 import pytest
 
 from tests.support.projects.command_line import Weir, files
-from tests.support.streams.projects import event_project, readings
+from tests.support.streams.projects import OFTEN, SEEN, event_project, readings
 
 HEAD = "PREFIX : <http://example.org/>\n"
 EDITED = HEAD + "SELECT ?title ?room { ?e :title ?title OPTIONAL { ?e :room ?room } }"
-SEEN = """PREFIX ex: <http://example.org/>
-REGISTER STREAM seen AS CONSTRUCT RSTREAM { ?sensor ex:seen true }
-FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT10S]
-WHERE { WINDOW ex:w { ?reading ex:of ?sensor } }
-"""
-OFTEN = """PREFIX ex: <http://example.org/>
-SELECT ?sensor FROM NAMED WINDOW ex:v ON seen [RANGE PT30S STEP PT10S]
-WHERE { WINDOW ex:v { ?sensor ex:seen true } }
-"""
 
 
 def query(name: str, text: str) -> None:

@@ -11,7 +11,7 @@ from tests.end_to_end.test_object_store import CHANGES, project_in
 from tests.support.opened import opened
 from tests.support.projects.graphs import FIRST, NAMES, ingest_change_sets
 from tests.support.projects.project import Project
-from tests.support.streams.projects import event_project, readings
+from tests.support.streams.projects import OFTEN, SEEN, event_project, readings
 from weir.compute.session import Spark
 from weir.definitions.catalog import Catalog
 from weir.progress.completion import Completion
@@ -98,3 +98,14 @@ def test_spark_computes_what_is_above_the_limits_of_the_driver(
         rows = announced(own)
     project.run(quick_spark)
     assert rows == {"names": published(project, "names", "event_time")}
+
+
+def test_a_selection_of_a_run_has_the_queries_whose_streams_are_read(tmp_path: Path) -> None:
+    project = event_project(tmp_path, SEEN)
+    project.query("often", OFTEN)
+    project.query("other", "ASK { ?s ?p ?o }")
+    project.write("events/1.ttl", readings(("a", 1), ("b", 12), ("a", 25)))
+    project.ingest()
+    result = project.maintain(only=["often"])
+    assert {*result.modes} == {"q", "often"}
+    assert {*project.maintain().modes} == {"other"}

@@ -20,6 +20,17 @@ READINGS: dict[str, Any] = {
     "location": "events",
     "stream": STREAM,
 }
+SEEN = """PREFIX ex: <http://example.org/>
+REGISTER STREAM seen AS CONSTRUCT RSTREAM { ?sensor ex:seen true }
+FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT10S]
+WHERE { WINDOW ex:w { ?reading ex:of ?sensor } }
+"""
+"""A query with a stream out of it: the sensors that were read in the last ten seconds."""
+OFTEN = """PREFIX ex: <http://example.org/>
+SELECT ?sensor FROM NAMED WINDOW ex:v ON seen [RANGE PT30S STEP PT10S]
+WHERE { WINDOW ex:v { ?sensor ex:seen true } }
+"""
+"""A query over that stream."""
 
 
 def event_project(folder: Path, query: str, **limits: int) -> Project:
