@@ -54,11 +54,14 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 )
 VIEWS = ("_current", "_changes", "_events", "_stream", "_x")
 FREE_TEXTS = {
+    ("diff", "base"),
+    ("diff", "fail_on"),
     ("documents", "why"),
     ("run", "every"),
     ("show", "at"),
     ("sql", "statement"),
     ("status", "fail_on"),
+    ("try_", "file"),
 }
 """Parameters that are texts and no names."""
 
