@@ -27,6 +27,7 @@ from weir.progress.graph_damage import graph_damage
 from weir.progress.held import held_reasons
 from weir.progress.watermarks import Watermark
 from weir.project import Project
+from weir.publish.current_tables import is_behind as is_table_behind
 from weir.remotes.readiness import is_edited, why_unpublished
 from weir.settings import Limits
 from weir.validate.over_limit import over_limit
@@ -169,6 +170,7 @@ class Pending:
                     backlog.get(member.name),
                     held.get(member.name),
                     beyond.get(member.name),
+                    is_table_behind(completion, member, self._project.settings.limits),
                 )
         return states
 
@@ -188,6 +190,7 @@ def _state(
     item: Backlog | None,
     held: str | None,
     beyond: str | None,
+    table_behind: bool,
 ) -> DefinitionState:
     """The state of a definition that can be used.
 
@@ -197,6 +200,7 @@ def _state(
         item: what it has to publish.
         held: why it is held back.
         beyond: which limit it exceeded.
+        table_behind: whether its table `current/<name>` is to be written.
     """
     name = query.name
     maintained, published, mode = _progress(completion, name, {})
@@ -205,6 +209,7 @@ def _state(
     waits = None if item is None or held else why_unpublished(completion, item, query)
     edited = is_edited(query, completion)
     is_pending = item is not None or held is not None or is_behind(completion, query)
+    is_pending |= table_behind
     state: State
     reason: str | None
     if held is not None:

@@ -149,6 +149,12 @@ class Limits(BaseModel):
         ge=0,
         description="bytes of files of an object store that are kept on this machine, in `cache`",
     )
+    current_rows: int = Field(
+        1_000_000,
+        ge=0,
+        description="rows of an answer up to which a table `current/<name>` is made of it by the"
+        " driver, or a change is taken over into one; 0: there are no such tables",
+    )
     broadcast_rows: int = Field(
         20_000,
         ge=1,

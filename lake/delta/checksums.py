@@ -34,6 +34,8 @@ from weir.lake.whole_files import write_whole
 
 NOTES = "_checksums"
 """The folder below a table with the checksums of files that have none in their names."""
+BEGIN = "part"
+"""How the names of files begin, if nothing is to be known by it."""
 _NAMED = re.compile(r"\.([0-9a-f]{8})-([0-9a-f]{8})\.parquet\Z")
 _CHUNK = 1 << 20
 _TAIL = 8
@@ -62,9 +64,9 @@ class Checksums:
         match = _NAMED.search(name)
         return None if match is None else cls(int(match[1], 16), int(match[2], 16))
 
-    def name(self) -> str:
+    def name(self, begin: str = BEGIN) -> str:
         """A new name for a file with this content."""
-        return f"part-{uuid.uuid4().hex}.{self.file:08x}-{self.footer:08x}.parquet"
+        return f"{begin}-{uuid.uuid4().hex}.{self.file:08x}-{self.footer:08x}.parquet"
 
 
 def verify_files(files: Iterable[Path]) -> None:

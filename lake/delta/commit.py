@@ -21,7 +21,7 @@ from weir.lake.delta.parquet_files import DataFile, write_files
 from weir.lake.delta.stored_table import StoredTable
 from weir.lake.interrupts import heed
 from weir.lake.lake import Lake
-from weir.lake.tables import Column, ColumnType, Table
+from weir.lake.tables import Column, ColumnType, Decimals, SimpleType, Table
 from weir.lake.upkeep.old_commits import delete_old_commits_as_they_arise
 from weir.lake.upkeep.small_files import merge_small_files
 
@@ -37,20 +37,22 @@ Rows: TypeAlias = "LocalRows | DataFrame"
 """Rows of this process, or rows that Spark computes."""
 SaveMode = Literal["append", "overwrite"]
 
-_DELTA_TYPES: Mapping[ColumnType, str] = {
+_DELTA_TYPES: Mapping[SimpleType, str] = {
     "STRING": "string",
     "BIGINT": "long",
     "INT": "integer",
     "DOUBLE": "double",
     "BOOLEAN": "boolean",
+    "DATE": "date",
     "TIMESTAMP": "timestamp",
 }
-_ARROW_TYPES: Mapping[ColumnType, pa.DataType] = {
+_ARROW_TYPES: Mapping[SimpleType, pa.DataType] = {
     "STRING": pa.string(),
     "BIGINT": pa.int64(),
     "INT": pa.int32(),
     "DOUBLE": pa.float64(),
     "BOOLEAN": pa.bool_(),
+    "DATE": pa.date32(),
     "TIMESTAMP": pa.timestamp("us", tz="UTC"),
 }
 
@@ -72,7 +74,20 @@ def checkpoint(name: str) -> None:
 
 def arrow_schema(table: Table) -> pa.Schema:
     """The Arrow schema of a table's rows."""
-    return pa.schema([(column.name, _ARROW_TYPES[column.type]) for column in table.columns])
+    return pa.schema([(column.name, arrow_type(column.type)) for column in table.columns])
+
+
+def arrow_type(type_: ColumnType) -> pa.DataType:
+    """The Arrow type of a column."""
+    if isinstance(type_, Decimals):
+        return pa.decimal128(38, type_.scale)
+    return _ARROW_TYPES[type_]
+
+
+def _delta_type(type_: ColumnType) -> str:
+    if isinstance(type_, Decimals):
+        return f"decimal(38,{type_.scale})"
+    return _DELTA_TYPES[type_]
 
 
 def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
@@ -84,7 +99,7 @@ def create_if_missing(lake: Lake, table: Table) -> DeltaTable:
         with lake.storage.committing(table.name):
             DeltaTable.create(
                 str(lake.folder(table.name)),
-                _schema(table.columns),
+                schema_of(table.columns),
                 description=table.comment,
                 configuration=dict(table.properties),
             )
@@ -101,7 +116,7 @@ def add_missing_columns(lake: Lake, table: Table) -> None:
     def add(stored: StoredTable) -> None:
         missing = _missing(stored, table)
         if missing:
-            stored.alter.add_columns(list(_schema(missing).fields))
+            stored.alter.add_columns(list(schema_of(missing).fields))
 
     if not _missing(lake.existing(table.name), table):
         return
@@ -217,7 +232,7 @@ def _missing(stored: DeltaTable, table: Table) -> list[Column]:
 def _overwrite(lake: Lake, table: Table, written: list[DataFile], metadata: Metadata) -> None:
     stored = lake.existing(table.name)
     names = [field.name for field in stored.schema().fields]
-    schema = stored.schema() if names == [*table.column_names] else _schema(table.columns)
+    schema = stored.schema() if names == [*table.column_names] else schema_of(table.columns)
     guard = lake.guard(table.name)
     overwrite(stored, written, schema, metadata=metadata.to_json(), guard=guard)
 
@@ -246,10 +261,11 @@ def _batches(table: Table, rows: LocalRows) -> Iterator[pa.RecordBatch]:
         yield from part.select(list(table.column_names)).cast(schema).to_batches()
 
 
-def _schema(columns: Iterable[Column]) -> Schema:
+def schema_of(columns: Iterable[Column]) -> Schema:
+    """Columns as Delta's log has them, with their comments."""
     return Schema(
         [
-            Field(c.name, PrimitiveType(_DELTA_TYPES[c.type]), metadata={"comment": c.comment})
+            Field(c.name, PrimitiveType(_delta_type(c.type)), metadata={"comment": c.comment})
             for c in columns
         ]
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from deltalake.transaction import AddAction
 
-from weir.lake.delta.checksums import Checksums, file_checksum, footer_checksum
+from weir.lake.delta.checksums import BEGIN, Checksums, file_checksum, footer_checksum
 from weir.lake.lake import Lake
 from weir.lake.storage.storage import Destination
 
@@ -29,6 +31,7 @@ _STATISTICS = 32
 _PREFIX = 256
 """Characters of the least and greatest text in the log; IRIs share long prefixes."""
 _GREATEST = "\U0010ffff"
+_MILLISECOND = timedelta(microseconds=999)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,13 @@ def write_files(
     schema: pa.Schema,
     rows: Iterable[pa.RecordBatch],
     file_bytes: int = FILE_BYTES,
+    begin: str = BEGIN,
 ) -> list[DataFile]:
     """Write rows, in their order, to files of a table; none if there are no rows.
 
     If the process dies, it leaves files that no commit names; a vacuum deletes them.
     """
-    return [*written_files(lake.storage.destination(table_name), schema, rows, file_bytes)]
+    return [*written_files(lake.storage.destination(table_name), schema, rows, file_bytes, begin)]
 
 
 def written_files(
@@ -72,12 +76,16 @@ def written_files(
     schema: pa.Schema,
     rows: Iterable[pa.RecordBatch],
     file_bytes: int = FILE_BYTES,
+    begin: str = BEGIN,
 ) -> Iterator[DataFile]:
-    """Write rows, in their order, to files of a table; each is there when it is returned."""
+    """Write rows, in their order, to files of a table; each is there when it is returned.
+
+    `begin` is how the names of the files begin.
+    """
     groups = _groups(schema, rows)
     for first in groups:
         written = _write(destination.folder, schema, first, groups, file_bytes)
-        name, size = written.checksums.name(), written.path.stat().st_size
+        name, size = written.checksums.name(begin), written.path.stat().st_size
         destination.place(written.path, name)
         yield DataFile(name, size, written.statistics.rows, written.statistics.to_json())
 
@@ -95,7 +103,7 @@ class _Statistics:
     """The statistics of a file for the log, summed up over its row groups.
 
     Every column with a value has a least and a greatest value: without them, delta-rs would assume
-    that it has no values, and skip the file.
+    that it has no values, and skip the file. If one can have none, no column has.
     """
 
     def __init__(self, schema: pa.Schema) -> None:
@@ -103,6 +111,7 @@ class _Statistics:
         self._schema = schema.names[:_STATISTICS]
         self._nulls = dict.fromkeys(self._schema, 0)
         self._least, self._greatest = dict[str, Any](), dict[str, Any]()
+        self._unbounded = False
 
     def add(self, group: pa.Table) -> None:
         """Add the rows of a group."""
@@ -112,12 +121,17 @@ class _Statistics:
             self._nulls[name] += column.null_count
             bounds: Any = pc.min_max(column).as_py()
             least, greatest = bounds["min"], bounds["max"]
-            if least is not None:
+            if pa.types.is_floating(column.type) and not _all_finite(column):
+                # JSON has no infinite number, and NaN is neither less nor greater.
+                self._unbounded = True
+            elif least is not None:
                 self._least[name] = min(self._least.get(name, least), least)
                 self._greatest[name] = max(self._greatest.get(name, greatest), greatest)
 
     def to_json(self) -> str:
         """The statistics as JSON, in the form of Delta's log."""
+        if self._unbounded:
+            return json.dumps({"numRecords": self.rows})
         return json.dumps(
             {
                 "numRecords": self.rows,
@@ -176,6 +190,10 @@ def _lower(value: Any) -> Any:
             return value[:_PREFIX]
         case datetime():
             return _milliseconds(value)
+        case date():
+            return value.isoformat()
+        case Decimal():
+            return math.nextafter(float(value), -math.inf)
         case _:
             return value
 
@@ -186,12 +204,21 @@ def _upper(value: Any) -> Any:
         case str():
             return value if len(value) <= _PREFIX else value[:_PREFIX] + _GREATEST
         case datetime():
-            return _milliseconds(value + timedelta(microseconds=999))
+            latest = datetime.max.replace(tzinfo=value.tzinfo) - _MILLISECOND
+            return _milliseconds(min(value, latest) + _MILLISECOND)
+        case date():
+            return value.isoformat()
+        case Decimal():
+            return math.nextafter(float(value), math.inf)
         case _:
             return value
+
+
+def _all_finite(column: Any) -> bool:
+    return bool(pc.all(pc.is_finite(column)).as_py() in (True, None))
 
 
 def _milliseconds(instant: datetime) -> str:
     """A time in the form of Delta's log, rounded down to milliseconds."""
     utc = instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03}Z"
+    return f"{utc.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"

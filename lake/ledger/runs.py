@@ -33,6 +33,8 @@ SKIPPED: Final = "skipped"
 """The `mode` of a row about a query that a run did not examine: its watermark stays."""
 DROPPED: Final = "dropped"
 """The `mode` of a row about a query that was dropped: earlier rows about it do not count."""
+RETYPED: Final = "retyped"
+"""The `mode` of a row that has the types of a table `current/<query>` decided again."""
 REMOVED: Final = "removed"
 """The `mode` of a row about the last commit of embeddings that a repair is about to remove."""
 

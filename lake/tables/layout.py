@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-ColumnType = Literal["STRING", "BIGINT", "INT", "DOUBLE", "BOOLEAN", "TIMESTAMP"]
+
+@dataclass(frozen=True, slots=True)
+class Decimals:
+    """The SQL type of decimal numbers with `scale` digits after the point."""
+
+    scale: int
+
+    def __str__(self) -> str:
+        return f"DECIMAL(38,{self.scale})"
+
+
+SimpleType = Literal["STRING", "BIGINT", "INT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP"]
+ColumnType = SimpleType | Decimals
 
 
 @dataclass(frozen=True, slots=True)

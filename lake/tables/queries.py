@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from weir.lake.tables.layout import (
     EPOCH,
+    KEPT_HISTORY,
     MARKED,
     TERM,
     Column,
@@ -19,6 +20,8 @@ OUTPUT_STREAMS = TableFamily("output_streams", "query")
 """The stream out of a query."""
 ANSWERS = TableFamily("answers", "query")
 """The published answers of a query."""
+CURRENT = TableFamily("current", "query")
+"""The published answer of a query as it is now, with types."""
 
 ANSWER_COLUMNS = ("epoch", "weight", "event_time")
 """Columns of an answer table that no variable may be named like."""
@@ -94,4 +97,20 @@ def answers(query: str, variables: tuple[str, ...]) -> Table:
             ),
         ),
         properties=MARKED,
+    )
+
+
+def current(query: str, columns: tuple[Column, ...], comment: str) -> Table:
+    """The answer of `query` as it is now, for readers that know nothing of Weir.
+
+    Args:
+        query: its name.
+        columns: decided when it is first published.
+        comment: what the answer is.
+    """
+    return Table(
+        name=CURRENT.name(query),
+        comment=comment or f"The answer of {query} as it is now.",
+        columns=columns,
+        properties=(("delta.enableDeletionVectors", "false"), *KEPT_HISTORY),
     )

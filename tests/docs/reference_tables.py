@@ -226,7 +226,9 @@ def list_of_tables() -> str:
 def _columns(tables: Iterable[Table]) -> str:
     parts = []
     for table in tables:
-        columns = [(f"`{column.name}`", column.type, column.comment) for column in table.columns]
+        columns = [
+            (f"`{column.name}`", str(column.type), column.comment) for column in table.columns
+        ]
         parts += [f"### `{table.name}`", "", *_wrapped(_comment(table)), ""]
         parts += [_table(("column", "type", "holds"), columns), ""]
     return "\n".join(parts).rstrip()

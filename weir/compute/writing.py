@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from weir.lake.lake import Lake
     from weir.lake.tables import Table
 
-_WITH_ZONE = {"TIMESTAMP": "TIMESTAMPTZ"}
+_WITH_ZONE: dict[object, str] = {"TIMESTAMP": "TIMESTAMPTZ"}
 """DuckDB's names of types, where they differ from Spark's."""
 
 
@@ -94,7 +94,7 @@ class TableWriter:
     def _sorted(self, name: str) -> exp.Select:
         """The rows of a DuckDB relation with the types and in the order of the table."""
         cells = [
-            exp.cast(column(cell.name), _WITH_ZONE.get(cell.type, cell.type)).as_(
+            exp.cast(column(cell.name), _WITH_ZONE.get(cell.type, str(cell.type))).as_(
                 cell.name, quoted=True
             )
             for cell in self.table.columns

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from weir.definitions.current_table import CurrentTable
 from weir.definitions.kinds import Kind
 from weir.definitions.services import NO_SERVICES, Services
 from weir.definitions.traversals import TraversalName
@@ -188,6 +189,7 @@ class Definition:
         traversals: the traversals whose documents it reads, in the order of its text.
         owner: who to ask about it, or empty.
         tags: words to find it by.
+        current: the table with its answer as it is now.
     """
 
     name: str
@@ -213,3 +215,4 @@ class Definition:
     traversals: tuple[TraversalName, ...] = ()
     owner: str = ""
     tags: tuple[str, ...] = ()
+    current: CurrentTable = field(default_factory=CurrentTable)

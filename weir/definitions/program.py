@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from weir.definitions.compilation_cache import CompilationCache
+from weir.definitions.current_table import CurrentTable, check_columns
 from weir.definitions.definition import Body, Definition, DerivedPredicate, Guards, Output
 from weir.definitions.fingerprint import Json, fingerprint, plain
 from weir.definitions.front_matter import read_head
@@ -95,6 +96,7 @@ def read(declaration: Declaration, source: bytes, _: CompilationCache | None = N
     program = read_program(text, declarations(head), str(file))
     _check_windows(program, said.unit_us, str(file))
     _check_views(name, program, str(file))
+    check_columns(head, program.answer_columns)
     axis, written = _axis(program, said), program.written_stream
     streams = frozenset(clause.name for clause in axis.windows)
     guards = Guards.of(file, head.lines("max_rows", "min_rows"), said.max_rows, said.min_rows)
@@ -133,6 +135,7 @@ def read(declaration: Declaration, source: bytes, _: CompilationCache | None = N
         writes_triples=True,
         owner=said.owner,
         tags=said.tags,
+        current=CurrentTable.of(said),
     )
 
 

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, field_validator
 
+from weir.definitions.current_table import TableFrontMatter
 from weir.definitions.front_matter import (
     Duration,
-    FrontMatter,
     Head,
     MaxRows,
     MinRows,
@@ -54,7 +54,7 @@ def _origin_of(value: object) -> str | dict[str, str]:
 _Pattern = Annotated[str | dict[str, str], BeforeValidator(_origin_of)]
 
 
-class ProgramFrontMatter(FrontMatter):
+class ProgramFrontMatter(TableFrontMatter):
     """What the `%+` lines of a program file may say."""
 
     description: str = Field("", description="what the program is for, one sentence")

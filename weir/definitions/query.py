@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from weir.definitions.compilation_cache import CompilationCache
+from weir.definitions.current_table import CurrentTable, check_columns
 from weir.definitions.definition import Body, Definition, Form, Guards, Members, Output
 from weir.definitions.fingerprint import plan_fingerprint, shape
 from weir.definitions.front_matter import read_head
@@ -214,6 +215,7 @@ def _definition(declaration: Declaration, text: str, compiled: CompiledQuery) ->
         traversals=compiled.traversals,
         owner=said.owner,
         tags=said.tags,
+        current=CurrentTable.of(said),
     )
 
 
@@ -253,6 +255,7 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     if said.report == "non_empty":
         query = where_windows_have_content(query)
     plan = lower(query, allow_product=said.allow_product)
+    check_columns(head, [name for name, _ in plan.columns])
     return CompiledQuery(
         front_matter=said,
         guard_lines=head.lines("max_rows", "min_rows", "max_change"),

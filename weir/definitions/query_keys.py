@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from weir.definitions.front_matter import Duration, FrontMatter, Head, MaxRows, MinRows, Time
+from weir.definitions.current_table import TableFrontMatter
+from weir.definitions.front_matter import Duration, Head, MaxRows, MinRows, Time
 from weir.lake.instants import INSTANT_0, microseconds
 from weir.text.durations import parse_duration
 
@@ -22,7 +23,7 @@ _NOT_WITH_WINDOWS = {
 """The keys that are for queries without windows, and why."""
 
 
-class QueryFrontMatter(FrontMatter):
+class QueryFrontMatter(TableFrontMatter):
     """What the `#+` lines of a query file may say."""
 
     description: str = Field("", description="what the query is for, one sentence")

@@ -11,15 +11,20 @@ from typing import Any, Literal
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger.runs import DROPPED, FAILED, SUCCEEDED, UNTOUCHED
+from weir.lake.ledger.runs import DROPPED, FAILED, RETYPED, SUCCEEDED, UNTOUCHED
 from weir.lake.ledger.summary import read_ledger
-from weir.lake.tables import ANSWERS, EMBEDDINGS
+from weir.lake.tables import ANSWERS, CURRENT, EMBEDDINGS
 from weir.progress.backlog import Backlog, backlog_of
 from weir.progress.failed_attempts import FailedAttempts
 from weir.progress.verdicts import Verdict, graph_failure
 from weir.progress.watermarks import KnownCommit, Watermark, head, quads, watermark
+from weir.typed.layout import Layout
 
-_Job = Literal["maintain", "publish"]
+_Job = Literal["maintain", "publish", "current"]
+ABOUT_CURRENT: Literal["current"] = "current"
+"""The job in rows of the ledger about tables `current/<query>`, which publish writes."""
+LAYOUT = "layout"
+"""A key in the metadata of such a table: its columns."""
 _ENDED = (SUCCEEDED, FAILED)
 _COLUMNS = (
     "job",
@@ -91,6 +96,27 @@ class Completion:
     def published(self, query: str) -> Watermark | None:
         """How far the answer table of a query is complete; None before its first commit."""
         return self._watermark("publish", query, ANSWERS.name(query))
+
+    def current(self, query: str) -> Watermark | None:
+        """How far the table `current/<query>` is complete; None if there is none."""
+        return self._watermark(ABOUT_CURRENT, query, CURRENT.name(query))
+
+    def layout(self, query: str) -> Layout | None:
+        """The columns of the table `current/<query>`, also of one that is gone.
+
+        None if they are to be decided.
+        """
+        stored, row = self.current(query), self._about_current.get(query)
+        if row is not None and row["mode"] in (DROPPED, RETYPED):
+            # A later commit may not be in the ledger yet.
+            version = None if stored is None else stored.version
+            if row["mode"] == DROPPED or version in (None, row["table_version"]):
+                return None
+        if stored is not None:
+            return Layout.from_json(stored.metadata.extra[LAYOUT])
+        known = self._commits.get((ABOUT_CURRENT, query))
+        metadata = None if known is None else Metadata.from_json(known.metadata)
+        return None if metadata is None else Layout.from_json(metadata.extra[LAYOUT])
 
     def backlog(self, queries: Iterable[str]) -> tuple[Backlog, ...]:
         """The backlogs of the queries that have one and are not damaged.
@@ -187,6 +213,11 @@ class Completion:
             if text is not None
         }
 
+    @cached_property
+    def _about_current(self) -> Mapping[str, dict[str, Any]]:
+        """The newest row about each table `current/<query>`."""
+        return {row["query"]: row for row in self._about_queries(ABOUT_CURRENT)}
+
     def _about_queries(self, job: str) -> Iterable[dict[str, Any]]:
         return (row for row in self._rows if row["job"] == job and row["query"] is not None)
 
@@ -194,7 +225,8 @@ class Completion:
         key = job, query
         if key not in self._watermarks:
             range_, commit = self._untouched.get(key), self._commits.get(key)
-            self._watermarks[key] = watermark(self.lake, table_name, job, range_, commit)
+            committed_by = "publish" if job == ABOUT_CURRENT else job
+            self._watermarks[key] = watermark(self.lake, table_name, committed_by, range_, commit)
         return self._watermarks[key]
 
     @cached_property

@@ -25,6 +25,7 @@ from weir.progress.completion import Completion
 from weir.progress.held import why_held
 from weir.progress.verdicts import can_be_accepted
 from weir.project import Project
+from weir.publish.current_tables import CurrentTables, behind
 from weir.publish.publication import Publication, move_watermark, publish
 from weir.remotes.readiness import NotReady, Readiness
 from weir.stage import Progress, StageResult, claimed, silent
@@ -101,7 +102,12 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
     lake, settings = project.open_lake(), project.settings
     catalog = Catalog.of(settings)
     before = Completion.read(lake)
-    if not (_work(before, catalog) or before.damaged(catalog.names)):
+    limits = settings.limits
+    if not (
+        _work(before, catalog)
+        or before.damaged(catalog.names)
+        or any(behind(before, catalog.members, limits))
+    ):
         return PublishResult()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
@@ -132,7 +138,17 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
                     done.append(move_watermark(run, item))
                 else:
                     ready.append(item)
-            done += publish(engine, lake, run, ready, settings.limits.parallel_queries, progress)
+            left = {query.name for query in behind(completion, catalog.members, limits)}
+            done += publish(engine, lake, run, ready, limits.parallel_queries, progress)
+            left |= {publication.query for publication in PublishResult(tuple(done)).published}
+            tables = CurrentTables(engine, lake, run, limits, completion, progress)
+            queries = [query for query in catalog.members if query.name in left]
+            done += [
+                Publication(
+                    table.query, "failed", table.epoch, reason=table.reason, cause=table.cause
+                )
+                for table in tables.follow(queries, limits.parallel_queries)
+            ]
         if any(publication.mode in ("held", "failed") for publication in done):
             # Its error replaces that of validate in the run, so it reports these, too.
             done += _above_limits(completion, catalog)

@@ -35,6 +35,7 @@ from weir.validate.over_limit import OverLimit, over_limit
 from weir.validate.quality_results import record_results
 from weir.validate.stream_rows import checked_streams
 from weir.validate.validation import Validation, validate_graph, validate_queries
+from weir.validate.value_types import type_results
 
 JOB: Literal["validate"] = "validate"
 
@@ -111,6 +112,9 @@ def validate_answers(
             if work:
                 progress(f"checking the new rows of {counted(len(work), 'query')}")
             answers = validate_queries(engine, work)
+            checked = {item.query: (catalog.member(item.query), item) for item, _ in work}
+            fit = type_results(engine, completion, checked, settings.limits)
+        answers = [validation.with_result(fit.get(validation.scope)) for validation in answers]
         result = ValidateResult((*graph, *answers, *published))
         record_results(lake, run_id, result.validations)
         if all(validation.success for validation in graph):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,10 @@ class Validation:
     to_epoch: int
     results: tuple[QualityResult, ...]
     places: Mapping[str, str] = field(default_factory=dict)
+
+    def with_result(self, result: QualityResult | None) -> Validation:
+        """With the result of another check, if there is one."""
+        return self if result is None else replace(self, results=(*self.results, result))
 
     @property
     def success(self) -> bool:

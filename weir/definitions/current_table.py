@@ -1,0 +1,80 @@
+"""What a definition says of its table `current/<name>`: types, comments, and if there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, Field
+
+from weir.definitions.front_matter import FrontMatter, Head
+from weir.errors import ConfigurationError
+from weir.text.near import meant
+from weir.typed.column_type import ColumnType, pinned
+
+
+def _is_type(text: str) -> str:
+    pinned(text)
+    return text
+
+
+class TableFrontMatter(FrontMatter):
+    """The keys of a definition about its table; every kind has them."""
+
+    materialize: Literal["current", "none"] = Field(
+        "current",
+        description="whether there is a table `current/<name>` with the answer as it is now",
+    )
+    types: dict[str, Annotated[str, AfterValidator(_is_type)]] = Field(
+        {},
+        description="types of columns of this table, such as `{age: integer, born: date}`; others"
+        " are those of its first values",
+    )
+    columns: dict[str, str] = Field({}, description="what columns are, one sentence each")
+
+
+AnyTable = TypeVar("AnyTable", bound=TableFrontMatter)
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentTable:
+    """The table `current/<name>` of a definition.
+
+    Attributes:
+        is_wanted: whether there is one.
+        pins: the types that the front matter names, by variable.
+        expected: the types that variables have by the text, before there is a value.
+        comment: what the answer is, or empty.
+        comments: what columns are, by variable.
+    """
+
+    is_wanted: bool = True
+    pins: Mapping[str, ColumnType] = field(default_factory=dict)
+    expected: Mapping[str, ColumnType] = field(default_factory=dict)
+    comment: str = ""
+    comments: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, said: TableFrontMatter, expected: Mapping[str, ColumnType] | None = None
+    ) -> CurrentTable:
+        """The table of a definition with a front matter."""
+        pins = {name: pinned(text) for name, text in said.types.items()}
+        wanted = said.materialize == "current"
+        return cls(wanted, pins, expected or {}, said.description, said.columns)
+
+
+def check_columns(head: Head[AnyTable], columns: Collection[str]) -> None:
+    """Check that the front matter names columns of the answer.
+
+    Raises:
+        ConfigurationError: the answer has no such column; with the line.
+    """
+    for key, named in (("types", head.values.types), ("columns", head.values.columns)):
+        for name in named:
+            if name not in columns:
+                line, _ = head.places[key, name]
+                hint = f"{meant(name, columns)}Its columns are {', '.join(columns)}."
+                what = f"{key}: the answer has no column {name}"
+                raise ConfigurationError(what, f"{head.file}:{line}", hint)

@@ -1,0 +1,336 @@
+"""The tables `current/<name>`: each follows the log of an answer, and can be computed from it.
+
+A table notes which version of the log it follows. If it is behind, what was appended since is taken
+over; the commit has the epoch of the log. A table is computed from the log as a whole if there is
+none, if its columns change, or if the log did not only grow.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from weir.compute.engine import Engine
+from weir.compute.relations import LakeQuery, StoredTable
+from weir.compute.sql import alias, bigint, column, columns, rows_of, select, sum_of
+from weir.definitions.definition import Definition
+from weir.errors import WeirError
+from weir.expected_errors import as_user_error
+from weir.lake.counted import counted
+from weir.lake.delta.appended import NotAppended, appended_rows
+from weir.lake.delta.commit import add_missing_columns, arrow_type, rows_written
+from weir.lake.delta.file_commits import Overtaken
+from weir.lake.delta.file_rows import columns_of
+from weir.lake.delta.hashed_files import (
+    RowChanges,
+    UnknownRows,
+    change_hashed,
+    overwrite_hashed,
+)
+from weir.lake.delta.metadata import Metadata
+from weir.lake.lake import Lake
+from weir.lake.ledger.runs import FAILED
+from weir.lake.tables import ANSWER_COLUMNS, ANSWERS, CURRENT, Table
+from weir.progress.completion import ABOUT_CURRENT, LAYOUT, Completion
+from weir.progress.watermarks import Watermark, watermark
+from weir.settings import Limits
+from weir.stage import Claim, Progress
+from weir.typed.column_type import ColumnType
+from weir.typed.layout import Layout, stored_type
+from weir.typed.rows import WrongType, decided_types, typed_rows
+
+_FOLLOWS, _LOG = "follows", "log"
+"""Keys in the metadata: the version of the log that the table equals, and which log it is."""
+REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class NotFollowed:
+    """A table that could not be brought up to its log, and why."""
+
+    query: str
+    epoch: int
+    reason: str
+    cause: Exception
+
+
+def is_behind(completion: Completion, query: Definition, limits: Limits) -> bool:
+    """Whether a run has to write, or remove, the table of a query."""
+    published, stored = completion.published(query.name), completion.current(query.name)
+    if published is None:
+        return False
+    if stored is None:
+        return _may_be_built(query, published, limits)
+    if not query.current.is_wanted or not limits.current_rows:
+        return True
+    if stored.metadata.extra[_FOLLOWS] != published.version:
+        return True
+    layout = completion.layout(query.name)
+    return layout is None or not _is_as_pinned(layout, query)
+
+
+def _may_be_built(query: Definition, published: Watermark, limits: Limits) -> bool:
+    rows = int(published.metadata.extra["rows"])
+    has_columns = bool(published.metadata.extra["columns"])
+    return query.current.is_wanted and has_columns and rows <= limits.current_rows > 0
+
+
+def _is_as_pinned(layout: Layout, query: Definition) -> bool:
+    pins = query.current.pins
+    return all(
+        column.name not in pins or _is_same(column.type, pins[column.name])
+        for column in layout.columns
+    )
+
+
+def _is_same(one: ColumnType, other: ColumnType) -> bool:
+    return (one.name, one.scale) == (other.name, other.scale)
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentTables:
+    """Brings tables up to their logs.
+
+    Attributes:
+        engine: computes the state of a log.
+        lake: has the tables.
+        run: of publish.
+        limits: of the driver.
+        completion: of the lake before the run.
+        progress: receives a line per table that is made or removed.
+    """
+
+    engine: Engine
+    lake: Lake
+    run: Claim
+    limits: Limits
+    completion: Completion
+    progress: Progress
+
+    def follow(self, queries: Iterable[Definition], parallel: int) -> list[NotFollowed]:
+        """Bring the tables of some queries up to their logs; gives those that could not be."""
+        with ThreadPoolExecutor(parallel) as threads:
+            return [failed for failed in threads.map(self._follow, queries) if failed is not None]
+
+    def _follow(self, query: Definition) -> NotFollowed | None:
+        published = watermark(self.lake, ANSWERS.name(query.name), "publish", None)
+        if published is None:
+            return None
+        try:
+            _Follower(self, query, published).follow()
+        except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+            reported = as_user_error(error) or error
+            lines = str(reported).strip().splitlines() or [type(error).__name__]
+            reason = f"its table {CURRENT.name(query.name)} is as before: {lines[0]}"
+            epoch = published.epoch
+            self.run.report(
+                query.name,
+                status=FAILED,
+                mode="current",
+                reason=reason,
+                from_epoch=epoch,
+                to_epoch=epoch,
+            )
+            return NotFollowed(query.name, epoch, reason, error)
+        return None
+
+
+class _Follower:
+    """Brings one table up to its log."""
+
+    def __init__(self, tables: CurrentTables, query: Definition, published: Watermark) -> None:
+        self.tables, self.query, self.published = tables, query, published
+        self.lake, self.name = tables.lake, query.name
+        self.stored = tables.completion.current(query.name)
+        self.layout = tables.completion.layout(query.name)
+        self.started = time.monotonic()
+
+    def follow(self) -> None:
+        """Take over what was appended to the log, or compute the table from it."""
+        limits = self.tables.limits
+        if not (self.query.current.is_wanted and limits.current_rows):
+            self._remove("it is not wanted")
+            return
+        if self._take_over():
+            return
+        if not _may_be_built(self.query, self.published, limits) or not self._build():
+            self._remove(f"the answer has more than {limits.current_rows:,} rows")
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The columns of the published answer."""
+        return tuple(name for name, _ in self.published.metadata.extra["columns"])
+
+    def _take_over(self) -> bool:
+        """Take over what was appended; gives whether that was possible."""
+        stored, layout = self.stored, self.layout
+        if stored is None or layout is None or not self._has_columns(layout):
+            return False
+        if not _is_as_pinned(layout, self.query):
+            return False
+        changes = self._appended(int(stored.metadata.extra[_FOLLOWS]))
+        if changes is None:
+            return False
+        undecided = [column.name for column in layout.columns if not column.type.decided]
+        if any(changes[name].null_count < changes.num_rows for name in undecided):
+            # Its first value decides the type of a column.
+            return False
+        layout, rows = self._typed(layout, changes)
+        weights = [int(str(weight)) for weight in changes["weight"].to_pylist()]
+        names = [name for name in rows.column_names if name != layout.count]
+        metadata = self._metadata(layout, "incremental")
+        table = self._table(layout)
+        try:
+            if layout != self.layout:
+                add_missing_columns(self.lake, table)
+            of_rows = RowChanges(rows.select(names), weights, layout.count)
+            change_hashed(self.lake, table, of_rows, metadata, stored.metadata)
+        except (UnknownRows, Overtaken) as error:
+            self.tables.progress(f"{table.name} is computed from the log: {error}")
+            return False
+        self._note(metadata, changes.num_rows)
+        return True
+
+    def _has_columns(self, layout: Layout) -> bool:
+        is_set = layout.count is None
+        return layout.variables == self.variables and is_set == self.query.is_set
+
+    def _appended(self, after: int) -> pa.Table | None:
+        """What was appended to the log after a version, added up: its variables and `weight`.
+
+        None if this is not known, too much, or of other columns.
+        """
+        assert self.stored is not None, "it follows the log"
+        log = ANSWERS.name(self.name)
+        stored, last = self.lake.existing(log), self.published.version
+        if self.stored.metadata.extra[_LOG] != stored.metadata().id or last < after:
+            return None
+        try:
+            written = sum(rows_written(self.lake, log, v) for v in range(after + 1, last + 1))
+            if written > self.tables.limits.current_rows:
+                return None
+            rows = appended_rows(self.lake, log, after, last, columns_of(stored))
+        except (NotAppended, FileNotFoundError):
+            return None
+        names = [name for name in rows.column_names if name not in ANSWER_COLUMNS]
+        summed = rows.group_by(names).aggregate([("weight", "sum")])
+        summed = summed.filter(pc.field("weight_sum") != 0)
+        others = [name for name in names if name not in self.variables]
+        if any(summed[name].null_count < summed.num_rows for name in others):
+            return None
+        return summed.select([*self.variables, "weight_sum"]).rename_columns(
+            [*self.variables, "weight"]
+        )
+
+    def _build(self) -> bool:
+        """Compute the table from the log; gives whether the driver could."""
+        rows = self._state()
+        if rows is None:
+            return False
+        layout = self._decided(rows)
+        layout, typed = self._typed(layout, rows)
+        metadata = self._metadata(layout, "initial" if self.stored is None else "rebuilt")
+        overwrite_hashed(self.lake, self._table(layout), typed, layout.count, metadata)
+        self._note(metadata, rows.num_rows)
+        made = "made" if self.stored is None else "computed again"
+        rows_ = counted(rows.num_rows, "row")
+        self.tables.progress(f"{CURRENT.name(self.name)}: {made}, {rows_}")
+        return True
+
+    def _state(self) -> pa.Table | None:
+        """The published answer: its variables and `weight`; None if it is too large."""
+        engine, log = self.tables.engine, f"log_of_{self.name}"
+        stored = self.lake.existing(ANSWERS.name(self.name))
+        names = [f.name for f in stored.schema().fields if f.name not in ANSWER_COLUMNS]
+        weight = sum_of(column("weight"))
+        state = select(
+            *columns(self.variables),
+            alias(bigint(weight), "weight"),
+            from_=rows_of(log),
+            group_by=columns(names),
+            having=weight.neq(0),
+        )
+        relation = f"state_of_{self.name}"
+        table = StoredTable(log, ANSWERS.name(self.name))
+        with engine.scope() as own:
+            own.query(relation, LakeQuery(state, (table,)), "small")
+            number = own.count(relation)
+            if number > self.tables.limits.current_rows:
+                return None
+            return own.fetch_few(relation, number)
+
+    def _decided(self, rows: pa.Table) -> Layout:
+        """The layout for the state; columns keep the types that were decided before."""
+        known = {} if self.layout is None else self.layout.types
+        pins, expected = self.query.current.pins, self.query.current.expected
+        kept = {
+            name: type_
+            for name, type_ in known.items()
+            if type_.decided and (name not in pins or _is_same(type_, pins[name]))
+        }
+        new = [name for name in self.variables if name not in kept]
+        decided = {**kept, **decided_types(rows.select(new), expected, pins)}
+        types = {name: decided[name] for name in self.variables}
+        return Layout.of(types, is_set=self.query.is_set)
+
+    def _typed(self, layout: Layout, rows: pa.Table) -> tuple[Layout, pa.Table]:
+        try:
+            types = {name: arrow_type(stored_type(t)) for name, t in layout.types.items()}
+            return typed_rows(layout, rows, types)
+        except WrongType as wrong:
+            hint = f"`weir retype {self.name}` has the types decided again."
+            raise WeirError(str(wrong), "", hint) from wrong
+
+    def _table(self, layout: Layout) -> Table:
+        said = self.query.current
+        return layout.table(self.name, said.comment, said.comments)
+
+    def _metadata(self, layout: Layout, mode: str) -> Metadata:
+        of_log = self.published.metadata
+        return Metadata(
+            run_id=self.tables.run.run_id,
+            job=self.tables.run.job,
+            watermark=self.published.epoch,
+            fingerprint=of_log.fingerprint,
+            mode=mode,
+            extra={
+                LAYOUT: layout.to_json(),
+                _FOLLOWS: self.published.version,
+                _LOG: self.lake.existing(ANSWERS.name(self.name)).metadata().id,
+            },
+        )
+
+    def _note(self, metadata: Metadata, rows: int) -> None:
+        self.tables.run.note(
+            ABOUT_CURRENT,
+            self.name,
+            mode=metadata.mode,
+            from_epoch=self.stored.epoch if self.stored else 0,
+            to_epoch=metadata.watermark,
+            rows_out=rows,
+            seconds=time.monotonic() - self.started,
+            table_version=self.lake.version(CURRENT.name(self.name)),
+            commit_metadata=metadata.to_json(),
+        )
+
+    def _remove(self, why: str) -> None:
+        name = CURRENT.name(self.name)
+        if self.stored is None:
+            return
+        self.lake.remove(name)
+        self.tables.run.note(ABOUT_CURRENT, self.name, mode=REMOVED, reason=why)
+        self.tables.progress(f"{name}: removed, {why}")
+
+
+def behind(
+    completion: Completion, queries: Iterable[Definition], limits: Limits
+) -> Iterator[Definition]:
+    """The queries whose tables a run has to write."""
+    queries = [*queries]
+    damaged = completion.damaged(query.name for query in queries)
+    return (q for q in queries if q.name not in damaged and is_behind(completion, q, limits))

@@ -1,0 +1,143 @@
+"""Rows of terms as rows of a table with types: each distinct term is looked at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from weir.typed.column_type import Cell, ColumnType, Misfit, cell, decide
+from weir.typed.layout import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class WrongType(Exception):  # noqa: N818  (named after what is wrong)
+    """A value that does not fit the type of its column."""
+
+    column: str
+    term: str
+    type: ColumnType
+    reason: str
+
+    def __str__(self) -> str:
+        return f"?{self.column} is {self.type}, and {self.term} does not fit: {self.reason}"
+
+
+def decided_types(
+    rows: pa.Table,
+    expected: Mapping[str, ColumnType],
+    pins: Mapping[str, ColumnType],
+) -> dict[str, ColumnType]:
+    """The types of the columns of an answer, from its terms.
+
+    Args:
+        rows: a column of terms per variable.
+        expected: what the text of the query says of variables.
+        pins: what its front matter says.
+
+    Raises:
+        WrongType: a term does not fit a type of the front matter.
+    """
+    types = {}
+    for name in rows.column_names:
+        terms = distinct(rows[name])
+        pin = pins.get(name)
+        try:
+            types[name] = decide(terms, expected.get(name), pin)
+        except Misfit:
+            assert pin is not None, "only a type that is wanted is wrong"
+            check_fits(name, pin, terms)
+            raise
+    return types
+
+
+def check_fits(name: str, type_: ColumnType, terms: list[str]) -> None:
+    """Check that terms fit a type.
+
+    Raises:
+        WrongType: one does not.
+    """
+    for term in terms:
+        try:
+            cell(type_, term)
+        except Misfit as misfit:
+            raise WrongType(name, term, type_, str(misfit)) from None
+
+
+def distinct(column: Any) -> list[str]:
+    """The terms of a column, each once."""
+    return [str(term) for term in pc.unique(column.drop_null()).to_pylist()]
+
+
+def typed_rows(
+    layout: Layout, rows: pa.Table, schema_of: Mapping[str, pa.DataType]
+) -> tuple[Layout, pa.Table]:
+    """The rows of a table, and its layout with the columns that they need.
+
+    Args:
+        layout: of the table.
+        rows: a column of terms per variable, and `weight`.
+        schema_of: the Arrow type of each variable.
+
+    Raises:
+        WrongType: a term does not fit the type of its column.
+    """
+    values, languages, terms = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    for column in layout.columns:
+        cells = _cells(column.name, column.type, rows[column.name])
+        values[column.name] = cells.values(schema_of[column.name])
+        languages[column.name], terms[column.name] = cells.languages(), cells.terms()
+    layout = layout.with_columns(
+        {name for name, column in languages.items() if column is not None},
+        {name for name, column in terms.items() if column is not None},
+    )
+    arranged = {**values}
+    if layout.count is not None:
+        arranged[layout.count] = rows["weight"].cast(pa.int64())
+    nothing = pa.nulls(rows.num_rows, pa.string())
+    for column in layout.columns:
+        for name, of in ((column.language, languages), (column.term, terms)):
+            if name is not None:
+                arranged[name] = nothing if of[column.name] is None else of[column.name]
+    return layout, pa.table(arranged)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """The cells of a column: those of distinct terms, and which of them each row has."""
+
+    distinct: list[tuple[str, Cell]]
+    indices: Any
+
+    def values(self, type_: pa.DataType) -> Any:
+        return self._taken([own.value for _, own in self.distinct], type_)
+
+    def languages(self) -> Any:
+        """None if there are none."""
+        return self._texts([own.language for _, own in self.distinct])
+
+    def terms(self) -> Any:
+        """The terms that their values do not say; None if there are none."""
+        return self._texts([None if own.is_exact else term for term, own in self.distinct])
+
+    def _texts(self, texts: list[str | None]) -> Any:
+        if all(text is None for text in texts):
+            return None
+        return self._taken(texts, pa.string())
+
+    def _taken(self, values: list[Any], type_: pa.DataType) -> Any:
+        return pa.array(values, type_).take(self.indices)
+
+
+def _cells(name: str, type_: ColumnType, column: Any) -> _Cells:
+    encoded: Any = column.combine_chunks().dictionary_encode()
+    cells = []
+    for term in encoded.dictionary.to_pylist():
+        try:
+            cells.append((term, cell(type_, term)))
+        except Misfit as misfit:
+            raise WrongType(name, term, type_, str(misfit)) from None
+    return _Cells(cells, encoded.indices)
