@@ -26,6 +26,7 @@ from weir.lake.lake import Lake
 from weir.lake.ledger.runs import REMOVED, SUCCEEDED, LedgerRow, record
 from weir.lake.tables import (
     ANSWERS,
+    CURRENT,
     EMBEDDINGS,
     LEDGER_SUMMARY,
     QUADS,
@@ -150,7 +151,7 @@ def _of_tables(
     for table in sorted(checks, key=lambda name: (name != TRIPLES.name, name)):
         kind, query = split_name(table)
         has_log = LOG.name not in checks[table]
-        if table == LEDGER_SUMMARY.name:
+        if table == LEDGER_SUMMARY.name or kind == CURRENT.folder:
             yield Repair(table, "remove", "it is removed; the next run writes it again")
         elif checks[table] == {SOURCES.name}:
             yield Repair(table, "none", _EDITED)

@@ -12,6 +12,7 @@ from functools import cached_property, partial
 
 from weir.audit.answers import answer_results, comparable, embeddings_results, in_one_state
 from weir.audit.checked import CheckOf, table_of
+from weir.audit.current_tables import table_results
 from weir.audit.files import LOG, file_results, is_damage
 from weir.audit.graph import derived_results, log_results
 from weir.audit.recomputed import recomputed_results, sampled
@@ -25,6 +26,7 @@ from weir.lake.counted import counted
 from weir.lake.lake import Lake
 from weir.lake.tables import (
     ANSWERS,
+    CURRENT,
     EMBEDDINGS,
     GRAPHS,
     LEDGER_SUMMARY,
@@ -208,6 +210,7 @@ class _Audit:
             yield from embeddings_results(engine, self.catalog, work)
             for item in work:
                 yield from self._answer(engine, item)
+            yield from self._tables(engine, damaged)
 
     def against_the_graph(
         self, damaged: set[str], queries: int, seed: str
@@ -244,6 +247,15 @@ class _Audit:
             with self._engine() as engine:
                 again = partial(recomputed_results, engine, sample)
                 yield from _readable(EMBEDDINGS.name(name), again)
+
+    def _tables(self, engine: Engine, damaged: set[str]) -> Iterator[QualityResult]:
+        """Check that the tables of current answers equal the logs that they follow."""
+        completion, most = self.completion, self.project.settings.limits.current_rows
+        for query in self.catalog.names:
+            table = CURRENT.name(query)
+            if not {table, ANSWERS.name(query)} & damaged and completion.follows(query):
+                check = partial(table_results, engine, self.lake, completion, query, most)
+                yield from _readable(table, check)
 
     def _answer(self, engine: Engine, item: Backlog) -> Iterator[QualityResult]:
         """Check that an answer equals its embeddings; again if it was published meanwhile."""

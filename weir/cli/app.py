@@ -16,7 +16,7 @@ from weir.cli.freshness import freshness
 from weir.cli.listing import ls
 from weir.cli.options import Options, Output
 from weir.cli.progress import still_at_work
-from weir.cli.project import doctor, drop, init, new, rename
+from weir.cli.project import doctor, drop, init, new, rename, retype
 from weir.cli.queries import explain, report
 from weir.cli.refresh import refresh
 from weir.cli.remotes import remotes
@@ -42,7 +42,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Inspect": (status, ls, show, log, sql, explain, documents, freshness, report),
     "Review": (check, try_, diff),
     "Check": (audit, repair),
-    "Change": (drop, rename),
+    "Change": (drop, rename, retype),
 }
 
 _WITH_STAGES = ("ingest", "run", "refresh", "try", "diff")

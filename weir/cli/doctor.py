@@ -19,6 +19,7 @@ from weir.errors import WeirError
 from weir.lake.counted import counted
 from weir.lake.tables import (
     ANSWERS,
+    CURRENT,
     EMBEDDINGS,
     LEDGER_SUMMARY,
     OUTPUT_STREAMS,
@@ -370,7 +371,7 @@ def _restore(table: str, *, has_log: bool) -> str:
             f"Restore the file from a backup; or `weir drop {query}`, and its published history"
             " starts again."
         )
-    if table == LEDGER_SUMMARY.name:
+    if table == LEDGER_SUMMARY.name or kind == CURRENT.folder:
         return "Delete the folder of the table; the next run writes it again."
     return "Restore the file from a backup."
 

@@ -1,4 +1,4 @@
-"""`weir init`, `weir doctor`, `weir drop`, `weir rename`: create, check, remove and rename."""
+"""`weir init`, `doctor`, `drop`, `rename`, `retype`: create, check, remove, rename, type again."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.options import Options, Output, named
+from weir.cli.options import Options, Output, QueryName, named
 from weir.cli.output import print_json, print_line
 from weir.cli.progress import progress
 from weir.lake.counted import counted
 from weir.lake.names import Name
-from weir.lake.tables import ANSWERS, FAMILIES
+from weir.lake.tables import ANSWERS, CURRENT, FAMILIES
 from weir.lake.whole_files import write_whole
 from weir.project import open_lake
 
@@ -228,10 +228,39 @@ def rename(
     print_line(f"{source} goes on as {new} from epoch {done.epoch}.")
 
 
+def retype(
+    context: typer.Context,
+    query: QueryName,
+) -> None:
+    """Have the next run decide the types of the table `current/QUERY` again, from its values.
+
+    Otherwise a type stays as it was first decided: a value that does not fit holds the answer.
+    """
+    from weir.errors import ConfigurationError
+    from weir.lake.ledger.runs import RETYPED
+    from weir.progress.completion import ABOUT_CURRENT, Completion
+    from weir.stage import claimed, new_run_id
+    from weir.text.near import meant
+
+    settings = Options.of(context).settings()
+    lake, table = open_lake(settings), CURRENT.name(query)
+    if Completion.read(lake).current(query) is None:
+        known = meant(query, lake.owners(CURRENT))
+        raise ConfigurationError(
+            f"there is no table {table}", settings.lake, f"{known}The next run decides its types."
+        )
+    with claimed(lake, "publish", new_run_id("retype"), settings.limits.lease_seconds) as run:
+        stored = Completion.read(lake).current(query)
+        version = None if stored is None else stored.version
+        run.note(ABOUT_CURRENT, query, mode=RETYPED, table_version=version)
+    print_line(f"The next run decides the types of {table} again.")
+
+
 def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from weir.definitions.names import folders_of, is_declared
     from weir.errors import ConfigurationError
     from weir.lake.ledger.runs import DROPPED, SUCCEEDED, LedgerRow, record
+    from weir.progress.completion import ABOUT_CURRENT
     from weir.stage import claimed, new_run_id
     from weir.text.near import meant
 
@@ -255,7 +284,9 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
         claimed(lake, "publish", run_id, lease),
         claimed(lake, "compact", run_id, lease),
     ):
-        record(lake, [LedgerRow(run_id, run.job, run.number, SUCCEEDED, query, DROPPED)])
+        jobs = (ABOUT_CURRENT, run.job)
+        rows = [LedgerRow(run_id, job, run.number, SUCCEEDED, query, DROPPED) for job in jobs]
+        record(lake, rows)
         for name in tables:
             lake.remove(name)
             print_line(f"Deleted {name}.")

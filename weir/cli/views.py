@@ -1,8 +1,9 @@
 """The lake as SQL views of DuckDB, read with delta-rs; no Spark.
 
 * `quads_current`, `triples_current`: the graph, terms in N-Triples form.
-* `<query>_current`: the published answer: each variable as a plain value, `weight` (the
-  multiplicity of the row), and `<variable>_term`, the exact term in N-Triples form.
+* `<query>_current`: the published answer: each variable with the type that it has in the table
+  `current/<query>`, or as a plain value if there is none; `weight` (the multiplicity of the row),
+  `<variable>_lang`, and `<variable>_term`, the exact term in N-Triples form.
 * `<query>_changes`: the published log: `epoch`, `weight`, `event_time`, and the same columns of the
   variables.
 * `<query>_intervals`, of a query over streams: when each row held, `since` and `until`, as known at
@@ -42,6 +43,7 @@ from weir.cli.answer_logs import (
 from weir.cli.plain_values import connect_with_plain_values
 from weir.cli.remote_views import create_remote_view, remote_views
 from weir.cli.stream_status import is_over_streams
+from weir.cli.typed_views import typed_answer
 from weir.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
@@ -134,6 +136,11 @@ def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
             last = published.epoch if published else 0
             _create(bindings, name, _elements(relation, names, last))
         return
+    if name.endswith(CURRENT):
+        typed = typed_answer(bindings, lake, name.removesuffix(CURRENT))
+        if typed is not None:
+            _create(bindings, name, typed)
+            return
     for ending, answer in _ANSWERS.items():
         query = name.removesuffix(ending)
         if query != name and (log := register_log(bindings, lake, query)):

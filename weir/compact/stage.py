@@ -36,6 +36,7 @@ from weir.lake.instants import instant_text
 from weir.lake.lake import Lake
 from weir.lake.tables import (
     ANSWERS,
+    CURRENT,
     DOCUMENT_SUMMARIES,
     DOCUMENTS,
     EMBEDDINGS,
@@ -131,11 +132,15 @@ def compact_lake(project: Project, run_id: str, progress: Progress = silent) -> 
         _keep_feeds(project, run_id, progress)
         progress(f"merging and deleting files of {counted(len(names), 'table')}")
         fewer = {name: compact_files(lake, name, limits.file_bytes) for name in names}
+        # Publish merges the files of these, by the hashes of their rows.
+        current = [CURRENT.name(query.name) for query in Catalog.of(settings).members]
+        names += [name for name in current if lake.exists(name)]
         deleted = {name: vacuum(lake, name) for name in names}
         delete_commits(lake, traversals)
         for name in names:
-            if fewer[name] or deleted[name]:
-                progress(f"{name}: {counted(fewer[name], 'file')} fewer, {deleted[name]} deleted")
+            less = fewer.get(name, 0)
+            if less or deleted[name]:
+                progress(f"{name}: {counted(less, 'file')} fewer, {deleted[name]} deleted")
         run.totals |= {
             "to_epoch": until,
             "rows_in": sum(log.before for log in consolidated.values()),

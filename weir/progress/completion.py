@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.metadata import Metadata
@@ -18,13 +18,17 @@ from weir.progress.backlog import Backlog, backlog_of
 from weir.progress.failed_attempts import FailedAttempts
 from weir.progress.verdicts import Verdict, graph_failure
 from weir.progress.watermarks import KnownCommit, Watermark, head, quads, watermark
-from weir.typed.layout import Layout
+
+if TYPE_CHECKING:  # most of what reads this prints answers, and needs no types
+    from weir.typed.layout import Layout
 
 _Job = Literal["maintain", "publish", "current"]
 ABOUT_CURRENT: Literal["current"] = "current"
 """The job in rows of the ledger about tables `current/<query>`, which publish writes."""
 LAYOUT = "layout"
 """A key in the metadata of such a table: its columns."""
+FOLLOWS = "follows"
+"""A key in this metadata: the version of the log of the answer that the table equals."""
 _ENDED = (SUCCEEDED, FAILED)
 _COLUMNS = (
     "job",
@@ -98,14 +102,29 @@ class Completion:
         return self._watermark("publish", query, ANSWERS.name(query))
 
     def current(self, query: str) -> Watermark | None:
-        """How far the table `current/<query>` is complete; None if there is none."""
-        return self._watermark(ABOUT_CURRENT, query, CURRENT.name(query))
+        """How far the table `current/<query>` is complete; None if there is none.
+
+        None also if its log is damaged: then it is written again.
+        """
+        try:
+            return self._watermark(ABOUT_CURRENT, query, CURRENT.name(query))
+        except DamagedTable:
+            return None
+
+    def follows(self, query: str) -> bool:
+        """Whether there is a table `current/<query>` that equals the published answer."""
+        stored, published = self.current(query), self.published(query)
+        if stored is None or published is None:
+            return False
+        return bool(stored.metadata.extra[FOLLOWS] == published.version)
 
     def layout(self, query: str) -> Layout | None:
         """The columns of the table `current/<query>`, also of one that is gone.
 
         None if they are to be decided.
         """
+        from weir.typed.layout import Layout
+
         stored, row = self.current(query), self._about_current.get(query)
         if row is not None and row["mode"] in (DROPPED, RETYPED):
             # A later commit may not be in the ledger yet.

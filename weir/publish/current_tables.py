@@ -8,7 +8,7 @@ none, if its columns change, or if the log did not only grow.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -22,6 +22,7 @@ from weir.definitions.definition import Definition
 from weir.errors import WeirError
 from weir.expected_errors import as_user_error
 from weir.lake.counted import counted
+from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.appended import NotAppended, appended_rows
 from weir.lake.delta.commit import add_missing_columns, arrow_type, rows_written
 from weir.lake.delta.file_commits import Overtaken
@@ -36,7 +37,7 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED
 from weir.lake.tables import ANSWER_COLUMNS, ANSWERS, CURRENT, Table
-from weir.progress.completion import ABOUT_CURRENT, LAYOUT, Completion
+from weir.progress.completion import ABOUT_CURRENT, FOLLOWS, LAYOUT, Completion
 from weir.progress.watermarks import Watermark, watermark
 from weir.settings import Limits
 from weir.stage import Claim, Progress
@@ -44,8 +45,8 @@ from weir.typed.column_type import ColumnType
 from weir.typed.layout import Layout, stored_type
 from weir.typed.rows import WrongType, decided_types, typed_rows
 
-_FOLLOWS, _LOG = "follows", "log"
-"""Keys in the metadata: the version of the log that the table equals, and which log it is."""
+_LOG = "log"
+"""A key in the metadata: which table the log is that the table follows."""
 REMOVED = "removed"
 
 
@@ -68,7 +69,7 @@ def is_behind(completion: Completion, query: Definition, limits: Limits) -> bool
         return _may_be_built(query, published, limits)
     if not query.current.is_wanted or not limits.current_rows:
         return True
-    if stored.metadata.extra[_FOLLOWS] != published.version:
+    if not completion.follows(query.name):
         return True
     layout = completion.layout(query.name)
     return layout is None or not _is_as_pinned(layout, query)
@@ -156,6 +157,9 @@ class _Follower:
         if not (self.query.current.is_wanted and limits.current_rows):
             self._remove("it is not wanted")
             return
+        if self._is_damaged():
+            self.lake.remove(CURRENT.name(self.name))
+            self.stored = None
         if self._take_over():
             return
         if not _may_be_built(self.query, self.published, limits) or not self._build():
@@ -166,6 +170,14 @@ class _Follower:
         """The columns of the published answer."""
         return tuple(name for name, _ in self.published.metadata.extra["columns"])
 
+    def _is_damaged(self) -> bool:
+        """Whether the log of the table cannot be read."""
+        try:
+            self.lake.open(CURRENT.name(self.name))
+        except DamagedTable:
+            return True
+        return False
+
     def _take_over(self) -> bool:
         """Take over what was appended; gives whether that was possible."""
         stored, layout = self.stored, self.layout
@@ -173,7 +185,7 @@ class _Follower:
             return False
         if not _is_as_pinned(layout, self.query):
             return False
-        changes = self._appended(int(stored.metadata.extra[_FOLLOWS]))
+        changes = self._appended(int(stored.metadata.extra[FOLLOWS]))
         if changes is None:
             return False
         undecided = [column.name for column in layout.columns if not column.type.decided]
@@ -190,7 +202,7 @@ class _Follower:
                 add_missing_columns(self.lake, table)
             of_rows = RowChanges(rows.select(names), weights, layout.count)
             change_hashed(self.lake, table, of_rows, metadata, stored.metadata)
-        except (UnknownRows, Overtaken) as error:
+        except (UnknownRows, Overtaken, DamagedTable) as error:
             self.tables.progress(f"{table.name} is computed from the log: {error}")
             return False
         self._note(metadata, changes.num_rows)
@@ -229,7 +241,8 @@ class _Follower:
 
     def _build(self) -> bool:
         """Compute the table from the log; gives whether the driver could."""
-        rows = self._state()
+        most, variables = self.tables.limits.current_rows, self.variables
+        rows = published_state(self.tables.engine, self.lake, self.name, variables, most)
         if rows is None:
             return False
         layout = self._decided(rows)
@@ -241,28 +254,6 @@ class _Follower:
         rows_ = counted(rows.num_rows, "row")
         self.tables.progress(f"{CURRENT.name(self.name)}: {made}, {rows_}")
         return True
-
-    def _state(self) -> pa.Table | None:
-        """The published answer: its variables and `weight`; None if it is too large."""
-        engine, log = self.tables.engine, f"log_of_{self.name}"
-        stored = self.lake.existing(ANSWERS.name(self.name))
-        names = [f.name for f in stored.schema().fields if f.name not in ANSWER_COLUMNS]
-        weight = sum_of(column("weight"))
-        state = select(
-            *columns(self.variables),
-            alias(bigint(weight), "weight"),
-            from_=rows_of(log),
-            group_by=columns(names),
-            having=weight.neq(0),
-        )
-        relation = f"state_of_{self.name}"
-        table = StoredTable(log, ANSWERS.name(self.name))
-        with engine.scope() as own:
-            own.query(relation, LakeQuery(state, (table,)), "small")
-            number = own.count(relation)
-            if number > self.tables.limits.current_rows:
-                return None
-            return own.fetch_few(relation, number)
 
     def _decided(self, rows: pa.Table) -> Layout:
         """The layout for the state; columns keep the types that were decided before."""
@@ -280,8 +271,7 @@ class _Follower:
 
     def _typed(self, layout: Layout, rows: pa.Table) -> tuple[Layout, pa.Table]:
         try:
-            types = {name: arrow_type(stored_type(t)) for name, t in layout.types.items()}
-            return typed_rows(layout, rows, types)
+            return typed_state(layout, rows)
         except WrongType as wrong:
             hint = f"`weir retype {self.name}` has the types decided again."
             raise WeirError(str(wrong), "", hint) from wrong
@@ -300,7 +290,7 @@ class _Follower:
             mode=mode,
             extra={
                 LAYOUT: layout.to_json(),
-                _FOLLOWS: self.published.version,
+                FOLLOWS: self.published.version,
                 _LOG: self.lake.existing(ANSWERS.name(self.name)).metadata().id,
             },
         )
@@ -325,6 +315,52 @@ class _Follower:
         self.lake.remove(name)
         self.tables.run.note(ABOUT_CURRENT, self.name, mode=REMOVED, reason=why)
         self.tables.progress(f"{name}: removed, {why}")
+
+
+def published_state(
+    engine: Engine,
+    lake: Lake,
+    query: str,
+    variables: Sequence[str],
+    most: int,
+    version: int | None = None,
+) -> pa.Table | None:
+    """A published answer: its variables and `weight`; None if it is too large for the driver.
+
+    Args:
+        engine: computes it.
+        lake: has its log.
+        query: its name.
+        variables: its columns.
+        most: more rows are too many.
+        version: of the log; by default the newest.
+    """
+    log, table = f"log_of_{query}", ANSWERS.name(query)
+    fields = lake.existing(table).schema().fields
+    names = [field.name for field in fields if field.name not in ANSWER_COLUMNS]
+    weight = sum_of(column("weight"))
+    state = select(
+        *columns(variables),
+        alias(bigint(weight), "weight"),
+        from_=rows_of(log),
+        group_by=columns(names),
+        having=weight.neq(0),
+    )
+    relation = f"state_of_{query}"
+    with engine.scope() as own:
+        own.query(relation, LakeQuery(state, (StoredTable(log, table, version),)), "small")
+        number = own.count(relation)
+        return None if number > most else own.fetch_few(relation, number)
+
+
+def typed_state(layout: Layout, rows: pa.Table) -> tuple[Layout, pa.Table]:
+    """Rows with variables and `weight` as rows of a table, and the layout that they need.
+
+    Raises:
+        WrongType: a term does not fit the type of its column.
+    """
+    types = {name: arrow_type(stored_type(type_)) for name, type_ in layout.types.items()}
+    return typed_rows(layout, rows, types)
 
 
 def behind(

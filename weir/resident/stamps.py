@@ -13,12 +13,12 @@ from weir.errors import ConfigurationError
 from weir.ingest.sources.all_sources import all_sources
 from weir.ingest.sources.source import Source
 from weir.lake.lake import Lake, local_folder
-from weir.lake.tables import ANSWERS, EMBEDDINGS, RUNS
+from weir.lake.tables import ANSWERS, CURRENT, EMBEDDINGS, RUNS
 from weir.settings import Settings
 
 _Stamp = tuple[int, int, int]
 """Inode, time of the last change, size: different if the content is."""
-_FOLDERS = ("", ANSWERS.folder, EMBEDDINGS.folder)
+_FOLDERS = ("", ANSWERS.folder, CURRENT.folder, EMBEDDINGS.folder)
 """Folders of the lake; their stamps change when a table is created or removed."""
 
 

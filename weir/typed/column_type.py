@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Literal, assert_never, get_args
+from typing import Literal, get_args
 
-from weir.rdf.terms import XSD_STRING, Blank, Iri
+from weir.rdf.terms import XSD_STRING, Blank, Iri, iri, literal
 from weir.sparql.functions.calendar import Moment, date_time_text, parse_date_time
 from weir.sparql.functions.floats import canonical_double, canonical_single
 from weir.sparql.functions.values import (
@@ -169,10 +169,26 @@ def cell(type_: ColumnType, term: str) -> Cell:
     return Cell(plain, is_exact=_is_canonical(type_, value, plain))
 
 
+def term(type_: ColumnType, value: PlainValue, language: str | None = None) -> str:
+    """The term of an exact cell: the reverse of `cell`.
+
+    Args:
+        type_: of its column.
+        value: of the cell.
+        language: of the cell.
+    """
+    if type_.name != "text":
+        return literal(_canonical(type_, value), type_.datatype)
+    assert isinstance(value, str), "it is a text"
+    if type_.datatype == RESOURCE:
+        return value if value.startswith("_:") else iri(value)
+    return literal(value, type_.datatype, language)
+
+
 def _text(type_: ColumnType, value: Value) -> Cell:
     match value:
-        case Iri(iri):
-            return Cell(iri, is_exact=type_.datatype == RESOURCE)
+        case Iri(address):
+            return Cell(address, is_exact=type_.datatype == RESOURCE)
         case Blank(label):
             return Cell(f"_:{label}", is_exact=type_.datatype == RESOURCE)
         case LangText(lexical, language):
@@ -277,30 +293,25 @@ def _is_canonical(type_: ColumnType, value: Value, plain: PlainValue) -> bool:
     """Whether a literal is the one that its value stands for in a column of a type."""
     if isinstance(value, Iri | Blank) or datatype_of(value) != type_.datatype:
         return False
-    match type_.name:
-        case "integer":
-            canonical = str(plain)
-        case "decimal":
-            canonical = _decimal_text(Decimal(str(plain)))
-        case "double":
-            assert isinstance(plain, float), "it is a double"
+    # Equal to 0 for all who compare values.
+    is_negative_zero = plain == 0 and value.lexical.startswith("-")
+    return value.lexical == _canonical(type_, plain) and not is_negative_zero
+
+
+def _canonical(type_: ColumnType, plain: PlainValue) -> str:
+    """The canonical lexical form of a value."""
+    match type_.name, plain:
+        case "double", float(number):
             single = type_.datatype == f"{XSD}float"
-            canonical = canonical_single(plain) if single else canonical_double(plain)
-            if plain == 0 and canonical.startswith("-"):
-                # Equal to 0 for all who compare values.
-                return False
-        case "boolean":
-            canonical = "true" if plain else "false"
-        case "date":
-            canonical = str(plain)
-        case "timestamp":
-            assert isinstance(plain, datetime), "it is a timestamp"
-            canonical = _time_text(plain, zoned=type_.zoned)
-        case "text":
-            return True
+            return canonical_single(number) if single else canonical_double(number)
+        case "boolean", bool(truth):
+            return "true" if truth else "false"
+        case "timestamp", datetime() as instant:
+            return _time_text(instant, zoned=type_.zoned)
+        case "decimal", number:
+            return _decimal_text(Decimal(str(number)))
         case _:
-            assert_never(type_.name)
-    return value.lexical == canonical
+            return str(plain)
 
 
 def _decimal_text(number: Decimal) -> str:

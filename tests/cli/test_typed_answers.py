@@ -1,0 +1,146 @@
+"""What users see of the tables `current/<name>`: `weir sql`, `retype`, `drop`, `audit`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.opened import call
+from tests.support.projects.command_line import Weir
+from tests.support.projects.handmade import HandMadeLake
+from weir.audit.stage import examined
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.lake import Lake
+from weir.lake.tables import CURRENT
+from weir.project import open_lake
+from weir.publish.stage import publish_answers
+from weir.validate.stage import validate_answers
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+SELECT = "SELECT ?who ?age ?born ?seen ?ratio ?note WHERE { ?who <http://a/p> ?age }"
+A, B = "<http://a/a>", "_:b"
+
+
+def typed(lexical: object, datatype: str) -> str:
+    return f'"{lexical}"^^<{XSD}{datatype}>'
+
+
+ROWS = [
+    (
+        A,
+        typed(9, "integer"),
+        typed("2026-01-31", "date"),
+        typed("2026-01-31T10:00:00.5Z", "dateTime"),
+        typed("1.0E-2", "double"),
+        '"vase\\n"@en',
+    ),
+    (B, typed("042", "integer"), None, typed("2026-01-31T10:00:00+02:00", "dateTime"), None, '"x"'),
+]
+
+
+@pytest.fixture
+def people(lake: HandMadeLake) -> HandMadeLake:
+    """A query whose answer has `ROWS`."""
+    lake.query("people", SELECT)
+    lake.ingest(1)
+    lake.maintain("people", [(1, 1, *row) for row in ROWS], base=1, mode="initial")
+    run(lake)
+    return lake
+
+
+def run(lake: HandMadeLake) -> None:
+    call(validate_answers, lake.settings, "v")
+    call(publish_answers, lake.settings, "p")
+
+
+@pytest.mark.usefixtures("people")
+def test_sql_computes_with_the_types(weir: Weir) -> None:
+    statement = "SELECT max(age) AS oldest, sum(weight) AS n, min(seen) AS first FROM people_current"
+    called = weir("sql", statement, "--output", "json")
+    assert called.code == 0, called.err
+    assert called.json == [
+        {"oldest": 42, "n": 2, "first": "2026-01-31T08:00:00+00:00"}
+    ]
+    described = weir("sql", "DESCRIBE people_current", "--output", "json").json
+    assert {row["column_name"]: row["column_type"] for row in described} == {
+        "who": "VARCHAR",
+        "age": "BIGINT",
+        "born": "DATE",
+        "seen": "TIMESTAMP WITH TIME ZONE",
+        "ratio": "DOUBLE",
+        "note": "VARCHAR",
+        "weight": "BIGINT",
+        "note_lang": "VARCHAR",
+        **{f"{name}_term": "VARCHAR" for name in ("who", "age", "born", "seen", "ratio", "note")},
+    }
+
+
+@pytest.mark.usefixtures("people")
+def test_sql_has_all_exact_terms(weir: Weir) -> None:
+    names = ("who", "age", "born", "seen", "ratio", "note")
+    terms = ", ".join(f"{name}_term" for name in names)
+    statement = f"SELECT {terms} FROM people_current ORDER BY age"
+    rows = weir("sql", statement, "--output", "json").json
+    assert [tuple(row.values()) for row in rows] == ROWS
+
+
+def test_a_table_that_is_behind_is_not_read(weir: Weir, people: HandMadeLake) -> None:
+    kept = Path(people.settings.lake) / CURRENT.name("people")
+    earlier = kept.with_name("earlier")
+    shutil.copytree(kept, earlier)
+    people.ingest(1)
+    people.maintain("people", [(2, -1, *ROWS[0])], base=1)
+    run(people)
+    shutil.rmtree(kept)
+    earlier.rename(kept)
+    rows = weir("sql", "SELECT age FROM people_current", "--output", "json").json
+    assert rows == [{"age": "042"}]
+
+
+def test_retype_has_the_next_run_decide_again(weir: Weir, people: HandMadeLake) -> None:
+    assert "The next run decides" in weir("retype", "people").out
+    run(people)
+    described = weir("sql", "DESCRIBE people_current", "--output", "json").json
+    assert described[1]["column_type"] == "BIGINT"
+    called = weir("retype", "peeple")
+    assert (called.code, "there is no table current/peeple" in called.err) == (2, True)
+
+
+def test_drop_removes_the_table_and_its_types(weir: Weir, people: HandMadeLake) -> None:
+    assert "Deleted current/people." in weir("drop", "people", "--yes").out
+    assert not open_lake(people.settings).exists(CURRENT.name("people"))
+
+
+def test_audit_compares_the_table_with_the_log(people: HandMadeLake) -> None:
+    assert of_table(people) == {"equals_the_log": True}
+    lake = open_lake(people.settings)
+    lose_a_row(lake)
+    assert of_table(people) == {"equals_the_log": False}
+
+
+def lose_a_row(lake: Lake) -> None:
+    """Replace the rows, as another program might."""
+    table = lake.existing(CURRENT.name("people"))
+    table.delete("age = 9")
+    lake.refresh()
+
+
+def of_table(lake: HandMadeLake) -> dict[str, bool]:
+    results = call(examined, lake.settings, "a").results
+    return {
+        result.expectation: result.success
+        for result in results
+        if result.suite == CURRENT.folder and result.expectation == "equals_the_log"
+    }
+
+
+def test_a_table_whose_log_is_damaged_is_written_again(people: HandMadeLake) -> None:
+    folder = open_lake(people.settings).folder(CURRENT.name("people"))
+    for commit in (folder / "_delta_log").glob("*.json"):
+        commit.write_bytes(b"")
+    with pytest.raises(DamagedTable):
+        open_lake(people.settings).open(CURRENT.name("people"))
+    call(publish_answers, people.settings, "p")
+    assert of_table(people) == {"equals_the_log": True}
