@@ -57,12 +57,12 @@ def run(lake: HandMadeLake) -> None:
 
 @pytest.mark.usefixtures("people")
 def test_sql_computes_with_the_types(weir: Weir) -> None:
-    statement = "SELECT max(age) AS oldest, sum(weight) AS n, min(seen) AS first FROM people_current"
+    statement = (
+        "SELECT max(age) AS oldest, sum(weight) AS n, min(seen) AS first FROM people_current"
+    )
     called = weir("sql", statement, "--output", "json")
     assert called.code == 0, called.err
-    assert called.json == [
-        {"oldest": 42, "n": 2, "first": "2026-01-31T08:00:00+00:00"}
-    ]
+    assert called.json == [{"oldest": 42, "n": 2, "first": "2026-01-31T08:00:00+00:00"}]
     described = weir("sql", "DESCRIBE people_current", "--output", "json").json
     assert {row["column_name"]: row["column_type"] for row in described} == {
         "who": "VARCHAR",
