@@ -22,8 +22,10 @@ from weir.ingest.sources.declared import AnySource
 from weir.ingest.sources.stream import Stream
 from weir.lake.tables import (
     SHARED_TABLES,
+    Column,
     Table,
     answers,
+    current,
     embeddings,
     output_stream,
     replica,
@@ -234,6 +236,15 @@ def _columns(tables: Iterable[Table]) -> str:
     return "\n".join(parts).rstrip()
 
 
+_CURRENT = (
+    Column("<variable>", "STRING", "value; its type is that of the values"),
+    Column("count", "BIGINT", "how often the answer has the row; not if it is a set"),
+    Column("<variable>_lang", "STRING", "language of a text; from the first one that has any"),
+    Column("<variable>_term", "STRING", "RDF term; from the first one that its value does not say"),
+)
+"""The columns of `current/<query>`; the table itself says which of them it has."""
+
+
 def _all_tables() -> tuple[Table, ...]:
     return (
         *SHARED_TABLES,
@@ -242,6 +253,7 @@ def _all_tables() -> tuple[Table, ...]:
         embeddings("<query>", 1),
         output_stream("<query>", ("<variable>",)),
         answers("<query>", ("<variable>",)),
+        current("<query>", _CURRENT, ""),
     )
 
 

@@ -232,7 +232,7 @@ def retype(
     context: typer.Context,
     query: QueryName,
 ) -> None:
-    """Have the next run decide the types of the table `current/QUERY` again, from its values.
+    """Decide the types of `current/QUERY` again, at the next run.
 
     Otherwise a type stays as it was first decided: a value that does not fit holds the answer.
     """
