@@ -150,10 +150,11 @@ class Limits(BaseModel):
         description="bytes of files of an object store that are kept on this machine, in `cache`",
     )
     current_rows: int = Field(
-        1_000_000,
+        0,
         ge=0,
-        description="rows of an answer up to which a table `current/<name>` is made of it by the"
-        " driver, or a change is taken over into one; 0: there are no such tables",
+        description="rows of an answer up to which a [table `current/<name>`](types.md) is made of"
+        " it by the driver, or a change is taken over into one, such as 1,000,000; 0: there are no"
+        " such tables",
     )
     broadcast_rows: int = Field(
         20_000,

@@ -40,6 +40,12 @@ ROWS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def with_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are off by default."""
+    monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "1000000")
+
+
 @pytest.fixture
 def people(lake: HandMadeLake) -> HandMadeLake:
     """A query whose answer has `ROWS`."""

@@ -30,6 +30,12 @@ XSD = "http://www.w3.org/2001/XMLSchema#"
 A, B, C = "<http://a/a>", "<http://a/b>", "_:c"
 
 
+@pytest.fixture(autouse=True)
+def with_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are off by default."""
+    monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "1000000")
+
+
 def typed(lexical: object, datatype: str) -> str:
     return f'"{lexical}"^^<{XSD}{datatype}>'
 
