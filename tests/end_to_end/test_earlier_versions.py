@@ -46,10 +46,15 @@ def answer(weir: Weir, query: str) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("version", ["0.1.0"])
-def test_a_complete_lake_of_an_earlier_version_needs_no_work(
+def test_a_complete_lake_of_an_earlier_version_gets_tables_of_its_answers_and_no_more(
     weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
     unpack(version, tmp_path, monkeypatch)
+    before = sorted(Path("lake").glob("answers/*/_delta_log/*.json"))
+    assert weir("run", "--output", "json").code == 0
+    assert sorted(Path("lake").glob("answers/*/_delta_log/*.json")) == before != []
+    names = {folder.name for folder in Path("lake").glob("current/*")}
+    assert names == {folder.name for folder in Path("lake").glob("answers/*")}
     called = weir("run", "--output", "json")
     assert called.code == 0
     assert [stage["stage"] for stage in called.json["stages"]] == ["ingest"]
