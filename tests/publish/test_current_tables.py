@@ -259,8 +259,8 @@ def test_an_edit_of_the_columns_replaces_them(lake: HandMadeLake) -> None:
     assert rows(lake) == []
 
 
-def test_a_large_answer_has_no_table(lake: HandMadeLake) -> None:
-    lake.project.configure(current_rows=2)
+def test_a_large_answer_has_no_table(lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "2")
     begin(lake, *((1, A, number(n)) for n in range(3)))
     assert not is_there(lake)
     add(lake, (-1, A, number(0)))
