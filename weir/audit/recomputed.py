@@ -31,13 +31,16 @@ from weir.compute.sql import (
     union_all,
 )
 from weir.definitions.definition import Definition
+from weir.engine.fixpoint import make
+from weir.engine.read_graph import read_whole
+from weir.engine.relations import EpochRange
 from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
 from weir.lake.tables import EMBEDDINGS, QUADS, TRIPLES
 from weir.lake.upkeep.consolidated import consolidated_until
-from weir.maintain.whole_answer import make_whole_answer
 from weir.plan.plan import ANSWER
 from weir.progress.backlog import Backlog
+from weir.timeline.evaluation import EpochInputs
 
 RECOMPUTED = CheckOf(
     "is_the_answer_of_the_graph", "At sampled epochs the stored answer is that of the whole graph."
@@ -79,13 +82,25 @@ def sampled(
 def recomputed_results(engine: Engine, sample: Sample) -> Iterator[QualityResult]:
     """Check that the stored answer of a query at an epoch is that of the graph."""
     query, epoch, name = sample.query, sample.epoch, sample.item.query
+    epochs = EpochRange(epoch - 1, epoch, from_nothing=True)
+    for table in (QUADS, TRIPLES):
+        engine.open(table.name, table.name)
     prefix = f"again_{name}_{epoch}"
-    again_rows = make_whole_answer(engine, query, epoch, prefix, reason="audit")
+    graphs = {}
+    scopes = dict.fromkeys(component.scope for component in query.body.components)
+    for number_, scope in enumerate(scopes):
+        read = read_whole(engine, scope, epochs, f"{prefix}_{number_}", reason="audit")
+        graphs[scope] = read.relation
+    delta = query.body.delta(EpochInputs(engine, epochs, graphs, "", prefix, "cache"))
+    for statement in (*delta.statements, delta.result):
+        make(engine, statement)
     values = [f"v{i}" for i in range(query.width)]
     is_answer = column("node").eq(text(ANSWER))
     known = all_of([is_answer, column("epoch") <= number(epoch)])
     stored = StoredTable(f"{prefix}_stored", EMBEDDINGS.name(name), sample.item.snapshot, known)
-    again = select(*columns((*values, "weight")), from_=rows_of(again_rows), where=[is_answer])
+    again = select(
+        *columns((*values, "weight")), from_=rows_of(delta.result.name), where=[is_answer]
+    )
     taken = alias(exp.Neg(this=column("weight")), "weight")
     before = select(*columns(values), taken, from_=rows_of(stored.name))
     wrong = select(
