@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.projects.command_line import Weir, files
+from tests.support.streams.projects import OFTEN, SEEN, event_project, readings
 
 HEAD = "PREFIX : <http://example.org/>\n"
 TITLES = HEAD + "SELECT ?t { ?e :title ?t }"
@@ -89,3 +90,21 @@ def test_a_selection_is_maintained_and_the_others_are_left_for_later(weir: Weir)
     assert [row["query"] for row in ran["queries"]] == ["titles"]
     assert steps(weir) == [("maintain", "rooms", "initial")]
     assert weir("run", "--every", "5s", "--select", "titles").code == 2
+
+
+def test_a_selected_query_brings_those_whose_streams_it_reads(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = event_project(tmp_path, SEEN)
+    project.query("often", OFTEN)
+    project.query("other", "SELECT ?s { ?s ?p ?o }")
+    project.write("events/1.ttl", readings(("a", 1), ("b", 2), ("a", 70)))
+    monkeypatch.chdir(tmp_path)
+    assert weir("ingest").code == 0
+    named = [name for stage, name, _ in steps(weir, "--select", "often") if stage == "maintain"]
+    assert named == ["often", "q"]
+    Path("queries/broken.rq").write_text("SELECT")
+    assert ("maintain", "broken", "fails") in steps(weir, "--select", "broken")
+    Path("queries/broken.rq").unlink()
+    maintained = weir("run", "--select", "often", "--output", "json").json["queries"]
+    assert {row["query"] for row in maintained} == {*named}

@@ -147,13 +147,14 @@ class Cluster:
         ended = sorted(state["completedapps"], key=lambda app: int(app["starttime"]))
         return [app["name"] for app in ended]
 
-    def remove_applications(self) -> None:
-        """Have the master end the applications that run."""
+    def remove_applications(self) -> list[str]:
+        """Have the master end the applications that run; gives their identifiers."""
         with urllib.request.urlopen(f"{self.page}/json/", timeout=10) as response:
-            running = [app["id"] for app in json.load(response)["activeapps"]]
+            running: list[str] = [app["id"] for app in json.load(response)["activeapps"]]
         for application in running:
             form = urllib.parse.urlencode({"id": application, "terminate": "true"}).encode()
             urllib.request.urlopen(f"{self.page}/app/kill/", form, timeout=10).close()
+        return running
 
     def tasks_by_executors(self) -> dict[str, int]:
         """How many tasks succeeded on executors, per name of the application."""

@@ -229,6 +229,8 @@ def test_driver_and_executors_together_give_the_same(site: Site) -> None:
         project.change(number)
     done = project.run(MIXED)
     assert done.returncode == 0, done.stderr
+    events = "".join(log.read_text() for log in (site.driver / "events").glob("*/events_*"))
+    assert "SparkListenerTaskEnd" in events
     assert project.logs(3) == site.expected(3)
 
 
@@ -412,15 +414,15 @@ def test_a_master_that_is_restarted_between_two_rounds_changes_nothing(
 def test_an_application_that_its_cluster_removed_is_followed_by_another(
     site: Site, resident: Resident
 ) -> None:
-    site.cluster.remove_applications()
+    assert len(site.cluster.remove_applications()) == 1
     newest = resident.change()
     assert resident.await_logs() == site.expected(newest)
 
 
 @pytest.mark.usefixtures("sampled")
 def test_a_jvm_that_is_killed_is_followed_by_another(site: Site, resident: Resident) -> None:
-    for process in descendants(resident.process.pid):
-        if b"SparkSubmit" in command_of(process):
-            os.kill(process, signal.SIGKILL)
+    started = descendants(resident.process.pid)
+    (java,) = [process for process in started if b"SparkSubmit" in command_of(process)]
+    os.kill(java, signal.SIGKILL)
     newest = resident.change()
     assert resident.await_logs() == site.expected(newest)

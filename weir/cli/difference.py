@@ -61,14 +61,19 @@ def diff(
         from weir.review.differences import differences
 
         edits = _edits(project, base, select or (), exclude or ())
-        found = [*differences(project, edits, limit, report)] if edits else []
-    shown = {one.name: _shown_rows(options, project.settings, one, terms, full) for one in found}
+        changed = [*differences(project, edits, limit, report)] if edits else []
+    shown = {
+        difference.name: _shown_rows(options, project.settings, difference, terms, full)
+        for difference in changed
+    }
     if options.output is Output.json:
-        print_json([_json(one, shown[one.name]) for one in found])
+        print_json([_json(difference, shown[difference.name]) for difference in changed])
     else:
-        _print(options, found, shown)
-    is_wrong = any(one.error for one in found)
-    raise typer.Exit(1 if is_wrong or watched & {f for one in found for f in _faults(one)} else 0)
+        _print(options, changed, shown)
+    is_wrong = any(difference.error for difference in changed)
+    raise typer.Exit(
+        1 if is_wrong or watched & {f for difference in changed for f in _faults(difference)} else 0
+    )
 
 
 def _edits(
@@ -121,17 +126,21 @@ def _watched(fail_on: str | None) -> frozenset[str]:
     return frozenset(names)
 
 
-def _faults(one: Difference) -> set[str]:
-    faults: set[str] = {one.change} if one.change != "recomputed" else set()
+def _faults(difference: Difference) -> set[str]:
+    faults: set[str] = {difference.change} if difference.change != "recomputed" else set()
     return faults | {
         name
-        for name, is_so in (("gained", one.gained), ("lost", one.lost), ("held", one.note))
+        for name, is_so in (
+            ("gained", difference.gained),
+            ("lost", difference.lost),
+            ("held", difference.note),
+        )
         if is_so
     }
 
 
 def _shown_rows(
-    options: Options, settings: Settings, one: Difference, terms: bool, full: bool
+    options: Options, settings: Settings, difference: Difference, terms: bool, full: bool
 ) -> list[dict[str, Any]]:
     """The rows of a difference as they are printed: the weight, then a value for each column."""
     import pyarrow as pa
@@ -140,17 +149,21 @@ def _shown_rows(
     from weir.cli.prefixes import prefixes_of
     from weir.compute.sql import columns, rows_of, select
     from weir.lake.instants import time_text
+    from weir.review.differences import TIME
 
-    if not one.rows:
+    if not difference.rows:
         return []
     in_full = terms or full or options.output is Output.json
-    prefixes = {} if in_full else prefixes_of(settings, one.name)
+    prefixes = {} if in_full else prefixes_of(settings, difference.name)
     printed = Printed(0, terms, prefixes)
     bindings = printed.bindings(settings)
-    terms_only = [name for name in one.columns if name != _TIME]
-    cells = {name: [row[i] for row in one.rows] for i, name in enumerate(("weight", *one.columns))}
+    terms_only = [name for name in difference.columns if name != TIME]
+    cells = {
+        name: [row[i] for row in difference.rows]
+        for i, name in enumerate(("weight", *difference.columns))
+    }
     texts = {name: pa.array(cells[name], pa.string()) for name in terms_only}
-    bindings.rows("rows", pa.table({"number": pa.array(range(len(one.rows))), **texts}))
+    bindings.rows("rows", pa.table({"number": pa.array(range(len(difference.rows))), **texts}))
     values = printed.values(terms_only)
     query = select(
         *columns(["number"]), *values, from_=rows_of("rows"), order_by=columns(["number"])
@@ -158,47 +171,47 @@ def _shown_rows(
     read = bindings.connection.execute(query.sql(dialect="duckdb")).fetchall()
     for i, name in enumerate(terms_only, 1):
         cells[name] = [row[i] for row in read]
-    if _TIME in cells and options.output is not Output.json:
-        cells[_TIME] = [time_text(time) for time in cells[_TIME]]
+    if TIME in cells and options.output is not Output.json:
+        cells[TIME] = [time_text(time) for time in cells[TIME]]
     return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
 
-_TIME = "event_time"
-
-
-def _json(one: Difference, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _json(difference: Difference, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
-        "query": one.name,
-        "change": one.change,
-        "gained": one.gained,
-        "lost": one.lost,
-        "note": one.note or None,
-        "error": one.error or None,
+        "query": difference.name,
+        "change": difference.change,
+        "gained": difference.gained,
+        "lost": difference.lost,
+        "note": difference.note or None,
+        "error": difference.error or None,
         "rows": [*rows],
     }
 
 
 def _print(
     options: Options,
-    found: Sequence[Difference],
+    changed: Sequence[Difference],
     shown: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> None:
-    if not found:
+    if not changed:
         print_line("No query differs.")
         return
     summary = [
-        {**_json(one, ()), "note": one.error or one.note or _UNTIL_DROP.get(one.change)}
-        for one in found
+        {
+            **_json(difference, ()),
+            "note": difference.error or difference.note or _UNTIL_DROP.get(difference.change),
+        }
+        for difference in changed
     ]
     print_rows(options.output, _SUMMARY, summary, title="Answers that would change")
-    for one in found:
-        rows = shown[one.name]
+    for difference in changed:
+        rows = shown[difference.name]
         if rows:
-            left = one.gained + one.lost - sum(abs(row["weight"]) for row in rows)
-            title = f"{one.name}, {one.change}: rows gained (+) and lost (-)"
+            left = difference.gained + difference.lost - sum(abs(row["weight"]) for row in rows)
+            title = f"{difference.name}, {difference.change}: rows gained (+) and lost (-)"
             title += f", and {left:,} more (--limit 0 for all)" if left else ""
             signed = [{**row, "weight": f"{row['weight']:+}"} for row in rows]
-            print_rows(options.output, ("weight", *one.columns), signed, title=title)
+            print_rows(options.output, ("weight", *difference.columns), signed, title=title)
 
 
 _UNTIL_DROP = {"removed": "its tables stay until it is dropped"}

@@ -10,6 +10,7 @@ from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 from weir.cli.source_status import source_statuses
 from weir.lake.counted import counted
+from weir.maintain.stage import selected_with_upstreams
 from weir.maintain.tasks import Task, tasks_behind
 from weir.pending import DefinitionState, Pending
 from weir.project import Project
@@ -45,11 +46,12 @@ def print_dry_run(
         refresh: whether the run would ask remotes.
         only: the selected queries; None for all.
     """
-    steps = [
-        step
-        for step in _steps(project, Pending(project), refresh=refresh)
-        if step.stage != "maintain" or only is None or step.of in only
-    ]
+    pending = Pending(project)
+    steps = [*_steps(project, pending, refresh=refresh)]
+    if only is not None:
+        usable = selected_with_upstreams(pending.catalog.members, only)
+        chosen = {*only, *(definition.name for definition in usable)}
+        steps = [step for step in steps if step.stage != "maintain" or step.of in chosen]
     if options.output is Output.json:
         print_json([asdict(step) for step in steps])
     elif not steps:

@@ -48,7 +48,7 @@ def try_(
         text = sys.stdin.buffer.read() if is_input else b""
         started = time.monotonic()
         definition = given(project, None if is_input else Path(file), text)
-        in_full = terms or full or options.output is not Output.table
+        in_full = terms or full or options.output is Output.json
         prefixes = {} if in_full else prefixes_in(definition.text, definition.kind)
         prefixes = {} if in_full else {**project.settings.prefixes, **prefixes}
         printed = Printed(limit, terms, prefixes)

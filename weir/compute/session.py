@@ -27,13 +27,15 @@ def late_session(settings: Settings, name: str = "weir") -> Session:
     A session that ended (its cluster removed the application, its JVM died) is replaced by a new
     one.
     """
-    lock, running = Lock(), list["SparkSession"]()
+    lock = Lock()
+    running: SparkSession | None = None
 
     def started() -> SparkSession:
+        nonlocal running
         with lock:
-            if not running or not _goes_on(running[0]):
-                running[:] = [_start(settings, name)]
-            return running[0]
+            if running is None or not _goes_on(running):
+                running = _start(settings, name)
+            return running
 
     return started
 

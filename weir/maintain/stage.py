@@ -78,7 +78,7 @@ def maintain_queries(
         limits, now = settings.limits.of_queries, datetime.now(UTC)
         outcome = Outcome(run, result, limits, completion.failed_attempts, now)
         if only is not None:
-            usable = _selected(usable, only)
+            usable = selected_with_upstreams(usable, only)
         behind = tasks_behind(completion, usable)
         put_off = {
             task.name for task in behind if task.name not in retry and outcome.puts_off(task)
@@ -100,7 +100,9 @@ def maintain_queries(
     return result
 
 
-def _selected(usable: Sequence[Definition], names: Collection[str]) -> list[Definition]:
+def selected_with_upstreams(
+    usable: Sequence[Definition], names: Collection[str]
+) -> list[Definition]:
     """The definitions with these names, and those whose streams they read, also by others."""
     chosen = [definition for definition in usable if definition.name in names]
     wanted = {*names, *chain.from_iterable(map(all_upstreams_of, chosen))}

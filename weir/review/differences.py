@@ -41,7 +41,8 @@ from weir.review.computed import Computed, computed
 from weir.review.edits import Change, Edit
 from weir.stage import Progress
 
-_TIME = "event_time"
+TIME = "event_time"
+"""The column of a difference over streams with the instant of a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,10 @@ def differences(
     prefixes = (f"base{i}_" for i in count())
     prefix = next(p for p in prefixes if not any(name.startswith(p) for name in taken))
     renamed = [_renamed(edit, prefix) for edit in edits]
-    both = [one for edit in renamed for one in (edit.before, edit.after) if one is not None]
+    both = [text for edit in renamed for text in (edit.before, edit.after) if text is not None]
     with computed(project, both, progress) as rows:
         for edit in renamed:
-            names = [one.name for one in (edit.after, edit.before) if one is not None]
+            names = [text.name for text in (edit.after, edit.before) if text is not None]
             wrong = [edit.error, *(rows.errors[name] for name in names if name in rows.errors)]
             if any(wrong):
                 yield Difference(edit.name, edit.change, error=next(filter(None, wrong)))
@@ -111,7 +112,7 @@ class _Comparison:
 
     def difference(self, shown: int) -> Difference:
         names, over_streams = self._make("appended")
-        identity = (*names, *((_TIME,) if over_streams else ()))
+        identity = (*names, *((TIME,) if over_streams else ()))
         net = select(
             *columns(identity),
             alias(bigint(sum_of(column("weight"))), "weight"),
@@ -167,7 +168,7 @@ class _Comparison:
 
     def _published(self, names: Sequence[str]) -> LakeQuery:
         table = StoredTable(f"stored_{self.edit.name}", ANSWERS.name(self.edit.name))
-        rows = select(*columns(("weight", *names, _TIME)), from_=rows_of(table.name))
+        rows = select(*columns(("weight", *names, TIME)), from_=rows_of(table.name))
         return LakeQuery(rows, (table,))
 
     def _total(self, sign: int) -> int:
@@ -179,7 +180,7 @@ class _Comparison:
 
     def _some(self, names: Sequence[str], sign: int, shown: int) -> list[tuple[Any, ...]]:
         # As text, a time is the same from both engines: in UTC.
-        cells = [alias(as_text(column(n)), n) if n == _TIME else column(n) for n in names]
+        cells = [alias(as_text(column(n)), n) if n == TIME else column(n) for n in names]
         query = select(
             column("weight"),
             *cells,
@@ -189,7 +190,7 @@ class _Comparison:
             limit=shown or None,
         )
         rows = self.engine.rows(query)
-        if _TIME not in names:
+        if TIME not in names:
             return rows
         return [(*row, _time_of(str(time))) for *row, time in rows]
 
@@ -227,7 +228,7 @@ def _side(relation: str, every: Sequence[str], own: Sequence[str], sign: int) ->
         for name in every
     ]
     weight = column("weight") if sign > 0 else exp.Neg(this=column("weight"))
-    return select(alias(weight, "weight"), *cells, column(_TIME), from_=rows_of(relation))
+    return select(alias(weight, "weight"), *cells, column(TIME), from_=rows_of(relation))
 
 
 def _time_of(text: str) -> datetime:

@@ -65,6 +65,10 @@ def _git(folder: Path, *arguments: str) -> bytes:
         raise ConfigurationError(
             "git is not installed", "--base", "Leave --base out to compare with what is published."
         ) from None
+    except subprocess.TimeoutExpired:
+        raise ConfigurationError(
+            f"git took more than {_SECONDS} s", "--base", "Is the repository on a slow disk?"
+        ) from None
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode(errors="replace").strip().splitlines()
         why = said[-1].removeprefix("fatal: ") if said else "git failed"

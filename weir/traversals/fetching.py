@@ -100,22 +100,23 @@ class PageFetcher:
                 places.append(_Place(ask, url, origin_of(url)))
             except UrlError as error:
                 yield self._refused(ask, str(error), "refused", "url_refused")
-        left = most
+        # The same time for all: rules do not end between two looks at them.
+        now, left = self.clock(), most
         if self.traversal.robots:
-            for came in self._read_robots({place.origin for place in places}, most):
+            for came in self._read_robots({place.origin for place in places}, most, now):
                 left = left.less(came.took)
                 yield came
         allowed = []
         for place in places:
-            if self._may_fetch(place):
+            if self._may_fetch(place, now):
                 allowed.append(place)
             elif refusal := self._refusals.get(place.origin):
                 yield self._refused(place.ask, refusal.reason, "refused", refusal.kind)
             elif place.origin in self._unreadable:
                 yield self._came_not(place.ask, None, "robots")
-            elif self.robots.of(place.origin, self.clock()):
+            elif self.robots.of(place.origin, now):
                 yield self._refused(place.ask, "robots.txt does not allow it", "robots", "robots")
-        tasks = [self._task(*numbered) for numbered in enumerate(allowed[: left.requests])]
+        tasks = [self._task(i, place, now) for i, place in enumerate(allowed[: left.requests])]
         for fetched in self.pool.fetch(tasks, left.bytes, left.seconds):
             place, task = allowed[fetched.task.id], tasks[fetched.task.id]
             if fetched.is_unpaid:
@@ -125,21 +126,21 @@ class PageFetcher:
                 answer, reading = self._answer(place, fetched)
             yield self._came(place.ask.iri, answer, reading, fetched)
 
-    def _may_fetch(self, place: _Place) -> bool:
+    def _may_fetch(self, place: _Place, now: datetime) -> bool:
         """Whether a page may be asked for; not before robots.txt of its origin is known."""
         if not self.traversal.robots:
             return True
-        known = self.robots.of(place.origin, self.clock())
+        known = self.robots.of(place.origin, now)
         return known is not None and known.may_fetch(place.url, AGENT)
 
-    def _task(self, number: int, place: _Place) -> FetchTask:
+    def _task(self, number: int, place: _Place, now: datetime) -> FetchTask:
         own, ask = self.traversal, place.ask
         validity = ask.known.validity if ask.known.is_document else None
         credential = None
         if self.authorization is not None and place.origin in self.origins:
             credential = Credential(place.origin, self.authorization)
         pause = duration_seconds(own.pause) or 0.0
-        if own.robots and (known := self.robots.of(place.origin, self.clock())):
+        if own.robots and (known := self.robots.of(place.origin, now)):
             pause = max(pause, known.crawl_delay(AGENT))
         return FetchTask(
             number,
@@ -165,9 +166,9 @@ class PageFetcher:
     def _accept(self) -> str:
         return ACCEPT_HTML if "html" in self.traversal.formats else ACCEPT
 
-    def _read_robots(self, origins: Iterable[str], most: Amount) -> Iterator[Came]:
+    def _read_robots(self, origins: Iterable[str], most: Amount, now: datetime) -> Iterator[Came]:
         """Read robots.txt of the origins whose rules are not known, as far as an amount allows."""
-        now, left = self.clock(), most
+        left = most
         unknown = {
             origin: f"{origin}/robots.txt"
             for origin in sorted(origins)

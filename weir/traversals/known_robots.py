@@ -28,6 +28,7 @@ class KnownRobots:
 
     folder: Path | None
     _known: dict[str, tuple[Robots, datetime]] = field(default_factory=dict)
+    _is_tidied: bool = False
 
     def of(self, origin: str, now: datetime) -> Robots | None:
         """The rules of an origin; None if robots.txt is to be asked for."""
@@ -44,8 +45,8 @@ class KnownRobots:
             head = json.dumps({"origin": origin, "read_at": now.isoformat()})
             # If it cannot be written, the next process asks again.
             with suppress(OSError):
-                self._remove_old()
                 write_whole(self._file(origin), head.encode() + b"\n" + robots.content)
+            self._remove_old()
 
     def _stored(self, origin: str) -> tuple[Robots, datetime] | None:
         if self.folder is None:
@@ -64,8 +65,12 @@ class KnownRobots:
         return self.folder / hashlib.sha256(origin.encode()).hexdigest()
 
     def _remove_old(self) -> None:
-        assert self.folder is not None
+        """Remove what does not count any more, once in a process."""
+        if self.folder is None or self._is_tidied:
+            return
+        self._is_tidied = True
         oldest = time.time() - KEPT.total_seconds()
         for file in self.folder.glob("*"):
-            if file.stat().st_mtime < oldest:
-                file.unlink(missing_ok=True)
+            with suppress(OSError):
+                if file.stat().st_mtime < oldest:
+                    file.unlink()
