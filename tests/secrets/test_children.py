@@ -134,7 +134,8 @@ def test_what_reads_data_of_others_is_started_by_the_sandbox_alone() -> None:
                 case ast.Call(func=ast.Attribute(value=ast.Name("os"), attr="system" | "popen")):
                     starting.add(str(file.relative_to(root)))
     ours = {"airflow/announce_task.py", "airflow/refresh_task.py"}
-    of_the_machine = {"spark_setup/commands.py", "spark_setup/java.py"}
+    # git reads the repository of the project.
+    of_the_machine = {"spark_setup/commands.py", "spark_setup/java.py", "review/revisions.py"}
     assert starting == {"sandbox/child.py"} | ours | of_the_machine
 
 
@@ -146,15 +147,18 @@ def test_an_object_of_a_store_is_read_by_the_parent_which_has_the_keys(
     store = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
     resolve = files._resolve
 
-    def resolved(location: str) -> tuple[fs.FileSystem, str]:
+    keys = {"aws_access_key_id": "key"}
+
+    def resolved(location: str, options: Any = None) -> tuple[fs.FileSystem, str]:
         if location.startswith("s3://box/"):
+            assert options == keys
             return store, location.removeprefix("s3://box/")
-        return resolve(location)
+        return resolve(location, options)
 
     monkeypatch.setattr(files, "_resolve", resolved)
     request = ParseRequest(f"s3://box/{name}", "n-triples", "patch", "s")
     missing = ParseRequest("s3://box/none.nt", "n-triples", "patch", "s")
-    with ParserProcess(ParseLimits()) as parser:
+    with ParserProcess(ParseLimits(), keys) as parser:
         parsed, unreadable = parser.parse(request), parser.parse(missing)
     assert (parsed.request, parsed.usable, parsed.changes.num_rows) == (request, True, 1)
     assert unreadable.unreadable is not None

@@ -20,17 +20,23 @@ OF_LIBRARY = {
     "_jsc": "pyspark",
     "_jdf": "pyspark",
     "_jsparkSession": "pyspark",
+    "_gateway": "pyspark",
+    "_active_spark_context": "pyspark",
+    "_instantiatedSession": "pyspark",
     "_handler": "deltalake",
     "_h11_state": "httpcore",
 }
 USES = {
     "lake/delta/change_feed.py": {"_jvm", "_jsparkSession"},
-    "lake/delta/session.py": {"_jsc"},
+    "lake/delta/session.py": {
+        *("_jvm", "_jsc", "_gateway"),
+        *("_active_spark_context", "_instantiatedSession"),
+    },
     "lake/delta/staging.py": {"_jvm", "_jsparkSession"},
     "weir/remotes/http/connection.py": {"_h11_state"},
     "weir/compute/spark.py": {"_jdf", "_jsparkSession"},
 }
-_USE = re.compile(r"(?<!self)\.(_jvm|_jsc|_jdf|_jsparkSession|_handler|_h11_state)\b")
+_USE = re.compile(rf"(?<!self)\.({'|'.join(OF_LIBRARY)})\b")
 _MODULE = re.compile(
     r"(?:import_module\(\"|^ *from |^ *import )([a-z_]+(?:\.[a-z_]+)*\._[a-z][a-z_.]*)", re.M
 )

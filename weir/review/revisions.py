@@ -13,6 +13,7 @@ from weir.definitions.kinds import QUERY, Kind
 from weir.definitions.names import folders_of
 from weir.errors import ConfigurationError
 from weir.lake.scratch import scratch_folder
+from weir.lake.whole_files import write_whole
 from weir.settings import Settings
 
 _SECONDS = 60
@@ -31,7 +32,7 @@ def definitions_at(settings: Settings, revision: str) -> Iterator[Catalog]:
             folders[kind] = Path(parent) / kind.folder
             folders[kind].mkdir()
             for name, content in _files(settings.project, folder, revision, kind):
-                (folders[kind] / name).write_bytes(content)
+                write_whole(folders[kind] / name, content)
         assert folders[QUERY].is_dir(), "there is a folder for each kind"
         yield Catalog.of_folders(folders)
 
