@@ -34,6 +34,15 @@ def test_a_project_without_a_mistake_passes_without_a_lake(weir: Weir) -> None:
 
 
 @pytest.mark.usefixtures("initialised")
+def test_a_source_whose_folder_does_not_exist_is_hinted_at(weir: Weir) -> None:
+    Path("data").rename("moved")
+    called = weir("check")
+    assert called.code == 0
+    assert "sources.yml: hint: source museum: " in called.out
+    assert called.out.endswith("0 mistakes, 1 hint.\n")
+
+
+@pytest.mark.usefixtures("initialised")
 def test_the_mistakes_of_all_files_are_printed_at_once_with_their_places(weir: Weir) -> None:
     Path("weir.toml").write_text('lakes = "lake"\n[limits]\nquery_seconds = "x"\n')
     Path("sources.yml").write_text("sources:\n  - name: m\n    kind: snapshot\n    location: x\n")

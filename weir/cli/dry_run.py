@@ -92,7 +92,8 @@ def _of_sources(project: Project, pending: Pending) -> Iterator[Step]:
         if source.state == "stopped" and not source.pending:
             yield Step("ingest", source.source, "tries the change set again", source.reason)
     if not with_work:
-        yield Step("ingest", "all sources", "goes on", "time passes in a stream, or a run died")
+        why = "a file was moved, time passes in a stream, or a run died"
+        yield Step("ingest", "all sources", "looks for changes", why)
 
 
 def _of_definition(state: DefinitionState, task: Task | None) -> Step:

@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from weir.definitions.definition import Definition
 from weir.definitions.query import QueryBody
+from weir.errors import WeirError
+from weir.ingest.sources.declared import load_sources
+from weir.lake.lake import local_folder
 from weir.maintain.unmatched import Unmatched
 from weir.progress.watermarks import head
 from weir.project import Project
@@ -19,7 +22,8 @@ _IRI = re.compile(r"<[^<>\s]*>")
 
 
 def hints(project: Project, definitions: Sequence[Definition]) -> Iterator[Finding]:
-    """Hints about definitions that have no mistake; without a lake, none about data."""
+    """Hints about sources, and about definitions without a mistake; about data, if it is there."""
+    yield from _of_sources(project)
     for definition in definitions:
         if isinstance(definition.body, QueryBody):
             terms = _terms(project, definition)
@@ -31,6 +35,20 @@ def hints(project: Project, definitions: Sequence[Definition]) -> Iterator[Findi
     with project.engine("check", project.lake) as engine:
         for definition, unmatched in graph_hints(engine, definitions, epoch):
             yield _with_place(project, definition, unmatched)
+
+
+def _of_sources(project: Project) -> Iterator[Finding]:
+    file = project.settings.sources
+    try:
+        sources = load_sources(file)
+    except WeirError:
+        # It has a mistake, which is said as such.
+        return
+    for source in sources:
+        place = local_folder(source.location)
+        if place is not None and not place.exists():
+            what = f"source {source.name}: {place} does not exist"
+            yield Finding("hint", what, str(file), hint="Until it does, a run ends with an error.")
 
 
 def _terms(project: Project, query: Definition) -> WrittenTerms:

@@ -73,5 +73,6 @@ def _git(folder: Path, *arguments: str) -> bytes:
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode(errors="replace").strip().splitlines()
         why = said[-1].removeprefix("fatal: ") if said else "git failed"
-        raise ConfigurationError(f"git: {why}", "--base", "Name a commit, tag or branch.") from None
+        hint = "Name a commit, tag or branch; without --base, what is published is compared with."
+        raise ConfigurationError(f"git: {why}", "--base", hint) from None
     return done.stdout
