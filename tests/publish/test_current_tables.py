@@ -185,6 +185,17 @@ def test_a_value_that_does_not_fit_holds_the_answer_until_types_are_decided_agai
     assert {(row["o"], row["o_term"]) for row in rows(lake)} == {("42", None), ("x", '"x"')}
 
 
+def test_a_value_that_has_gone_again_before_it_is_published_holds_nothing(
+    lake: HandMadeLake,
+) -> None:
+    begin(lake, (1, A, number(42)))
+    lake.ingest(2)
+    lake.maintain("q", [(2, 1, B, '"x"'), (3, -1, B, '"x"')], base=1)
+    checked(lake)
+    publish(lake)
+    assert [row["o"] for row in rows(lake)] == [42]
+
+
 def retype(lake: HandMadeLake) -> None:
     opened = open_lake(lake.settings)
     version = opened.version(CURRENT.name("q"))

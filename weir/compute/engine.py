@@ -511,17 +511,20 @@ class Engine:
             pass
         return RowsOnDriver(self._duck, self._driver, names)
 
-    def fetch_few(self, name: str, rows: int | None = None) -> pa.Table | None:
+    def fetch_few(
+        self, name: str, rows: int | None = None, *, most: int | None = None
+    ) -> pa.Table | None:
         """The rows of a relation, fetched to this process; None if they are too many.
 
         Args:
             name: of the relation.
             rows: how many it has; None if they were not counted: then Spark gives them if they are
                 as few as the driver has of any relation.
+            most: more counted rows are too many; by default, more than `few_rows`.
         """
         if self._relations[name].on_driver:
             return self._few(name)
-        if rows is not None and rows > self.few_rows:
+        if rows is not None and rows > (self.few_rows if most is None else most):
             return None
         with self._on_spark() as spark:
             self._send({name})

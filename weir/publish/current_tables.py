@@ -350,7 +350,7 @@ def published_state(
     with engine.scope() as own:
         own.query(relation, LakeQuery(state, (StoredTable(log, table, version),)), "small")
         number = own.count(relation)
-        return None if number > most else own.fetch_few(relation, number)
+        return None if number > most else own.fetch_few(relation, number, most=most)
 
 
 def typed_state(layout: Layout, rows: pa.Table) -> tuple[Layout, pa.Table]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from weir.compute.engine import Engine
 from weir.compute.relations import LakeQuery, StoredTable
-from weir.compute.sql import all_of, column, columns, number, rows_of, select, text
+from weir.compute.sql import all_of, column, columns, number, rows_of, select, sum_of, text
 from weir.definitions.definition import Definition
 from weir.expectations.suite import QualityResult
 from weir.lake.tables import EMBEDDINGS
@@ -70,14 +70,16 @@ def _values(engine: Engine, item: Backlog, names: list[str], limits: Limits) -> 
         column("node").eq(text(ANSWER)),
         column("epoch") > number(item.from_epoch),
         column("epoch") <= number(item.to_epoch),
-        column("weight") > number(0),
     ]
     table = StoredTable(stored, EMBEDDINGS.name(item.query), item.snapshot, all_of(wanted))
-    values = select(*columns(names), from_=rows_of(stored), distinct=True)
+    # A value that was added and has gone again is not in the answer.
+    remains = sum_of(column("weight")) > number(0)
+    values = select(*columns(names), from_=rows_of(stored), group_by=columns(names), having=remains)
     with engine.scope() as own:
         own.query(relation, LakeQuery(values, (table,)), "small")
         count = own.count(relation)
-        return None if count > limits.current_rows else own.fetch_few(relation, count)
+        most = limits.current_rows
+        return None if count > most else own.fetch_few(relation, count, most=most)
 
 
 def _result(query: str, rows: Any, typed: Mapping[int, tuple[str, ColumnType]]) -> QualityResult:
