@@ -17,6 +17,7 @@ from weir.definitions.definition import Definition
 from weir.ingest.undeclared import undeclared
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.ledger.runs import SKIPPED
+from weir.lake.tables import CURRENT
 from weir.maintain.damaged import damaged_queries
 from weir.maintain.emitted_streams import OutputStream
 from weir.maintain.tasks import is_behind
@@ -227,6 +228,8 @@ def _state(
     else:
         _, last_reason = completion.last_maintenance.get(name, (None, None))
         state, reason = "current", last_reason
+        if table_behind:
+            state, reason = "behind", f"its table {CURRENT.name(name)} is behind its log"
     if not is_pending and maintained is not None:
         output = OutputStream.of(query)
         is_pending = output is not None and output.is_behind(completion.lake, maintained.metadata)

@@ -97,15 +97,16 @@ class Claim:
             LedgerRow(self.run_id, self.job, self.number, status, query=query, **values)
         )
 
-    def note(self, job: str, what: str, **values: Any) -> None:
+    def note(self, job: str, what: str, *, status: str = SUCCEEDED, **values: Any) -> None:
         """Record a row at the end of the run that is not about its queries.
 
         Args:
             job: another name than that of a stage, so that no reader takes it for a query's row.
             what: the row is about; in the column `query`.
+            status: of the row.
             values: further columns of `runs`.
         """
-        self.rows.append(LedgerRow(self.run_id, job, self.number, SUCCEEDED, query=what, **values))
+        self.rows.append(LedgerRow(self.run_id, job, self.number, status, query=what, **values))
 
     def untouched(self, query: str, from_epoch: int, to_epoch: int) -> None:
         """Move the watermark of a query without a commit; all such queries share one row."""

@@ -32,6 +32,7 @@ from weir.lake.delta.file_commits import Overtaken, Replacement, files_of, overw
 from weir.lake.delta.file_rows import columns_of, rows_of_files
 from weir.lake.delta.metadata import Metadata
 from weir.lake.delta.parquet_files import DataFile, write_files
+from weir.lake.delta.stored_table import StoredTable
 from weir.lake.lake import Lake
 from weir.lake.tables import Table
 
@@ -94,7 +95,7 @@ def _hash(of_column: hashlib.blake2b, value: object) -> int:
 
 def overwrite_hashed(
     lake: Lake, table: Table, rows: pa.Table, count: str | None, metadata: Metadata
-) -> None:
+) -> int:
     """Replace all rows of a table, and its columns; it is created if it is missing.
 
     Args:
@@ -103,6 +104,9 @@ def overwrite_hashed(
         rows: its columns; each row once.
         count: the column of multiplicities, if there is one.
         metadata: of the commit.
+
+    Returns:
+        The version of the commit.
     """
     with lake.using(table.name):
         stored = create_if_missing(lake, table)
@@ -115,48 +119,55 @@ def overwrite_hashed(
         overwrite(stored, written, schema, metadata=metadata.to_json(), guard=guard)
         checkpoint(f"{metadata.job}:after:{table.name}")
         lake.committed(table.name)
+        return stored.version()
 
 
-def change_hashed(
-    lake: Lake, table: Table, changes: RowChanges, metadata: Metadata, before: Metadata | None
-) -> None:
-    """Change multiplicities of rows by one commit, before which others may move rows.
+def change_hashed(lake: Lake, table: Table, changes: RowChanges, metadata: Metadata) -> int:
+    """Change multiplicities of rows by one commit; others, without metadata, only move rows.
 
     Args:
         lake: has the table.
         table: its definition, which has the columns of the stored table.
         changes: of its rows.
         metadata: of the commit.
-        before: of the newest commit, which commits that only move rows repeat.
+
+    Returns:
+        The version of the commit.
 
     Raises:
         UnknownRows: a row that is to vanish is not there; nothing is changed.
         Overtaken: another process changed the table meanwhile; nothing is changed.
+        Superseded: another run has the claim of this one.
     """
     with lake.using(table.name):
         stored = lake.existing(table.name)
         stored.update_incremental()
         change = _Change(lake, table, changes)
         change.look_up(stored)
-        change.separate(stored, before)
+        change.separate(stored, metadata.job)
         checkpoint(f"{metadata.job}:before:{table.name}")
         change.commit(stored, metadata)
         checkpoint(f"{metadata.job}:after:{table.name}")
+        version = stored.version()
         lake.committed(table.name)
-        tidy(lake, table.name, changes.count, metadata)
+        tidy(lake, table.name, changes.count, metadata.job)
+    return version
 
 
 @dataclass(slots=True)
 class _File:
     """A file with some of the rows that change.
 
-    stays, goes: its rows; `goes` are replaced or vanish.
+    Attributes:
+        path: as in the log.
+        size: in bytes.
+        stays: new files with its other rows, which no commit has yet.
+        goes: the rows that are replaced or vanish.
     """
 
     path: str
     size: int
-    bits: str
-    stays: pa.Table
+    stays: Sequence[DataFile]
     goes: pa.Table
 
 
@@ -219,57 +230,70 @@ class _Change:
                 before[i] = before.get(i, 0) + number
                 goes[position] = True
         if goes.any():
-            stays, gone = content.filter(pa.array(~goes)), content.filter(pa.array(goes))
-            self.files.append(_File(path, size, bits_of(path), stays, gone))
+            # Written at once: the rows of all these files may be those of the whole table.
+            stays = content.filter(pa.array(~goes))
+            written = self._write(stays, bits_of(path)) if stays.num_rows else []
+            self.files.append(_File(path, size, written, content.filter(pa.array(goes))))
 
-    def separate(self, stored: DeltaTable, metadata: Metadata | None) -> None:
+    def separate(self, stored: StoredTable, job: str) -> None:
         """Move the rows that go to a file of their own, where a file has others, too."""
-        mixed = [file for file in self.files if file.stays.num_rows]
+        mixed = [file for file in self.files if file.stays]
         if not mixed:
             return
         goes = pa.concat_tables([file.goes for file in mixed])
         moved = self._write(goes, "")
-        stay = [new for file in mixed for new in self._write(file.stays, file.bits)]
+        stay = [new for file in mixed for new in file.stays]
         old = [(file.path, file.size) for file in mixed]
-        _replace(stored, Replacement(old, [*moved, *stay], changes_data=False), metadata)
-        self.files = [file for file in self.files if not file.stays.num_rows]
-        for new in moved:
-            self.files.append(_File(new.name, new.size, "", self.schema.empty_table(), goes))
+        checkpoint(f"{job}:before:separated:{self.table.name}")
+        _replace(self.lake, stored, Replacement(old, [*moved, *stay], changes_data=False))
+        checkpoint(f"{job}:after:separated:{self.table.name}")
+        self.files = [file for file in self.files if not file.stays]
+        self.files += [_File(new.name, new.size, (), goes) for new in moved]
 
-    def commit(self, stored: DeltaTable, metadata: Metadata) -> None:
+    def commit(self, stored: StoredTable, metadata: Metadata) -> None:
         """Remove what goes and add what is new."""
         old = [(file.path, file.size) for file in self.files]
         new = self._write(self.added, "")
-        guard = self.lake.guard(self.table.name)
-        _replace(stored, Replacement(old, new, changes_data=True), metadata, guard)
+        _replace(self.lake, stored, Replacement(old, new, changes_data=True), metadata)
 
     def _write(self, rows: pa.Table, bits: str) -> list[DataFile]:
         return _write(self.lake, self.table.name, rows, bits)
 
 
-def tidy(lake: Lake, table_name: str, count: str | None, metadata: Metadata | None) -> None:
+def tidy(lake: Lake, table_name: str, count: str | None, job: str) -> None:
     """Split and merge files with the same bits, as long as there are too many rows or files.
 
-    The commits repeat the metadata of the newest one. Killed at any point, it has done part of its
-    work; rows and change feed stay the same.
+    A commit has all that is split and merged at once, and no metadata. Killed at any point, it has
+    done part of its work; rows and change feed stay the same.
     """
     with lake.using(table_name):
         table = lake.existing(table_name)
         while True:
             table.update_incremental()
-            crowded = next(_crowded(table), None)
-            if crowded is None:
+            moved = _tidied(lake, table, count)
+            if not moved.removed:
                 break
-            bits, files = crowded
-            schema = columns_of(table)
-            rows = _rows(lake, table_name, [path for path, _ in files], schema)
-            written = [*_split(lake, table_name, rows, hashes_of(rows, count), bits)]
-            moved = Replacement(files, written, changes_data=False)
+            checkpoint(f"{job}:before:tidied:{table_name}")
             try:
-                _replace(table, moved, metadata)
+                _replace(lake, table, moved)
             except Overtaken:
                 break
+            checkpoint(f"{job}:after:tidied:{table_name}")
     lake.committed(table_name)
+
+
+def _tidied(lake: Lake, table: StoredTable, count: str | None) -> Replacement:
+    """Write the rows of all bits whose files are too many, or have too many rows, once more."""
+    removed, added, schema = list[tuple[str, int]](), list[DataFile](), columns_of(table)
+    for bits, files in _crowded(table):
+        rows = _rows(lake, table.name, [path for path, _ in files], schema)
+        written = [*_split(lake, table.name, rows, hashes_of(rows, count), bits)]
+        is_split = any(bits_of(file.name) != bits for file in written)
+        # Few rows may take many files, if they are long.
+        if is_split or len(written) < len(files):
+            removed += files
+            added += written
+    return Replacement(removed, added, changes_data=False)
 
 
 def _crowded(table: DeltaTable) -> Iterator[tuple[str, list[tuple[str, int]]]]:
@@ -344,15 +368,13 @@ def _rows(lake: Lake, table_name: str, paths: Iterable[str], schema: pa.Schema) 
 
 
 def _replace(
-    table: DeltaTable,
-    replacement: Replacement,
-    metadata: Metadata | None,
-    guard: Any = None,
+    lake: Lake, table: StoredTable, replacement: Replacement, metadata: Metadata | None = None
 ) -> None:
     """Commit a replacement that was computed from the state that is open.
 
     Raises:
         Overtaken: another process replaced one of the files.
+        Superseded: another run has the claim of this one.
     """
     removed = {*replacement.removed}
 
@@ -362,4 +384,4 @@ def _replace(
         return replacement
 
     text = None if metadata is None else metadata.to_json()
-    replace(table, again, metadata=text, guard=guard)
+    replace(table, again, metadata=text, guard=lake.guard(table.name))

@@ -30,6 +30,7 @@ from weir.lake.delta.hashed_files import (
 )
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
+from weir.lake.ledger.fences import Fence, Superseded
 from weir.lake.tables import Column, Decimals, Table, current
 
 COLUMNS = (
@@ -93,7 +94,7 @@ def begin(lake: Lake, table: Table, numbers: Mapping[int, int]) -> None:
 
 
 def change(lake: Lake, table: Table, of: RowChanges, new: Metadata) -> None:
-    change_hashed(lake, table, of, new, metadata(new.watermark - 1))
+    change_hashed(lake, table, of, new)
 
 
 def metadata(epoch: int) -> Metadata:
@@ -184,6 +185,100 @@ def test_a_row_that_vanishes_must_be_there(lake: Lake) -> None:
     with pytest.raises(UnknownRows):
         change(lake, BAG, changes(BAG, {3: -1}), metadata(1))
     assert Lake(lake.root).version("current/q") == version
+
+
+MOVES = ["separated", "tidied"]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("move", MOVES)
+def test_a_run_that_lost_its_claim_moves_nothing(
+    lake: Lake, move: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(lake, SET, dict.fromkeys(range(5), 1))
+    early, late = run(lake, 1), list[Lake]()
+
+    def paused(name: str) -> None:
+        if name == f"publish:before:{move}:current/q" and not late:
+            # It resumes after another run.
+            late.append(run(lake, 2))
+            monkeypatch.setattr(hashed_files, "tidy", lambda *_: None)
+            change(late[0], SET, changes(SET, {100: 1}), metadata(9))
+
+    monkeypatch.setattr(hashed_files, "checkpoint", paused)
+    own = {0: -1} if move == "separated" else dict.fromkeys(range(20, 30), 1)
+    with pytest.raises(Superseded):
+        change(early, SET, changes(SET, own), metadata(1))
+    assert late
+    after = Lake(lake.root)
+    newest = after.last_metadata("current/q")
+    assert newest is not None
+    assert newest[1].watermark == 9
+    # The move was not committed.
+    assert after.version("current/q") == newest[0]
+
+
+def run(lake: Lake, number: int) -> Lake:
+    """A run under a claim, which has looked at the table."""
+    own = Lake(lake.root)
+    own.hold(Fence("publish", number))
+    assert own.exists("current/q")
+    return own
+
+
+@pytest.mark.usefixtures("small")
+def test_moves_have_no_metadata_and_are_one_commit_for_all_bits(lake: Lake) -> None:
+    begin(lake, SET, dict.fromkeys(range(40), 1))
+    before = lake.version("current/q") or 0
+    many = dict.fromkeys(range(100, 160), 1) | dict.fromkeys(range(5), -1)
+    version = change_hashed(lake, SET, changes(SET, many), metadata(1))
+    last = Lake(lake.root).version("current/q") or 0
+    assert version == before + 2
+    with_metadata = [
+        commit["version"]
+        for commit in Lake(lake.root).commits("current/q")
+        if commit["version"] > before and commit.get("userMetadata")
+    ]
+    assert with_metadata == [version]
+    # The root is split; then all those that got too many rows at once.
+    assert version < last <= version + 3
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("move", MOVES)
+def test_a_killed_move_changes_nothing(lake: Lake, move: str, when: str) -> None:
+    begin(lake, SET, dict.fromkeys(range(5), 1))
+    own = {0: -1, **dict.fromkeys(range(20, 30), 1)}
+    with dies_at(f"publish:{when}:{move}:current/q"):
+        change(lake, SET, changes(SET, own), metadata(1))
+    lake = Lake(lake.root)
+    newest = lake.last_metadata("current/q")
+    assert newest is not None
+    before, after = dict.fromkeys(range(5), 1), dict.fromkeys([*range(1, 5), *range(20, 30)], 1)
+    if newest[1].watermark == 0:
+        assert (move, stored(lake)) == ("separated", before)
+        change(lake, SET, changes(SET, own), metadata(1))
+    assert stored(lake) == after
+    assert feed(lake, 0, lake.version("current/q") or 0) == after
+
+
+@pytest.mark.usefixtures("small")
+def test_few_rows_in_many_files_stay_as_they_are(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As long rows do."""
+
+    def one_each(lake: Lake, name: str, rows: pa.Table, bits: str) -> list[Any]:
+        parts = [rows.slice(i, 1) for i in range(rows.num_rows)]
+        return [file for part in parts for file in original(lake, name, part, bits)]
+
+    original = hashed_files._write
+    monkeypatch.setattr(hashed_files, "_write", one_each)
+    begin(lake, SET, dict.fromkeys(range(5), 1))
+    before = lake.version("current/q")
+    hashed_files.tidy(lake, "current/q", None, "publish")
+    assert lake.version("current/q") == before
 
 
 @pytest.mark.parametrize("point", ["publish:before:current/q", "publish:after:current/q"])

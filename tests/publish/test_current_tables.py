@@ -16,6 +16,7 @@ from deltalake import DeltaTable
 from tests.support.dying import dies_at
 from tests.support.opened import call
 from tests.support.projects.handmade import Change, HandMadeLake
+from weir.compute.engine import Engine
 from weir.errors import QualityError, WeirError
 from weir.lake.ledger.runs import RETYPED, SUCCEEDED, LedgerRow, record
 from weir.lake.tables import CURRENT
@@ -280,6 +281,92 @@ def test_a_large_answer_has_no_table(lake: HandMadeLake, monkeypatch: pytest.Mon
     assert len(rows(lake)) == 4
     add(lake, *((1, B, number(n)) for n in range(3)))
     assert not is_there(lake)
+
+
+def test_by_default_a_table_costs_nothing(
+    lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WEIR_LIMITS__CURRENT_ROWS")
+    asked = list[str]()
+    monkeypatch.setattr(Completion, "current", lambda _, query: asked.append(query))
+    begin(lake, (1, A, number(1)))
+    add(lake, (1, A, number(2)))
+    assert publish(lake) == PublishResult()
+    assert not asked
+    assert not (Path(lake.settings.lake) / CURRENT.folder).exists()
+
+
+def test_tables_are_removed_when_the_limit_is_0_again(
+    lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(lake, (1, A, number(1)))
+    monkeypatch.delenv("WEIR_LIMITS__CURRENT_ROWS")
+    publish(lake)
+    assert not is_there(lake)
+    runs = open_lake(lake.settings).version("runs")
+    publish(lake)
+    # Nothing is to do: no claim is taken.
+    assert open_lake(lake.settings).version("runs") == runs
+
+
+def test_an_answer_that_the_driver_cannot_hold_is_tried_once(
+    lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as context:
+        context.setattr(Engine, "fetch_few", lambda *_, **__: None)
+        begin(lake, (1, A, number(1)))
+        runs = open_lake(lake.settings).version("runs")
+        assert publish(lake) == PublishResult()
+        assert open_lake(lake.settings).version("runs") == runs
+    add(lake, (1, B, number(2)))
+    assert len(rows(lake)) == 2
+
+
+def test_types_of_a_table_that_is_not_made_hold_nothing(
+    lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "2")
+    begin(lake, (1, A, number(1)))
+    add(lake, *((1, B, number(n)) for n in range(3)))
+    assert not is_there(lake)
+    add(lake, (1, C, '"x"'))
+
+
+def test_a_damaged_table_that_is_not_wanted_is_removed(lake: HandMadeLake) -> None:
+    begin(lake, (1, A, number(1)))
+    log = Path(lake.settings.lake) / CURRENT.name("q") / "_delta_log"
+    for commit in log.glob("*.json"):
+        commit.write_bytes(b"")
+    lake.query("q", f"#+ materialize: none\n{SELECT}")
+    publish(lake)
+    assert not is_there(lake)
+
+
+def test_a_failure_is_one_of_the_table(lake: HandMadeLake) -> None:
+    begin(lake, (1, A, number(42)))
+    lake.query("q", f"#+ types: {{o: date}}\n{SELECT}")
+    lake.ingest(1)
+    lake.leave_untouched("q", 1)
+    checked(lake)
+    with pytest.raises(WeirError, match="its table current/q is as before"):
+        publish(lake)
+    completion = Completion.read(open_lake(lake.settings))
+    published = completion.published("q")
+    assert published is not None
+    assert published.epoch == lake.epochs
+    assert completion.about_current["q"]["status"] == "failed"
+    assert completion.about_current["q"]["mode"] == "initial"
+
+
+def test_a_table_is_not_built_by_a_text_that_is_held(lake: HandMadeLake) -> None:
+    begin(lake, (2, A, number(1)))
+    shutil.rmtree(Path(lake.settings.lake) / CURRENT.name("q"))
+    lake.query("q", DISTINCT)
+    publish(lake)
+    assert not is_there(lake)
+    lake.query("q", SELECT)
+    publish(lake)
+    assert rows(lake) == [{"s": "http://a/a", "o": 1, "count": 2}]
 
 
 @pytest.mark.parametrize("point", ["before", "after"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,14 +13,15 @@ from hypothesis import strategies as st
 from weir.typed.column_type import (
     UNDECIDED,
     Cell,
-    ColumnType,
     Misfit,
+    TermType,
     cell,
     decide,
-    of_datatype,
     pinned,
     term,
 )
+from weir.typed.layout import Layout
+from weir.typed.rows import typed_rows
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 IRI, BLANK = "<http://a/b>", "_:b"
@@ -83,10 +85,17 @@ def test_everything_else_is_text(terms: list[str], datatype: str) -> None:
     assert (str(decided), decided.datatype) == ("text", datatype)
 
 
-def test_a_column_without_values_is_what_the_query_says_or_undecided() -> None:
+def test_a_column_without_values_is_undecided() -> None:
     assert decide([]) == UNDECIDED
-    assert decide([], of_datatype(f"{XSD}integer")) == pinned("integer")
-    assert str(decide([typed("2026-01-01", "date")], pinned("integer"))) == "date"
+
+
+def test_zeros_at_the_end_of_a_decimal_are_no_digits() -> None:
+    one = typed("1." + "0" * 40, "decimal")
+    rows = pa.table({"x": [one], "weight": [1]})
+    layout = Layout.of({"x": decide([one])}, is_set=True)
+    _, typed_ = typed_rows(layout, rows, {"x": pa.decimal128(38, 2)})
+    assert typed_["x"].to_pylist() == [1]
+    assert typed_["x_term"].to_pylist() == [one]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +216,7 @@ def test_terms_fit_the_type_that_they_decide(terms: set[str]) -> None:
 
 @given(st.sets(_ANY, min_size=1))
 def test_the_term_of_an_exact_cell_follows_from_it(terms: set[str]) -> None:
-    decided: ColumnType = decide(terms)
+    decided: TermType = decide(terms)
     cells = [(one, cell(decided, one)) for one in sorted(terms)]
     for one, own in cells:
         if own.is_exact:

@@ -97,7 +97,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     schema = pa.schema([(name, pa.string()) for name in names])
     rows = pa.Table.from_pylist(records, schema)
-    layout = Layout.of(decided_types(rows, {}, {}), is_set=True)
+    layout = Layout.of(decided_types(rows, {}), is_set=True)
     layout, typed = typed_state(layout, rows)
     lake = Lake(str(tmp_path_factory.mktemp("lake")))
     table = layout.table("q")

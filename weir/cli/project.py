@@ -244,7 +244,7 @@ def retype(
 
     settings = Options.of(context).settings()
     lake, table = open_lake(settings), CURRENT.name(query)
-    if Completion.read(lake).current(query) is None:
+    if Completion.read(lake).layout(query) is None:
         known = meant(query, lake.owners(CURRENT))
         raise ConfigurationError(
             f"there is no table {table}", settings.lake, f"{known}The next run decides its types."

@@ -15,7 +15,7 @@ from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import CURRENT
 from weir.progress.completion import Completion
-from weir.typed.column_type import ColumnType, term
+from weir.typed.column_type import TermType, term
 from weir.typed.layout import TypedColumn, stored_type
 
 _INSTANT_0 = datetime(1970, 1, 1, tzinfo=UTC)
@@ -52,7 +52,7 @@ def _exact_term(own: TypedColumn, function: str) -> exp.Expr:
     return said if own.term is None else exp.func("coalesce", column(own.term), said)
 
 
-def _create_function(bindings: Bindings, name: str, type_: ColumnType) -> None:
+def _create_function(bindings: Bindings, name: str, type_: TermType) -> None:
     """Create the function that gives the term of an exact cell of a column."""
     sql = "BIGINT" if type_.name == "timestamp" else str(stored_type(type_))
     sql = "VARCHAR" if sql == "STRING" else sql
@@ -61,7 +61,7 @@ def _create_function(bindings: Bindings, name: str, type_: ColumnType) -> None:
     )
 
 
-def _terms_of(type_: ColumnType) -> Callable[[Any, Any], Any]:
+def _terms_of(type_: TermType) -> Callable[[Any, Any], Any]:
     def terms(values: Any, languages: Any) -> Any:
         cells = zip(values.to_pylist(), languages.to_pylist(), strict=True)
         return pa.array(_terms(type_, cells), pa.string())
@@ -69,7 +69,7 @@ def _terms_of(type_: ColumnType) -> Callable[[Any, Any], Any]:
     return terms
 
 
-def _terms(type_: ColumnType, cells: Any) -> Iterator[str | None]:
+def _terms(type_: TermType, cells: Any) -> Iterator[str | None]:
     for value, language in cells:
         if value is None:
             yield None

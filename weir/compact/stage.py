@@ -133,8 +133,7 @@ def compact_lake(project: Project, run_id: str, progress: Progress = silent) -> 
         progress(f"merging and deleting files of {counted(len(names), 'table')}")
         fewer = {name: compact_files(lake, name, limits.file_bytes) for name in names}
         # Publish merges the files of these, by the hashes of their rows.
-        current = [CURRENT.name(query.name) for query in Catalog.of(settings).members]
-        names += [name for name in current if lake.exists(name)]
+        names += [CURRENT.name(name) for name in lake.owners(CURRENT)]
         deleted = {name: vacuum(lake, name) for name in names}
         delete_commits(lake, traversals)
         for name in names:

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from weir.definitions.front_matter import FrontMatter, Head
 from weir.errors import ConfigurationError
 from weir.text.near import meant
-from weir.typed.column_type import ColumnType, pinned
+from weir.typed.column_type import TermType, pinned
 
 
 def _is_type(text: str) -> str:
@@ -44,25 +44,21 @@ class CurrentTable:
     Attributes:
         is_wanted: whether there is one.
         pins: the types that the front matter names, by variable.
-        expected: the types that variables have by the text, before there is a value.
         comment: what the answer is, or empty.
         comments: what columns are, by variable.
     """
 
     is_wanted: bool = True
-    pins: Mapping[str, ColumnType] = field(default_factory=dict)
-    expected: Mapping[str, ColumnType] = field(default_factory=dict)
+    pins: Mapping[str, TermType] = field(default_factory=dict)
     comment: str = ""
     comments: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, said: TableFrontMatter, expected: Mapping[str, ColumnType] | None = None
-    ) -> CurrentTable:
+    def of(cls, said: TableFrontMatter) -> CurrentTable:
         """The table of a definition with a front matter."""
         pins = {name: pinned(text) for name, text in said.types.items()}
         wanted = said.materialize == "current"
-        return cls(wanted, pins, expected or {}, said.description, said.columns)
+        return cls(wanted, pins, said.description, said.columns)
 
 
 def check_columns(head: Head[AnyTable], columns: Collection[str]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger.runs import DROPPED, FAILED, RETYPED, SUCCEEDED, UNTOUCHED
+from weir.lake.ledger.runs import DROPPED, FAILED, REMOVED, RETYPED, SUCCEEDED, UNTOUCHED
 from weir.lake.ledger.summary import read_ledger
 from weir.lake.tables import ANSWERS, CURRENT, EMBEDDINGS
 from weir.progress.backlog import Backlog, backlog_of
@@ -74,6 +74,7 @@ class Completion:
     _watermarks: dict[tuple[_Job, str], Watermark | None] = field(
         default_factory=dict, init=False, repr=False
     )
+    _damaged_tables: dict[str, DamagedTable] = field(default_factory=dict, init=False, repr=False)
     _works: dict[str, Backlog | DamagedTable | None] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -104,12 +105,33 @@ class Completion:
     def current(self, query: str) -> Watermark | None:
         """How far the table `current/<query>` is complete; None if there is none.
 
-        None also if its log is damaged: then it is written again.
+        None also if its log is damaged (`damaged_table`): then it is written again.
         """
+        if query in self._damaged_tables:
+            return None
         try:
             return self._watermark(ABOUT_CURRENT, query, CURRENT.name(query))
-        except DamagedTable:
+        except DamagedTable as error:
+            self._damaged_tables[query] = error
             return None
+
+    def damaged_table(self, query: str) -> DamagedTable | None:
+        """Why the log of the table `current/<query>` cannot be read; None if it can, or is none."""
+        self.current(query)
+        return self._damaged_tables.get(query)
+
+    def has_table(self, query: str) -> bool:
+        """Whether the ledger knows of a table `current/<query>`; nothing else is asked."""
+        row = self.about_current.get(query)
+        return row is not None and row["mode"] not in (None, DROPPED, REMOVED)
+
+    def may_be_built(self, query: str, published: Watermark, most: int) -> bool:
+        """Whether a table may be made of a published answer: if it has at most `most` rows."""
+        row, extra = self.about_current.get(query), published.metadata.extra
+        if row is not None and row["mode"] == REMOVED and row["table_version"] == published.version:
+            # A run could not.
+            return False
+        return bool(extra["columns"]) and int(extra["rows"]) <= most
 
     def follows(self, query: str) -> bool:
         """Whether there is a table `current/<query>` that equals the published answer."""
@@ -125,7 +147,7 @@ class Completion:
         """
         from weir.typed.layout import Layout
 
-        stored, row = self.current(query), self._about_current.get(query)
+        stored, row = self.current(query), self.about_current.get(query)
         if row is not None and row["mode"] in (DROPPED, RETYPED):
             # A later commit may not be in the ledger yet.
             version = None if stored is None else stored.version
@@ -233,7 +255,7 @@ class Completion:
         }
 
     @cached_property
-    def _about_current(self) -> Mapping[str, dict[str, Any]]:
+    def about_current(self) -> Mapping[str, dict[str, Any]]:
         """The newest row about each table `current/<query>`."""
         return {row["query"]: row for row in self._about_queries(ABOUT_CURRENT)}
 

@@ -35,19 +35,18 @@ from weir.lake.delta.hashed_files import (
 )
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.ledger.runs import FAILED
+from weir.lake.ledger.runs import FAILED, REMOVED
 from weir.lake.tables import ANSWER_COLUMNS, ANSWERS, CURRENT, Table
 from weir.progress.completion import ABOUT_CURRENT, FOLLOWS, LAYOUT, Completion
 from weir.progress.watermarks import Watermark, watermark
 from weir.settings import Limits
 from weir.stage import Claim, Progress
-from weir.typed.column_type import ColumnType
+from weir.typed.column_type import TermType
 from weir.typed.layout import Layout, stored_type
 from weir.typed.rows import WrongType, decided_types, typed_rows
 
 _LOG = "log"
 """A key in the metadata: which table the log is that the table follows."""
-REMOVED = "removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,23 +61,31 @@ class NotFollowed:
 
 def is_behind(completion: Completion, query: Definition, limits: Limits) -> bool:
     """Whether a run has to write, or remove, the table of a query."""
-    published, stored = completion.published(query.name), completion.current(query.name)
-    if published is None:
+    published = completion.published(query.name)
+    if published is None or not is_concerned(completion, query, limits):
+        return False
+    stored = completion.current(query.name)
+    is_there = stored is not None or completion.damaged_table(query.name) is not None
+    if not _is_wanted(query, limits):
+        return is_there
+    if published.metadata.fingerprint != query.fingerprint:
+        # The answer is that of another text, until the edit is published.
         return False
     if stored is None:
-        return _may_be_built(query, published, limits)
-    if not query.current.is_wanted or not limits.current_rows:
-        return True
+        return is_there or completion.may_be_built(query.name, published, limits.current_rows)
     if not completion.follows(query.name):
         return True
     layout = completion.layout(query.name)
     return layout is None or not _is_as_pinned(layout, query)
 
 
-def _may_be_built(query: Definition, published: Watermark, limits: Limits) -> bool:
-    rows = int(published.metadata.extra["rows"])
-    has_columns = bool(published.metadata.extra["columns"])
-    return query.current.is_wanted and has_columns and rows <= limits.current_rows > 0
+def is_concerned(completion: Completion, query: Definition, limits: Limits) -> bool:
+    """Whether a query has a table, or may have one; by the ledger alone."""
+    return _is_wanted(query, limits) or completion.has_table(query.name)
+
+
+def _is_wanted(query: Definition, limits: Limits) -> bool:
+    return query.current.is_wanted and limits.current_rows > 0
 
 
 def _is_as_pinned(layout: Layout, query: Definition) -> bool:
@@ -89,7 +96,7 @@ def _is_as_pinned(layout: Layout, query: Definition) -> bool:
     )
 
 
-def _is_same(one: ColumnType, other: ColumnType) -> bool:
+def _is_same(one: TermType, other: TermType) -> bool:
     return (one.name, one.scale) == (other.name, other.scale)
 
 
@@ -119,20 +126,23 @@ class CurrentTables:
             return [failed for failed in threads.map(self._follow, queries) if failed is not None]
 
     def _follow(self, query: Definition) -> NotFollowed | None:
-        published = watermark(self.lake, ANSWERS.name(query.name), "publish", None)
-        if published is None:
-            return None
+        epoch, before = 0, self.completion.about_current.get(query.name)
         try:
-            _Follower(self, query, published).follow()
+            published = watermark(self.lake, ANSWERS.name(query.name), "publish", None)
+            if published is not None:
+                epoch = published.epoch
+                _Follower(self, query, published).follow()
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             reported = as_user_error(error) or error
             lines = str(reported).strip().splitlines() or [type(error).__name__]
             reason = f"its table {CURRENT.name(query.name)} is as before: {lines[0]}"
-            epoch = published.epoch
-            self.run.report(
+            # As the newest row about the table, it repeats what the one before it says.
+            self.run.note(
+                ABOUT_CURRENT,
                 query.name,
                 status=FAILED,
-                mode="current",
+                mode=before and before["mode"],
+                table_version=before and before["table_version"],
                 reason=reason,
                 from_epoch=epoch,
                 to_epoch=epoch,
@@ -154,16 +164,25 @@ class _Follower:
     def follow(self) -> None:
         """Take over what was appended to the log, or compute the table from it."""
         limits = self.tables.limits
-        if not (self.query.current.is_wanted and limits.current_rows):
+        if not _is_wanted(self.query, limits):
             self._remove("it is not wanted")
+            return
+        if self.published.metadata.fingerprint != self.query.fingerprint:
+            # Whether the answer is a set is that of another text.
             return
         if self._is_damaged():
             self.lake.remove(CURRENT.name(self.name))
             self.stored = None
         if self._take_over():
             return
-        if not _may_be_built(self.query, self.published, limits) or not self._build():
+        if int(self.published.metadata.extra["rows"]) > limits.current_rows:
             self._remove(f"the answer has more than {limits.current_rows:,} rows")
+        elif self.tables.completion.may_be_built(self.name, self.published, limits.current_rows):
+            if not self._build():
+                why = "the driver cannot hold the answer; its next change is tried"
+                self._remove(why, self.published.version)
+        else:
+            self._remove("the answer has no columns")
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -201,11 +220,11 @@ class _Follower:
             if layout != self.layout:
                 add_missing_columns(self.lake, table)
             of_rows = RowChanges(rows.select(names), weights, layout.count)
-            change_hashed(self.lake, table, of_rows, metadata, stored.metadata)
+            version = change_hashed(self.lake, table, of_rows, metadata)
         except (UnknownRows, Overtaken, DamagedTable) as error:
             self.tables.progress(f"{table.name} is computed from the log: {error}")
             return False
-        self._note(metadata, changes.num_rows)
+        self._note(metadata, version, changes.num_rows)
         return True
 
     def _has_columns(self, layout: Layout) -> bool:
@@ -248,8 +267,9 @@ class _Follower:
         layout = self._decided(rows)
         layout, typed = self._typed(layout, rows)
         metadata = self._metadata(layout, "initial" if self.stored is None else "rebuilt")
-        overwrite_hashed(self.lake, self._table(layout), typed, layout.count, metadata)
-        self._note(metadata, rows.num_rows)
+        table = self._table(layout)
+        version = overwrite_hashed(self.lake, table, typed, layout.count, metadata)
+        self._note(metadata, version, rows.num_rows)
         made = "made" if self.stored is None else "computed again"
         rows_ = counted(rows.num_rows, "row")
         self.tables.progress(f"{CURRENT.name(self.name)}: {made}, {rows_}")
@@ -258,14 +278,14 @@ class _Follower:
     def _decided(self, rows: pa.Table) -> Layout:
         """The layout for the state; columns keep the types that were decided before."""
         known = {} if self.layout is None else self.layout.types
-        pins, expected = self.query.current.pins, self.query.current.expected
+        pins = self.query.current.pins
         kept = {
             name: type_
             for name, type_ in known.items()
             if type_.decided and (name not in pins or _is_same(type_, pins[name]))
         }
         new = [name for name in self.variables if name not in kept]
-        decided = {**kept, **decided_types(rows.select(new), expected, pins)}
+        decided = {**kept, **decided_types(rows.select(new), pins)}
         types = {name: decided[name] for name in self.variables}
         return Layout.of(types, is_set=self.query.is_set)
 
@@ -295,7 +315,7 @@ class _Follower:
             },
         )
 
-    def _note(self, metadata: Metadata, rows: int) -> None:
+    def _note(self, metadata: Metadata, version: int, rows: int) -> None:
         self.tables.run.note(
             ABOUT_CURRENT,
             self.name,
@@ -304,16 +324,19 @@ class _Follower:
             to_epoch=metadata.watermark,
             rows_out=rows,
             seconds=time.monotonic() - self.started,
-            table_version=self.lake.version(CURRENT.name(self.name)),
+            table_version=version,
             commit_metadata=metadata.to_json(),
         )
 
-    def _remove(self, why: str) -> None:
+    def _remove(self, why: str, tried: int | None = None) -> None:
+        """Remove the table, if it is there; `tried`: the version of the log it cannot be of."""
         name = CURRENT.name(self.name)
-        if self.stored is None:
+        if self.lake.exists(name):
+            self.lake.remove(name)
+        elif tried is None:
             return
-        self.lake.remove(name)
-        self.tables.run.note(ABOUT_CURRENT, self.name, mode=REMOVED, reason=why)
+        note = self.tables.run.note
+        note(ABOUT_CURRENT, self.name, mode=REMOVED, reason=why, table_version=tried)
         self.tables.progress(f"{name}: removed, {why}")
 
 

@@ -25,7 +25,7 @@ from weir.progress.completion import Completion
 from weir.progress.held import why_held
 from weir.progress.verdicts import can_be_accepted
 from weir.project import Project
-from weir.publish.current_tables import CurrentTables, behind
+from weir.publish.current_tables import CurrentTables, behind, is_concerned
 from weir.publish.publication import Publication, move_watermark, publish
 from weir.remotes.readiness import NotReady, Readiness
 from weir.stage import Progress, StageResult, claimed, silent
@@ -142,7 +142,11 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
             done += publish(engine, lake, run, ready, limits.parallel_queries, progress)
             left |= {publication.query for publication in PublishResult(tuple(done)).published}
             tables = CurrentTables(engine, lake, run, limits, completion, progress)
-            queries = [query for query in catalog.members if query.name in left]
+            queries = [
+                query
+                for query in catalog.members
+                if query.name in left and is_concerned(completion, query, limits)
+            ]
             done += [
                 Publication(
                     table.query, "failed", table.epoch, reason=table.reason, cause=table.cause

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Literal, get_args
 
 from weir.rdf.terms import XSD_STRING, Blank, Iri, iri, literal
@@ -48,7 +48,7 @@ PlainValue = int | Decimal | float | bool | date | datetime | str
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnType:
+class TermType:
     """The type of a column.
 
     Attributes:
@@ -89,7 +89,7 @@ class Misfit(ValueError):  # noqa: N818  (named after what is wrong)
     """A term that a column of a type cannot have; the message says why."""
 
 
-TEXT = ColumnType("text", XSD_STRING)
+TEXT = TermType("text", XSD_STRING)
 UNDECIDED = replace(TEXT, decided=False)
 _DATATYPES: dict[TypeName, str] = {
     "integer": f"{XSD}integer",
@@ -102,7 +102,7 @@ _DATATYPES: dict[TypeName, str] = {
 }
 
 
-def pinned(text: str) -> ColumnType:
+def pinned(text: str) -> TermType:
     """The type that a definition names: `integer`, `decimal(4)`, `date`, ...
 
     Raises:
@@ -115,25 +115,14 @@ def pinned(text: str) -> ColumnType:
         names = ", ".join(TYPE_NAMES)
         raise ValueError(f"{text!r} is no type: these are {names}; decimal(4) has four decimals")
     digits = (int(scale) if scale else _PINNED_SCALE) if name == "decimal" else 0
-    return ColumnType(name, _DATATYPES[name], digits)
+    return TermType(name, _DATATYPES[name], digits)
 
 
-def of_datatype(datatype: str) -> ColumnType:
-    """The type of a column whose terms are known to be literals of a datatype, before any is."""
-    for name, known in _DATATYPES.items():
-        if known == datatype:
-            return ColumnType(name, datatype, _SCALES[-1] if name == "decimal" else 0)
-    return ColumnType("text", datatype)
-
-
-def decide(
-    terms: Collection[str], expected: ColumnType | None = None, pin: ColumnType | None = None
-) -> ColumnType:
+def decide(terms: Collection[str], pin: TermType | None = None) -> TermType:
     """The type of a column with these terms.
 
     Args:
         terms: in N-Triples form, each once.
-        expected: the type if there are no terms; by default it stays undecided.
         pin: the type that is wanted; the terms decide only which of them are canonical.
 
     Raises:
@@ -141,7 +130,7 @@ def decide(
     """
     values = [parse(term) for term in terms]
     if pin is None:
-        return _decided(values) if values else expected or UNDECIDED
+        return _decided(values) if values else UNDECIDED
     if pin.name == "text":
         return _text_type(values) if values else pin
     own = [value for value in values if _family(value) == _family_of(pin.name)]
@@ -151,7 +140,7 @@ def decide(
     return typed
 
 
-def cell(type_: ColumnType, term: str) -> Cell:
+def cell(type_: TermType, term: str) -> Cell:
     """What a term is in a column of a type.
 
     Raises:
@@ -169,7 +158,7 @@ def cell(type_: ColumnType, term: str) -> Cell:
     return Cell(plain, is_exact=_is_canonical(type_, value, plain))
 
 
-def term(type_: ColumnType, value: PlainValue, language: str | None = None) -> str:
+def term(type_: TermType, value: PlainValue, language: str | None = None) -> str:
     """The term of an exact cell: the reverse of `cell`.
 
     Args:
@@ -185,7 +174,7 @@ def term(type_: ColumnType, value: PlainValue, language: str | None = None) -> s
     return literal(value, type_.datatype, language)
 
 
-def _text(type_: ColumnType, value: Value) -> Cell:
+def _text(type_: TermType, value: Value) -> Cell:
     match value:
         case Iri(address):
             return Cell(address, is_exact=type_.datatype == RESOURCE)
@@ -197,7 +186,7 @@ def _text(type_: ColumnType, value: Value) -> Cell:
             return Cell(value.lexical, is_exact=type_.datatype == datatype_of(value))
 
 
-def _plain(type_: ColumnType, value: Value) -> PlainValue:
+def _plain(type_: TermType, value: Value) -> PlainValue:
     """The value of a well-typed literal of the family of a type.
 
     Raises:
@@ -243,7 +232,8 @@ def _decimal(scale: int, number: int | Decimal) -> Decimal:
         raise Misfit(f"it has {fraction} digits after the point, and the column has {scale}")
     if whole > DIGITS - scale:
         raise Misfit(f"it has {whole} digits before the point, and the column {DIGITS - scale}")
-    return Decimal(number)
+    # Zeros at the end are more digits than Arrow takes.
+    return Decimal(number).quantize(Decimal(1).scaleb(-scale), context=Context(prec=DIGITS))
 
 
 def _digits(number: int | Decimal) -> tuple[int, int]:
@@ -289,7 +279,7 @@ def _instant(moment: Moment) -> datetime:
         raise Misfit("its year is not within 1 and 9999") from None
 
 
-def _is_canonical(type_: ColumnType, value: Value, plain: PlainValue) -> bool:
+def _is_canonical(type_: TermType, value: Value, plain: PlainValue) -> bool:
     """Whether a literal is the one that its value stands for in a column of a type."""
     if isinstance(value, Iri | Blank) or datatype_of(value) != type_.datatype:
         return False
@@ -298,7 +288,7 @@ def _is_canonical(type_: ColumnType, value: Value, plain: PlainValue) -> bool:
     return value.lexical == _canonical(type_, plain) and not is_negative_zero
 
 
-def _canonical(type_: ColumnType, plain: PlainValue) -> str:
+def _canonical(type_: TermType, plain: PlainValue) -> str:
     """The canonical lexical form of a value."""
     match type_.name, plain:
         case "double", float(number):
@@ -357,7 +347,7 @@ def _family(value: Value) -> _Family:
     return "text"
 
 
-def _decided(values: Sequence[Value]) -> ColumnType:
+def _decided(values: Sequence[Value]) -> TermType:
     families = {_family(value) for value in values}
     if len(families) == 1:
         (family,) = families
@@ -367,18 +357,18 @@ def _decided(values: Sequence[Value]) -> ColumnType:
     return _text_type(values)
 
 
-def _typed(family: _Family, values: Sequence[Value]) -> ColumnType | None:
+def _typed(family: _Family, values: Sequence[Value]) -> TermType | None:
     """The type of literals of one family; None if it is text: no value, or one out of range."""
     well_typed = [
         value for value in values if not isinstance(value, Opaque) or value.datatype == _STAMP
     ]
     if family == "text" or not well_typed:
         return None
-    typed: ColumnType | None
+    typed: TermType | None
     if family == "number":
         typed = _number_type([value for value in well_typed if isinstance(value, Number)])
     else:
-        typed = ColumnType(family, _DATATYPES[family])
+        typed = TermType(family, _DATATYPES[family])
     if typed is None:
         return None
     try:
@@ -389,22 +379,22 @@ def _typed(family: _Family, values: Sequence[Value]) -> ColumnType | None:
     return _with_canonical(typed, well_typed)
 
 
-def _number_type(numbers: Sequence[Number]) -> ColumnType | None:
+def _number_type(numbers: Sequence[Number]) -> TermType | None:
     kinds: set[NumericType] = {number.type for number in numbers}
     if kinds & {"double", "float"}:
-        return ColumnType("double", _DATATYPES["double"])
+        return TermType("double", _DATATYPES["double"])
     exact = [number.value for number in numbers if not isinstance(number.value, float)]
     if kinds == {"integer"} and all(-(2**63) <= number < 2**63 for number in exact):
-        return ColumnType("integer", _DATATYPES["integer"])
+        return TermType("integer", _DATATYPES["integer"])
     digits = [_digits(number) for number in exact]
     whole, fraction = (max(parts) for parts in zip(*digits, strict=True))
     scales = (0,) if kinds == {"integer"} else _SCALES
     fitting = (s for s in (*scales, fraction) if fraction <= s and whole <= DIGITS - s)
     scale = next(fitting, None)
-    return None if scale is None else ColumnType("decimal", _DATATYPES["decimal"], scale)
+    return None if scale is None else TermType("decimal", _DATATYPES["decimal"], scale)
 
 
-def _with_canonical(type_: ColumnType, values: Sequence[Value]) -> ColumnType:
+def _with_canonical(type_: TermType, values: Sequence[Value]) -> TermType:
     """A type with the datatype and the zone that most of its values have."""
     literals = [value for value in values if not isinstance(value, Iri | Blank)]
     moments = [value.moment for value in values if isinstance(value, DateTime)]
@@ -412,14 +402,14 @@ def _with_canonical(type_: ColumnType, values: Sequence[Value]) -> ColumnType:
     return replace(type_, datatype=_most_common([*map(datatype_of, literals)]), zoned=zoned)
 
 
-def _text_type(values: Sequence[Value]) -> ColumnType:
+def _text_type(values: Sequence[Value]) -> TermType:
     if all(isinstance(value, Iri | Blank) for value in values):
-        return ColumnType("text", RESOURCE)
+        return TermType("text", RESOURCE)
     literals = [value for value in values if not isinstance(value, Iri | Blank)]
     datatypes = [
         XSD_STRING if isinstance(value, LangText) else datatype_of(value) for value in literals
     ]
-    return ColumnType("text", _most_common(datatypes))
+    return TermType("text", _most_common(datatypes))
 
 
 def _most_common(datatypes: Sequence[str]) -> str:

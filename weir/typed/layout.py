@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, assert_never
 
 from weir.lake.tables import Column, ColumnType, Decimals, Table, current
-from weir.typed.column_type import ColumnType as TermType
+from weir.typed.column_type import TermType
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weir.typed.column_type import Cell, ColumnType, Misfit, cell, decide
+from weir.typed.column_type import Cell, Misfit, TermType, cell, decide
 from weir.typed.layout import Layout
 
 
@@ -19,24 +19,19 @@ class WrongType(Exception):  # noqa: N818  (named after what is wrong)
 
     column: str
     term: str
-    type: ColumnType
+    type: TermType
     reason: str
 
     def __str__(self) -> str:
         return f"?{self.column} is {self.type}, and {self.term} does not fit: {self.reason}"
 
 
-def decided_types(
-    rows: pa.Table,
-    expected: Mapping[str, ColumnType],
-    pins: Mapping[str, ColumnType],
-) -> dict[str, ColumnType]:
+def decided_types(rows: pa.Table, pins: Mapping[str, TermType]) -> dict[str, TermType]:
     """The types of the columns of an answer, from its terms.
 
     Args:
         rows: a column of terms per variable.
-        expected: what the text of the query says of variables.
-        pins: what its front matter says.
+        pins: what the front matter says.
 
     Raises:
         WrongType: a term does not fit a type of the front matter.
@@ -46,7 +41,7 @@ def decided_types(
         terms = distinct(rows[name])
         pin = pins.get(name)
         try:
-            types[name] = decide(terms, expected.get(name), pin)
+            types[name] = decide(terms, pin)
         except Misfit:
             assert pin is not None, "only a type that is wanted is wrong"
             check_fits(name, pin, terms)
@@ -54,7 +49,7 @@ def decided_types(
     return types
 
 
-def check_fits(name: str, type_: ColumnType, terms: list[str]) -> None:
+def check_fits(name: str, type_: TermType, terms: list[str]) -> None:
     """Check that terms fit a type.
 
     Raises:
@@ -73,14 +68,14 @@ def distinct(column: Any) -> list[str]:
 
 
 def typed_rows(
-    layout: Layout, rows: pa.Table, schema_of: Mapping[str, pa.DataType]
+    layout: Layout, rows: pa.Table, arrow_types: Mapping[str, pa.DataType]
 ) -> tuple[Layout, pa.Table]:
     """The rows of a table, and its layout with the columns that they need.
 
     Args:
         layout: of the table.
         rows: a column of terms per variable, and `weight`.
-        schema_of: the Arrow type of each variable.
+        arrow_types: the Arrow type of each variable.
 
     Raises:
         WrongType: a term does not fit the type of its column.
@@ -88,7 +83,7 @@ def typed_rows(
     values, languages, terms = dict[str, Any](), dict[str, Any](), dict[str, Any]()
     for column in layout.columns:
         cells = _cells(column.name, column.type, rows[column.name])
-        values[column.name] = cells.values(schema_of[column.name])
+        values[column.name] = cells.values(arrow_types[column.name])
         languages[column.name], terms[column.name] = cells.languages(), cells.terms()
     layout = layout.with_columns(
         {name for name, column in languages.items() if column is not None},
@@ -132,7 +127,7 @@ class _Cells:
         return pa.array(values, type_).take(self.indices)
 
 
-def _cells(name: str, type_: ColumnType, column: Any) -> _Cells:
+def _cells(name: str, type_: TermType, column: Any) -> _Cells:
     encoded: Any = column.combine_chunks().dictionary_encode()
     cells = []
     for term in encoded.dictionary.to_pylist():

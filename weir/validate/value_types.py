@@ -18,7 +18,7 @@ from weir.plan.plan import ANSWER
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.settings import Limits
-from weir.typed.column_type import ColumnType, Misfit, cell
+from weir.typed.column_type import Misfit, TermType, cell
 from weir.typed.rows import distinct
 
 VALUES_FIT = "values_fit_their_types"
@@ -42,21 +42,27 @@ def type_results(
     """
     results = {}
     for name, (query, item) in work.items():
-        types = _types(completion, query) if limits.current_rows else {}
+        types = _types(completion, query, limits) if limits.current_rows else {}
         names = dict(item.columns)
         typed = {names[own]: (own, type_) for own, type_ in types.items() if own in names}
         if not typed:
             continue
         rows = _values(engine, item, [f"v{number}" for number in typed], limits)
         if rows is not None:
-            results[name] = _result(name, rows, typed)
+            results[name] = _result(query, rows, typed)
     return results
 
 
-def _types(completion: Completion, query: Definition) -> dict[str, ColumnType]:
-    """The types of the columns that cannot have any term."""
-    said = query.current
+def _types(completion: Completion, query: Definition, limits: Limits) -> dict[str, TermType]:
+    """The types of the columns that cannot have any term; none if no table is there or made."""
+    said, published = query.current, completion.published(query.name)
     if not said.is_wanted:
+        return {}
+    if (
+        published is not None
+        and completion.current(query.name) is None
+        and not completion.may_be_built(query.name, published, limits.current_rows)
+    ):
         return {}
     layout = completion.layout(query.name)
     types = {**({} if layout is None else layout.types), **said.pins}
@@ -82,22 +88,26 @@ def _values(engine: Engine, item: Backlog, names: list[str], limits: Limits) -> 
         return None if count > most else own.fetch_few(relation, count, most=most)
 
 
-def _result(query: str, rows: Any, typed: Mapping[int, tuple[str, ColumnType]]) -> QualityResult:
+def _result(
+    query: Definition, rows: Any, typed: Mapping[int, tuple[str, TermType]]
+) -> QualityResult:
     wrong = []
     for position, (name, type_) in typed.items():
         for term in distinct(rows[f"v{position}"]):
             try:
                 cell(type_, term)
             except Misfit as misfit:
-                wrong.append(f"?{name} is {type_}, and {term} does not fit: {misfit}")
-    hint = f"`weir retype {query}` has the types decided again"
+                hint = f"`weir retype {query.name}` has the types decided again"
+                if name in query.current.pins:
+                    hint = "its front matter says so"
+                wrong.append(f"?{name} is {type_}, and {term} does not fit: {misfit}; {hint}")
     return QualityResult(
         suite="answers",
-        scope=query,
+        scope=query.name,
         expectation=VALUES_FIT,
         sentence=_SENTENCE,
         success=not wrong,
         unexpected_rows=len(wrong),
         examples=tuple(wrong[:_SHOWN]),
-        detail=f"{wrong[0]}; {hint}" if wrong else "",
+        detail=wrong[0] if wrong else "",
     )
