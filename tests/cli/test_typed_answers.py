@@ -11,9 +11,12 @@ from tests.support.opened import call
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake
 from weir.audit.stage import examined
+from weir.errors import QualityError
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.lake import Lake
 from weir.lake.tables import CURRENT
+from weir.pending import Pending
+from weir.progress.completion import Completion
 from weir.project import open_lake
 from weir.publish.stage import publish_answers
 from weir.validate.stage import validate_answers
@@ -106,17 +109,40 @@ def test_a_table_that_is_behind_is_not_read(weir: Weir, people: HandMadeLake) ->
 
 
 def test_retype_has_the_next_run_decide_again(weir: Weir, people: HandMadeLake) -> None:
+    gone = [(2, -1, *row) for row in ROWS]
+    people.ingest(1)
+    people.maintain("people", [*gone, (2, 1, A, '"old"', None, None, None, None)], base=1)
+    with pytest.raises(QualityError, match="age is integer"):
+        call(validate_answers, people.settings, "v")
     assert "The next run decides" in weir("retype", "people").out
     run(people)
     described = weir("sql", "DESCRIBE people_current", "--output", "json").json
-    assert described[1]["column_type"] == "BIGINT"
+    assert described[1]["column_type"] == "VARCHAR"
     called = weir("retype", "peeple")
     assert (called.code, "there is no table current/peeple" in called.err) == (2, True)
 
 
 def test_drop_removes_the_table_and_its_types(weir: Weir, people: HandMadeLake) -> None:
     assert "Deleted current/people." in weir("drop", "people", "--yes").out
-    assert not open_lake(people.settings).exists(CURRENT.name("people"))
+    lake = open_lake(people.settings)
+    assert not lake.exists(CURRENT.name("people"))
+    completion = Completion.read(lake)
+    assert (completion.layout("people"), completion.has_table("people")) == (None, False)
+
+
+def test_retype_works_for_a_table_that_is_gone(weir: Weir, people: HandMadeLake) -> None:
+    shutil.rmtree(Path(people.settings.lake) / CURRENT.name("people"))
+    assert "The next run decides" in weir("retype", "people").out
+    assert Completion.read(open_lake(people.settings)).layout("people") is None
+
+
+def test_a_table_that_is_behind_is_said_to_be(people: HandMadeLake) -> None:
+    shutil.rmtree(Path(people.settings.lake) / CURRENT.name("people"))
+    (state,) = call(lambda project: Pending(project).definitions, people.settings).values()
+    assert (state.state, state.reason) == (
+        "behind",
+        "its table current/people is behind its log",
+    )
 
 
 def test_audit_compares_the_table_with_the_log(people: HandMadeLake) -> None:
