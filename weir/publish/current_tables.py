@@ -294,6 +294,8 @@ class _Follower:
             return typed_state(layout, rows)
         except WrongType as wrong:
             hint = f"`weir retype {self.name}` has the types decided again."
+            if wrong.column in self.query.current.pins:
+                hint = "Its front matter says so."
             raise WeirError(str(wrong), "", hint) from wrong
 
     def _table(self, layout: Layout) -> Table:
