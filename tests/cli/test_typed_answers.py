@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from deltalake import DeltaTable
 
 from tests.support.opened import call
 from tests.support.projects.command_line import Weir
@@ -120,6 +122,26 @@ def test_retype_has_the_next_run_decide_again(weir: Weir, people: HandMadeLake) 
     assert described[1]["column_type"] == "VARCHAR"
     called = weir("retype", "peeple")
     assert (called.code, "there is no table current/peeple" in called.err) == (2, True)
+
+
+def test_another_type_is_another_table_whose_change_feed_is_read_from_its_start(
+    weir: Weir, people: HandMadeLake
+) -> None:
+    (noted,) = [row for row in ROWS if row[0] == B]
+    people.ingest(1)
+    people.maintain("people", [(2, -1, *noted), (2, 1, B, None, None, None, None, '"x"')], base=1)
+    run(people)
+    folder = str(Path(people.settings.lake) / CURRENT.name("people"))
+    before = DeltaTable(folder).metadata().id
+    people.query("people", f"#+ types: {{age: text}}\n{SELECT}")
+    run(people)
+    assert DeltaTable(folder).metadata().id != before
+    feed = pa.table(DeltaTable(folder).load_cdf(0)).to_pylist()
+    assert {(row["_change_type"], row["age"]) for row in feed} == {
+        ("insert", "9"),
+        ("insert", None),
+    }
+    assert weir("audit").code == 0
 
 
 def test_drop_removes_the_table_and_its_types(weir: Weir, people: HandMadeLake) -> None:

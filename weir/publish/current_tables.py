@@ -268,12 +268,23 @@ class _Follower:
         layout, typed = self._typed(layout, rows)
         metadata = self._metadata(layout, "initial" if self.stored is None else "rebuilt")
         table = self._table(layout)
+        if self._has_other_types(layout):
+            # One schema reads a whole change feed: a new table has a feed of its own.
+            self.lake.remove(table.name)
         version = overwrite_hashed(self.lake, table, typed, layout.count, metadata)
         self._note(metadata, version, rows.num_rows)
         made = "made" if self.stored is None else "computed again"
         rows_ = counted(rows.num_rows, "row")
         self.tables.progress(f"{CURRENT.name(self.name)}: {made}, {rows_}")
         return True
+
+    def _has_other_types(self, layout: Layout) -> bool:
+        """Whether a column of the stored table had another type than it is to have."""
+        if self.stored is None:
+            return False
+        before = Layout.from_json(self.stored.metadata.extra[LAYOUT]).types
+        shared = before.keys() & layout.types.keys()
+        return any(not _is_same(before[name], layout.types[name]) for name in shared)
 
     def _decided(self, rows: pa.Table) -> Layout:
         """The layout for the state; columns keep the types that were decided before."""
