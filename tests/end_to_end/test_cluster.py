@@ -223,6 +223,7 @@ def test_a_worker_sees_neither_the_project_nor_the_code(site: Site) -> None:
             assert not [*(seen / folder.relative_to("/")).iterdir()]
 
 
+@pytest.mark.usefixtures("sampled")
 def test_driver_and_executors_together_give_the_same(site: Site) -> None:
     project = site.project("mixed")
     for number in (1, 2, 3):
