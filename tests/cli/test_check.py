@@ -40,6 +40,7 @@ def test_a_source_whose_folder_does_not_exist_is_hinted_at(weir: Weir) -> None:
     assert called.code == 0
     assert "sources.yml: hint: source museum: " in called.out
     assert called.out.endswith("0 mistakes, 1 hint.\n")
+    assert weir("check", "--select", "exhibits").out == "0 mistakes, 0 hints.\n"
 
 
 @pytest.mark.usefixtures("initialised")

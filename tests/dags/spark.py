@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from weir.settings import Limits
+
 QUICK_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 LIMITS = {"driver_rows": 0, "driver_parse_bytes": 0}
 """Spark computes everything, however small, and reads the whole graph."""
@@ -22,17 +24,27 @@ SMALL_DATA = {
 """For a dozen rows, compiling and optimizing a query takes longer than running it."""
 
 
-def variables_of(events: Path) -> dict[str, str]:
-    """The environment of DAGs whose stages compute by Spark, and log its events to a folder."""
-    events.mkdir()
-    logged = {
+ALONE = dict.fromkeys((name for name in Limits.model_fields if name.startswith("driver_")), "0") | {
+    "broadcast_rows": "1"
+}
+"""Limits by which Spark computes everything, and sends no relation with a plan."""
+
+
+def logging_to(events: Path) -> dict[str, str]:
+    """Settings by which applications write their events to a folder, as text."""
+    return {
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
         "spark.eventLog.dir": events.as_uri(),
     }
+
+
+def variables_of(events: Path) -> dict[str, str]:
+    """The environment of DAGs whose stages compute by Spark, and log its events to a folder."""
+    events.mkdir()
     return {
         **{f"WEIR_LIMITS__{name.upper()}": str(value) for name, value in LIMITS.items()},
-        "WEIR_SPARK__CONF": json.dumps({**SMALL_DATA, **logged}),
+        "WEIR_SPARK__CONF": json.dumps({**SMALL_DATA, **logging_to(events)}),
     }
 
 

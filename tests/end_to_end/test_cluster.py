@@ -33,13 +33,13 @@ from tests.dags.cluster import (
     hiding,
     running_cluster,
 )
-from tests.dags.spark import SMALL_DATA
+from tests.dags.spark import ALONE, SMALL_DATA, logging_to
 from tests.support.projects.project import PATCHES, Project
 from tests.support.readme import commands_of
 from weir.lake.delta.commit import KILL_AT
 from weir.lake.lake import Lake
 from weir.lake.tables import RUNS
-from weir.settings import CONFIG_FILE, Limits
+from weir.settings import CONFIG_FILE
 
 pytestmark = pytest.mark.usefixtures("own_jvm")
 
@@ -54,10 +54,6 @@ TABLES = (
     *(f"{kind}/{query}" for kind in ("embeddings", "answers") for query in QUERIES),
 )
 EPOCHS = 7
-ALONE = dict.fromkeys((name for name in Limits.model_fields if name.startswith("driver_")), "0") | {
-    "broadcast_rows": "1"
-}
-"""Limits by which Spark computes everything."""
 MIXED = {**ALONE, "driver_rows": "8", "driver_scan_rows": "20", "driver_table_bytes": "1000000"}
 """Small relations are the driver's and are sent; others are beyond its limits."""
 FIRST, SECOND = WORKERS
@@ -152,12 +148,7 @@ class ClusterProject:
         """The variables of a process that works on it; its credentials are among them."""
         events = self.site.driver / "events"
         events.mkdir(exist_ok=True)
-        conf = {
-            **SMALL_DATA,
-            "spark.eventLog.enabled": "true",
-            "spark.eventLog.compress": "false",
-            "spark.eventLog.dir": events.as_uri(),
-        }
+        conf = {**SMALL_DATA, **logging_to(events)}
         inherited = {
             name: value
             for name, value in os.environ.items()

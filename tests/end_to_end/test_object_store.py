@@ -23,7 +23,7 @@ from pyarrow import compute as pc
 
 from bench.object_store import Store
 from bench.store_proxy import Answer, Asked, Send, StoreProxy, honest, proxy_of
-from tests.dags.spark import QUICK_JVM, SMALL_DATA
+from tests.dags.spark import ALONE, QUICK_JVM, SMALL_DATA, logging_to
 from tests.support.counting_server import CountingServer
 from tests.support.projects.project import PATCHES, Project
 from weir import project as opened
@@ -34,7 +34,7 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.storage.objects import ObjectStore
 from weir.lake.tables import TRIPLES
-from weir.settings import CONFIG_FILE, Limits
+from weir.settings import CONFIG_FILE
 
 QUERIES = {
     "pairs": "SELECT ?x ?z WHERE { ?x <urn:knows> ?y . ?y <urn:knows> ?z }",
@@ -97,13 +97,9 @@ def on_spark_alone(folder: Path) -> dict[str, str]:
     conf = {
         **SMALL_DATA,
         "spark.driver.extraJavaOptions": f"{QUICK_JVM} -Djdk.net.hosts.file={hosts}",
-        "spark.eventLog.enabled": "true",
-        "spark.eventLog.compress": "false",
-        "spark.eventLog.dir": (folder / "events").as_uri(),
+        **logging_to(folder / "events"),
     }
-    of_driver = (name for name in Limits.model_fields if name.startswith("driver_"))
-    limits = dict.fromkeys(of_driver, "0") | {"broadcast_rows": "1"}
-    variables = {f"WEIR_LIMITS__{name.upper()}": limit for name, limit in limits.items()}
+    variables = {f"WEIR_LIMITS__{name.upper()}": limit for name, limit in ALONE.items()}
     return {**variables, "WEIR_SPARK__CONF": json.dumps(conf)}
 
 

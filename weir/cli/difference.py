@@ -81,16 +81,12 @@ def _edits(
 ) -> list[Edit]:
     from weir.definitions.catalog import Catalog
     from weir.progress.completion import Completion
-    from weir.progress.watermarks import head, require_graph
+    from weir.review.computed import newest_epoch
     from weir.review.edits import edits_of_base, edits_of_published
     from weir.review.revisions import definitions_at
 
     settings, lake = project.settings, project.open_lake()
-    require_graph(lake)
-    if not head(lake):
-        from weir.errors import ConfigurationError
-
-        raise ConfigurationError("nothing is ingested yet", lake.root, "Run `weir ingest` first.")
+    newest_epoch(lake)
     catalog, completion = Catalog.of(settings), Completion.read(lake)
     with nullcontext(None) if base is None else definitions_at(settings, base) as before:
         if before is None:

@@ -175,8 +175,7 @@ def _traversals(settings: Settings) -> tuple[str, ...]:
 
 
 def _sources(settings: Settings) -> Iterator[Finding]:
-    from weir.ingest.sources.declared import load_sources
-    from weir.lake.lake import local_folder
+    from weir.ingest.sources.declared import load_sources, missing_places
 
     try:
         sources = load_sources(settings.sources)
@@ -187,16 +186,13 @@ def _sources(settings: Settings) -> Iterator[Finding]:
     # A graph may be of the documents of traversals alone.
     is_any = bool(sources) or bool(_traversals(settings))
     yield Finding("sources", is_any, names or "none", f"Declare one in {settings.sources}.")
-    for source in sources:
-        place = local_folder(source.location)
-        if place is not None and not place.exists():
-            yield Finding(
-                f"source {source.name}",
-                False,
-                f"{place} does not exist",
-                f"Create it, or correct `location` in {settings.sources}.",
-            )
-
+    for source, place in missing_places(sources):
+        yield Finding(
+            f"source {source.name}",
+            False,
+            f"{place} does not exist",
+            f"Create it, or correct `location` in {settings.sources}.",
+        )
     yield from _undeclared(settings)
 
 

@@ -36,17 +36,22 @@ class Step:
 
 
 def print_dry_run(
-    options: Options, project: Project, *, refresh: bool, only: Collection[str] | None
+    options: Options,
+    project: Project,
+    pending: Pending,
+    *,
+    refresh: bool,
+    only: Collection[str] | None,
 ) -> None:
     """Print what a run would do; nothing is written.
 
     Args:
         options: of the command line.
         project: that would be run.
+        pending: what is to do in it.
         refresh: whether the run would ask remotes.
         only: the selected queries; None for all.
     """
-    pending = Pending(project)
     steps = [*_steps(project, pending, refresh=refresh)]
     if only is not None:
         usable = selected_with_upstreams(pending.catalog.members, only)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -55,8 +55,7 @@ class Options:
             return settings
         has_any = (settings.project / CONFIG_FILE, settings.sources, settings.queries)
         if not any(path.exists() for path in has_any):
-            above = (folder / CONFIG_FILE for folder in Path.cwd().parents)
-            config = next((file for file in above if _is_ours(file)), None)
+            config = _first_of_ours(Path.cwd().parents)
             if config is not None:
                 return Settings.load(config)
             raise ConfigurationError(
@@ -77,11 +76,10 @@ class Options:
 
         if self.config is not None and self.config.is_file():
             return self.config.absolute()
-        for folder in (Path.cwd(), *Path.cwd().parents) if self.config is None else ():
-            if _is_ours(folder / CONFIG_FILE):
-                return folder / CONFIG_FILE
+        here = Path.cwd()
+        config = _first_of_ours((here, *here.parents)) if self.config is None else None
         # No file: it says so, unless the folder is a project without one.
-        return self.settings().project / CONFIG_FILE
+        return config or self.settings().project / CONFIG_FILE
 
     def project(self) -> Project:
         """The project, which a command closes at its end.
@@ -92,6 +90,13 @@ class Options:
         from weir.project import Project
 
         return Project(self.settings())
+
+
+def _first_of_ours(folders: Iterable[Path]) -> Path | None:
+    """The first configuration file in some folders that is of this user."""
+    from weir.settings import CONFIG_FILE
+
+    return next((file for folder in folders if _is_ours(file := folder / CONFIG_FILE)), None)
 
 
 def _is_ours(file: Path) -> bool:

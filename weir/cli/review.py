@@ -71,6 +71,9 @@ def _findings(options: Options, select: Sequence[str], exclude: Sequence[str]) -
         definitions = [one for one in definitions if str(one.file) in files]
     with Project(settings) as project:
         more = sorted(hints(project, definitions), key=lambda finding: finding.order)
+    if files is not None:
+        # Of sources, too.
+        more = [finding for finding in more if finding.file in files]
     return [*findings, *dict.fromkeys(more)]
 
 

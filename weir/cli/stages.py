@@ -17,7 +17,7 @@ from weir.lake.names import Name
 from weir.text.durations import parse_duration
 
 if TYPE_CHECKING:
-    from weir.project import Project
+    from weir.pending import Pending
     from weir.settings import Settings
 
 
@@ -74,10 +74,12 @@ def run(
                 "Leave them out.",
             )
         from weir.cli.dry_run import print_dry_run
+        from weir.pending import Pending
 
         with options.project() as project:
-            only = _selected(project, select, exclude)
-            print_dry_run(options, project, refresh=refresh, only=only)
+            pending = Pending(project)
+            only = _selected(pending, select, exclude)
+            print_dry_run(options, project, pending, refresh=refresh, only=only)
         return
     if every is not None:
         if accept:
@@ -114,14 +116,14 @@ def run(
             around = Surroundings()
         _check_queries(project.settings, retry or ())
         accepted = Accepted.of(project.settings, accept or ())
-        only = _selected(project, select, exclude)
+        only = _selected(pending, select, exclude)
         wanted = RunOptions(around, accepted.sources, accepted.queries, retry or (), only)
         stages = [*run_pipeline(project, run_id, wanted, progress)]
         print_run(options, project, run_id, stages, accepted.without_effect)
 
 
 def _selected(
-    project: Project, select: Sequence[str] | None, exclude: Sequence[str] | None
+    pending: Pending, select: Sequence[str] | None, exclude: Sequence[str] | None
 ) -> list[str] | None:
     """The names that a selection has; None without one.
 
@@ -130,9 +132,6 @@ def _selected(
     """
     if not (select or exclude):
         return None
-    from weir.pending import Pending
-
-    pending = Pending(project)
     states = {name: state.state for name, state in pending.definitions.items()}
     return names_of(pending, states, select or (), exclude or ())
 

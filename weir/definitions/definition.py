@@ -216,3 +216,8 @@ class Definition:
     owner: str = ""
     tags: tuple[str, ...] = ()
     current: CurrentTable = field(default_factory=CurrentTable)
+
+    @property
+    def has_full_history(self) -> bool:
+        """Whether its answer starts with one delta per epoch; over windows there is no choice."""
+        return self.axis.has_states and self.history == "full"

@@ -195,7 +195,7 @@ def _task(completion: Completion, definition: Definition) -> Task:
         start = start_again(completion, definition)
         if start is not None:
             return new.rebased("its embeddings are gone", start)
-        if definition.axis.has_states and definition.history == "full":
+        if definition.has_full_history:
             reason = "new, with its full history"
             if states_until:
                 reason += f" from epoch {states_until} on: changes before it were compacted away"

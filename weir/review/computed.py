@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from weir.definitions.definition import Definition
+from weir.errors import ConfigurationError
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED, SKIPPED
 from weir.lake.scratch import scratch_folder
@@ -24,7 +25,7 @@ from weir.maintain.outcome import MaintainResult, Outcome
 from weir.maintain.run import Run
 from weir.maintain.tasks import JOB, Task
 from weir.progress.completion import Completion
-from weir.progress.watermarks import Watermark
+from weir.progress.watermarks import Watermark, head, require_graph
 from weir.project import Project
 from weir.review.own_tables import ReviewLake
 from weir.stage import Claim, Progress
@@ -60,6 +61,20 @@ class Computed:
         version, metadata = last
         snapshot = self.lake.version(EMBEDDINGS.name(name))
         return Watermark(metadata.watermark, version, metadata, snapshot or version)
+
+
+def newest_epoch(lake: Lake) -> int:
+    """The epoch that is reviewed.
+
+    Raises:
+        ConfigurationError: nothing was ingested yet.
+        DamagedTable: a table of the graph is gone.
+    """
+    require_graph(lake)
+    epoch = head(lake)
+    if not epoch:
+        raise ConfigurationError("nothing is ingested yet", lake.root, "Run `weir ingest` first.")
+    return epoch
 
 
 @contextmanager
@@ -109,6 +124,6 @@ def _maintained(
 
 def _task(definition: Definition, head: int) -> Task:
     task = Task.from_nothing_at(definition, "initial", "it is reviewed", head, None)
-    if definition.axis.has_states and definition.history == "full":
+    if definition.has_full_history:
         return replace(task, base=0)
     return task

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from weir.definitions.definition import Definition
 from weir.definitions.query import QueryBody
 from weir.errors import WeirError
-from weir.ingest.sources.declared import load_sources
-from weir.lake.lake import local_folder
+from weir.ingest.sources.declared import load_sources, missing_places
 from weir.maintain.unmatched import Unmatched
 from weir.progress.watermarks import head
 from weir.project import Project
@@ -44,11 +43,9 @@ def _of_sources(project: Project) -> Iterator[Finding]:
     except WeirError:
         # It has a mistake, which is said as such.
         return
-    for source in sources:
-        place = local_folder(source.location)
-        if place is not None and not place.exists():
-            what = f"source {source.name}: {place} does not exist"
-            yield Finding("hint", what, str(file), hint="Until it does, a run ends with an error.")
+    for source, place in missing_places(sources):
+        what = f"source {source.name}: {place} does not exist"
+        yield Finding("hint", what, str(file), hint="Until it does, a run ends with an error.")
 
 
 def _terms(project: Project, query: Definition) -> WrittenTerms:

@@ -16,9 +16,8 @@ from weir.errors import ConfigurationError, WeirError
 from weir.files.text import read_bytes
 from weir.ingest.undeclared import undeclared
 from weir.lake.tables import ANSWERS, EMBEDDINGS
-from weir.progress.watermarks import head, require_graph
 from weir.project import Project
-from weir.review.computed import Computed, computed
+from weir.review.computed import Computed, computed, newest_epoch
 from weir.stage import Progress
 
 _FROM_INPUT = Path("stdin.rq")
@@ -98,11 +97,8 @@ def tried(project: Project, definition: Definition, progress: Progress) -> Itera
         ConfigurationError: nothing was ingested yet.
         WeirError: it exceeds a limit, or cannot be computed yet.
     """
-    lake = project.open_lake()
-    require_graph(lake)
-    if not head(lake):
-        raise ConfigurationError("nothing is ingested yet", lake.root, "Run `weir ingest` first.")
+    epoch = newest_epoch(project.open_lake())
     with computed(project, [definition], progress) as rows:
         if definition.name in rows.errors:
             raise WeirError(rows.errors[definition.name], str(definition.file))
-        yield Tried(definition, head(lake), rows)
+        yield Tried(definition, epoch, rows)

@@ -13,7 +13,7 @@ from weir.typed.column_type import Cell, Misfit, TermType, cell, decide
 from weir.typed.layout import Layout
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class WrongType(Exception):  # noqa: N818  (named after what is wrong)
     """A value that does not fit the type of its column."""
 
@@ -44,22 +44,22 @@ def decided_types(rows: pa.Table, pins: Mapping[str, TermType]) -> dict[str, Ter
             types[name] = decide(terms, pin)
         except Misfit:
             assert pin is not None, "only a type that is wanted is wrong"
-            check_fits(name, pin, terms)
+            for term in terms:
+                cell_of(name, pin, term)
             raise
     return types
 
 
-def check_fits(name: str, type_: TermType, terms: list[str]) -> None:
-    """Check that terms fit a type.
+def cell_of(name: str, type_: TermType, term: str) -> Cell:
+    """The cell of a term in a column.
 
     Raises:
-        WrongType: one does not.
+        WrongType: it does not fit the type.
     """
-    for term in terms:
-        try:
-            cell(type_, term)
-        except Misfit as misfit:
-            raise WrongType(name, term, type_, str(misfit)) from None
+    try:
+        return cell(type_, term)
+    except Misfit as misfit:
+        raise WrongType(name, term, type_, str(misfit)) from None
 
 
 def distinct(column: Any) -> list[str]:
@@ -129,10 +129,5 @@ class _Cells:
 
 def _cells(name: str, type_: TermType, column: Any) -> _Cells:
     encoded: Any = column.combine_chunks().dictionary_encode()
-    cells = []
-    for term in encoded.dictionary.to_pylist():
-        try:
-            cells.append((term, cell(type_, term)))
-        except Misfit as misfit:
-            raise WrongType(name, term, type_, str(misfit)) from None
-    return _Cells(cells, encoded.indices)
+    terms = encoded.dictionary.to_pylist()
+    return _Cells([(term, cell_of(name, type_, term)) for term in terms], encoded.indices)

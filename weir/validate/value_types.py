@@ -18,8 +18,8 @@ from weir.plan.plan import ANSWER
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.settings import Limits
-from weir.typed.column_type import Misfit, TermType, cell
-from weir.typed.rows import distinct
+from weir.typed.column_type import TermType
+from weir.typed.rows import WrongType, cell_of, distinct
 
 VALUES_FIT = "values_fit_their_types"
 _SENTENCE = "Each value fits the type that its column has in the table `current/<name>`."
@@ -91,23 +91,23 @@ def _values(engine: Engine, item: Backlog, names: list[str], limits: Limits) -> 
 def _result(
     query: Definition, rows: Any, typed: Mapping[int, tuple[str, TermType]]
 ) -> QualityResult:
-    wrong = []
+    said = []
     for position, (name, type_) in typed.items():
         for term in distinct(rows[f"v{position}"]):
             try:
-                cell(type_, term)
-            except Misfit as misfit:
+                cell_of(name, type_, term)
+            except WrongType as wrong:
                 hint = f"`weir retype {query.name}` has the types decided again"
                 if name in query.current.pins:
                     hint = "its front matter says so"
-                wrong.append(f"?{name} is {type_}, and {term} does not fit: {misfit}; {hint}")
+                said.append(f"{wrong}; {hint}")
     return QualityResult(
         suite="answers",
         scope=query.name,
         expectation=VALUES_FIT,
         sentence=_SENTENCE,
-        success=not wrong,
-        unexpected_rows=len(wrong),
-        examples=tuple(wrong[:_SHOWN]),
-        detail=wrong[0] if wrong else "",
+        success=not said,
+        unexpected_rows=len(said),
+        examples=tuple(said[:_SHOWN]),
+        detail=said[0] if said else "",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -15,6 +16,7 @@ from weir.ingest.sources.delta import DeltaTable
 from weir.ingest.sources.patches import Patches
 from weir.ingest.sources.snapshots import Snapshots
 from weir.ingest.sources.source import Source, absolute
+from weir.lake.lake import local_folder
 
 AnySource: TypeAlias = Patches | Snapshots | DeltaTable
 """The kinds of sources. The only place that lists them."""
@@ -54,6 +56,14 @@ def load_sources(file: Path) -> tuple[Source, ...]:
             " example.",
         ) from None
     return _declared(file, file.absolute().parent, text)
+
+
+def missing_places(sources: Iterable[Source]) -> Iterator[tuple[Source, Path]]:
+    """The sources on this machine whose file or folder does not exist, and where it should be."""
+    for source in sources:
+        place = local_folder(source.location)
+        if place is not None and not place.exists():
+            yield source, place
 
 
 @lru_cache(8)
