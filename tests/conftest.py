@@ -134,8 +134,8 @@ def own_jvm() -> None:
 
 
 @pytest.fixture
-def processes() -> None:
-    """Of tests that start processes which take long."""
+def slow() -> None:
+    """Of tests that take many seconds: `make test` leaves them to `make test-all`."""
 
 
 @pytest.fixture

@@ -148,8 +148,8 @@ def test_a_limit_that_is_too_low_is_refused(mebibytes: int) -> None:
     assert hint.startswith("next: Raise the limit (`ulimit -v`)")
 
 
-def test_a_run_under_the_lowest_limit_gives_its_answers(tmp_path: Path, processes: None) -> None:
-    del processes
+def test_a_run_under_the_lowest_limit_gives_its_answers(tmp_path: Path, slow: None) -> None:
+    del slow
     folder = tmp_path / "museum"
     assert run(_WEIR, "init", str(folder), mebibytes=2_048).returncode == 0
     done = run(_WEIR, "run", mebibytes=2_048, folder=folder)

@@ -606,6 +606,7 @@ def test_a_consolidated_log_has_the_state_of_patches_that_are_gone(project: Proj
     assert failed(project) == []
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("is_shortened", [False, True])
 def test_the_rounds_of_a_remote_are_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_shortened: bool

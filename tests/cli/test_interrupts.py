@@ -127,7 +127,7 @@ def started(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 @pytest.mark.law("interrupts")
 def test_an_interrupt_at_a_random_moment_ends_a_process(
     weir: Weir, project: Path, seeds: Seeds

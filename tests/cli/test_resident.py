@@ -29,9 +29,9 @@ _SECONDS = 300
 
 
 @pytest.fixture
-def started(processes: None) -> Iterator[list[subprocess.Popen[str]]]:
+def started(slow: None) -> Iterator[list[subprocess.Popen[str]]]:
     """The processes of a test, which end with it."""
-    del processes
+    del slow
     running: list[subprocess.Popen[str]] = []
     yield running
     for process in running:

@@ -115,7 +115,7 @@ def test_a_success_alone_is_no_event_of_the_replica(tasks: dict[str, Any]) -> No
     }
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 def test_one_pool_can_take_the_place_of_all(tmp_path: Path) -> None:
     found = describe(
         tmp_path / "home",
@@ -128,7 +128,7 @@ def test_one_pool_can_take_the_place_of_all(tmp_path: Path) -> None:
     assert dag["schedule"] == "7 * * * *"
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize(
     ("remotes", "traversals", "what", "place"),
     [

@@ -19,7 +19,7 @@ from tests.support.projects.project import PATCHES, Project
 from weir.errors import EXIT_BUSY
 from weir.project import open_lake
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = pytest.mark.usefixtures("slow")
 
 _PATIENCE = 300
 """Seconds; on a busy machine Spark starts slowly."""

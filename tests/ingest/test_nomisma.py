@@ -29,7 +29,7 @@ def patched(folder: Path) -> set[tuple[str, str, str, str]]:
     return {(f"{q.graph_name}", f"{q.subject}", f"{q.predicate}", f"{q.object}") for q in state}
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 def test_base_and_all_change_sets_in_one_run_give_the_head(project: Project, shared: Path) -> None:
     folder = shared / "data/nomisma"
     base = {"base": str(folder / "base.nq.gz"), "base_id": BASE_ID}

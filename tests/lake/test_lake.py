@@ -65,6 +65,7 @@ def test_the_metadata_of_a_job_is_found_behind_many_commits_of_others(tmp_path: 
     assert [each["version"] for each in Lake(root).commits("graphs")] == [*reversed(range(22))]
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_program_may_end_while_arrow_reads_ahead(tmp_path: Path) -> None:
     root = str(tmp_path)
     for each in range(20):

@@ -62,6 +62,7 @@ def test_a_new_query_starts_with_the_state_at_the_newest_epoch(begun: Project) -
         check_answers(begun, query, 2, 2)
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_query_with_full_history_has_every_epoch(project: Project) -> None:
     for query, text in QUERIES.items():
         project.query(query, f"#+ history: full\n{text}")

@@ -64,7 +64,7 @@ def stored(project: Project) -> dict[str, Counter[tuple[Any, ...]]]:
     }
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 def test_each_query_of_a_shape_stores_what_it_stores_alone(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,6 +248,7 @@ def test_members_are_computed_one_by_one_if_their_statements_fail(
     assert result.failures == []
 
 
+@pytest.mark.usefixtures("slow")
 def test_many_new_rows_are_written_by_condition(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

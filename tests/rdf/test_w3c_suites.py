@@ -51,7 +51,7 @@ def test_the_suites_have_all_their_tests(cases: list[SuiteCase]) -> None:
     assert len(EXCEPTIONS) <= 12
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 @pytest.mark.filterwarnings("ignore:Dataset:DeprecationWarning")
 @pytest.mark.parametrize("syntax", _TESTS)
 def test_all_tests_of_a_suite_are_passed_but_the_exceptions(

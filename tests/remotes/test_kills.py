@@ -197,7 +197,7 @@ def play(folder: Path, seed: int, whole: Path | None = None) -> set[str]:
     return points
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 @pytest.mark.law("killed refreshes")
 def test_runs_that_are_killed_at_any_checkpoint_leave_what_unbroken_ones_leave(
     tmp_path: Path, seeds: Seeds
@@ -220,7 +220,7 @@ def test_runs_that_are_killed_at_any_checkpoint_leave_what_unbroken_ones_leave(
     assert points >= POINTS or len(seeds) < MANY, POINTS - points
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 @pytest.mark.law("killed refreshes")
 def test_runs_that_are_killed_never_overspend_a_tight_budget(tmp_path: Path, seeds: Seeds) -> None:
     for seed in seeds:

@@ -117,6 +117,7 @@ def test_a_query_of_two_remotes_of_which_one_was_never_asked_waits(two: ReplicaP
     assert len(two.answer("both")) == 1
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("names", ["ab", "ba"])
 def test_the_keys_of_two_remotes_are_looked_at_one_after_the_other(
     two: ReplicaProject, names: str

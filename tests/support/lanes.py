@@ -40,15 +40,15 @@ class Lane:
 
 SHARES = 12
 """Of the cases of a sampled test, `make test` runs a share that moves with the commit, `make
-test-all` four others, `make deep` all.
+test-all` two others, `make deep` all.
 """
 _ALL = frozenset(range(SHARES))
 LANES = {
-    "test": Lane(laws=(0.0, 0.02), dear=False, cheap=True, shares=frozenset({0})),
-    "rest": Lane(laws=(0.02, 0.13), dear=True, cheap=False, shares=frozenset({1, 2, 3, 4})),
+    "test": Lane(laws=(0.0, 0.01), dear=False, cheap=True, shares=frozenset({0})),
+    "rest": Lane(laws=(0.01, 0.06), dear=True, cheap=False, shares=frozenset({1, 2})),
     "deep": Lane(laws=(0.0, 1.0), dear=True, cheap=True, shares=_ALL),
 }
-UNNAMED = Lane(laws=(0.0, 0.02), dear=True, cheap=True, shares=_ALL)
+UNNAMED = Lane(laws=(0.0, 0.01), dear=True, cheap=True, shares=_ALL)
 
 ONCE = {
     "spark": "spark",
@@ -60,7 +60,7 @@ ONCE = {
 """What is started once in a run, by fixture: its tests are in one process of pytest, and first."""
 MARKS = {"spark": "spark", "fuseki": "running_endpoint"}
 """The fixtures that single cases of a test use, by their marks."""
-DEAR_FIXTURES = frozenset({*ONCE, "processes"})
+DEAR_FIXTURES = frozenset({*ONCE, "slow"})
 SAMPLED_FIXTURES = frozenset({"sampled"})
 DEAR_FOLDERS = ("tests/torture/", "tests/demo/", "tests/bench/", "tests/wheel/")
 END_TO_END = "tests/dags/test_execution.py"

@@ -112,7 +112,7 @@ def contents(project: Project) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 @pytest.mark.law("killed streams")
 def test_runs_that_are_killed_at_every_commit_leave_the_tables_of_an_undisturbed_run(
     tmp_path: Path, seeds: Seeds

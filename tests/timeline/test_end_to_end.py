@@ -124,6 +124,7 @@ def test_an_edited_query_publishes_the_difference_at_every_instant(project: Proj
     assert state(edited, 30) == COUNTS[30]
 
 
+@pytest.mark.usefixtures("slow")
 def test_consolidation_leaves_the_answers_of_later_runs_as_they_are(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,7 @@ from weir.traversals.declarations import load_traversals
 from weir.traversals.fetching import page_fetcher
 from weir.traversals.reading import ReadingOptions
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = pytest.mark.usefixtures("slow")
 TURTLE = "Content-Type: text/turtle"
 GOOD_PAGES = 20
 REFUSED = "http://127.0.0.99:1/metadata"

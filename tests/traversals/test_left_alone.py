@@ -170,6 +170,7 @@ def test_requests_take_no_more_seconds_than_the_budget(tmp_path: Path) -> None:
         assert mark.not_fetched == {"budget": PAGES - len(own.known)}
 
 
+@pytest.mark.usefixtures("slow")
 def test_what_gets_fewer_bytes_than_it_may_take_is_no_failure(tmp_path: Path) -> None:
     def answer(request: Request) -> Sent:
         if request.path == "/0":

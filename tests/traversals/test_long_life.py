@@ -43,7 +43,7 @@ from weir.traversals.reading import ReadingOptions, options_text, read
 from weir.traversals.search import host_of
 from weir.traversals.turns import HostRecord, Turns
 
-pytestmark = pytest.mark.usefixtures("processes")
+pytestmark = pytest.mark.usefixtures("slow")
 NAME, DAYS, EVERY = "life", 30, timedelta(hours=6)
 START = datetime(2026, 1, 1, tzinfo=UTC)
 STEADY, SHAKY, MORTAL, LASTING = "a.example", "b.example", "c.example", "d.example"

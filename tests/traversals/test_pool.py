@@ -284,6 +284,7 @@ def test_a_fetch_that_nobody_waits_for_leaves_nothing_behind(serve: Servers) -> 
         assert outcomes(by_id(pool.fetch([task(3, servers[0])]))) == {3: "page 200"}
 
 
+@pytest.mark.usefixtures("slow")
 def test_the_seconds_of_a_task_do_not_count_the_start_of_the_child(
     serve: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

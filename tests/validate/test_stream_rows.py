@@ -35,6 +35,7 @@ def validate(project: Project) -> int:
     return sum(each.suite == "streams" for v in result.validations for each in v.results)
 
 
+@pytest.mark.usefixtures("slow")
 def test_epochs_of_a_stream_are_checked_once(project: Project) -> None:
     declare(project)
     ingest(project, 1, 10)

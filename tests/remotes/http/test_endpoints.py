@@ -334,7 +334,7 @@ def test_a_filter_given_to_a_remote_leaves_all_that_pass_it_here(endpoint: Endpo
         assert passing <= passed, condition
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 def test_fuseki_is_gone_after_its_block(tmp_path: Path) -> None:
     with running_fuseki(tmp_path) as fuseki:
         request = request_to(fuseki, "SELECT * {}")

@@ -137,7 +137,7 @@ def test_a_child_stays_within_300_mib(bomb: str, zipped: bool) -> None:
     assert 0 < usage.peak_memory <= MEMORY
 
 
-@pytest.mark.usefixtures("processes")
+@pytest.mark.usefixtures("slow")
 def test_a_million_solutions_that_are_wanted_are_read_within_300_mib() -> None:
     with CountingServer(lambda _: answer_of(results(10**6, "u:a"), TYPE)) as server:
         answer, usage = fetch_solutions(request_to(server))

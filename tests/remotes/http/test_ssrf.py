@@ -42,6 +42,7 @@ def probed(request: pytest.FixtureRequest) -> dict[str, Any]:
     return seen | {"asked by": request.param}
 
 
+@pytest.mark.usefixtures("slow")
 def test_at_least_60_addresses_are_tried_in_every_way(probed: dict[str, Any]) -> None:
     assert probed["addresses"] >= 60
     ways = {(run["way"], run["address"]) for run in probed["runs"]}
