@@ -14,7 +14,7 @@ from typing import Literal
 
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
-from weir.ingest.undeclared import undeclared
+from weir.ingest.undeclared import unusable
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.ledger.runs import SKIPPED
 from weir.lake.tables import CURRENT
@@ -149,8 +149,7 @@ class Pending:
         damaged = damaged_queries(completion, members)
         broken: dict[str, object] = {
             **damaged,
-            **self.catalog.errors,
-            **undeclared(members, self._project.settings),
+            **unusable(self.catalog, self._project.settings),
         }
         usable = [member for member in members if member.name not in damaged]
         backlog = {item.query: item for item in completion.backlog(m.name for m in members)}

@@ -145,7 +145,7 @@ def _jars(scheme: str = "") -> Iterator[Finding]:
 
 def _queries(settings: Settings) -> Iterator[Finding]:
     from weir.definitions.catalog import Catalog
-    from weir.ingest.undeclared import undeclared
+    from weir.ingest.undeclared import unusable
 
     try:
         catalog = Catalog.of(settings)
@@ -159,8 +159,7 @@ def _queries(settings: Settings) -> Iterator[Finding]:
         f"{number} in {settings.queries}",
         "Write a query: <name>.rq.",
     )
-    errors = {**catalog.errors, **undeclared(catalog.members, settings)}
-    for wrong in errors.values():
+    for wrong in unusable(catalog, settings).values():
         yield Finding("query", False, f"{wrong.where}: {wrong.what}", wrong.hint)
 
 

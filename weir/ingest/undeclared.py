@@ -1,10 +1,13 @@
-"""Queries that read a stream, a remote or a traversal which is not declared."""
+"""Definitions whose files are wrong, or that read a stream, a remote or a traversal which is not
+declared.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError
 from weir.ingest.stream_readers import undeclared_streams
@@ -15,6 +18,11 @@ from weir.text.near import meant
 from weir.traversals.names import traversal_names
 
 Declared = TypeVar("Declared")
+
+
+def unusable(catalog: Catalog, settings: Settings) -> dict[str, ConfigurationError]:
+    """What is wrong with definitions, by their names: with their files, or as `undeclared` says."""
+    return {**catalog.errors, **undeclared(catalog.members, settings)}
 
 
 def undeclared(queries: Iterable[Definition], settings: Settings) -> dict[str, ConfigurationError]:

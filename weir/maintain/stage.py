@@ -16,7 +16,7 @@ from weir.definitions.definition import Definition
 from weir.definitions.output_streams import all_upstreams_of
 from weir.errors import ConfigurationError, WeirError, causes
 from weir.ingest.older_tables import refuse_older_tables
-from weir.ingest.undeclared import undeclared
+from weir.ingest.undeclared import unusable
 from weir.lake.counted import counted
 from weir.maintain.damaged import damaged_queries
 from weir.maintain.maintenance import Maintenance
@@ -69,8 +69,8 @@ def maintain_queries(
                 str(settings.queries),
                 f"{meant(unknown[0], catalog.names)}`weir status` lists them.",
             )
-        wrong = undeclared(catalog.members, settings)
-        result.failures += [str(error) for error in (*catalog.errors.values(), *wrong.values())]
+        wrong = unusable(catalog, settings)
+        result.failures += map(str, wrong.values())
         damaged = damaged_queries(completion, catalog.members)
         result.failures += [f"{name}: {error}" for name, error in damaged.items()]
         usable = [member for member in catalog.members if member.name not in {*wrong, *damaged}]

@@ -9,7 +9,7 @@ from typing import Literal
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
 from weir.definitions.output_streams import all_upstreams_of
-from weir.ingest.undeclared import undeclared
+from weir.ingest.undeclared import unusable
 from weir.lake.tables import ANSWERS
 from weir.progress.completion import Completion
 from weir.settings import Settings
@@ -76,7 +76,7 @@ def _is_published(definition: Definition, completion: Completion) -> bool:
 
 
 def _edits(settings: Settings, catalog: Catalog, before: Mapping[str, str]) -> Iterator[Edit]:
-    wrong = {**catalog.errors, **undeclared(catalog.members, settings)}
+    wrong = unusable(catalog, settings)
     members = {member.name: member for member in catalog.members if member.name not in wrong}
     edited: set[str] = set()
     for name, member in members.items():

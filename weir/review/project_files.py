@@ -18,7 +18,7 @@ from weir.files.text import decoded_text, text_if_any
 from weir.files.toml_places import place_in_toml
 from weir.ingest.sources.all_sources import check_names
 from weir.ingest.sources.declared import load_sources
-from weir.ingest.undeclared import undeclared
+from weir.ingest.undeclared import unusable
 from weir.remotes.declarations import load_remotes
 from weir.review.finding import Finding
 from weir.settings import Settings, wrong_setting
@@ -73,7 +73,7 @@ def usable(settings: Settings) -> list[Definition]:
         catalog = Catalog.of(settings)
     except ConfigurationError:
         return []
-    wrong = undeclared(catalog.members, settings)
+    wrong = unusable(catalog, settings)
     return [member for member in catalog.members if member.name not in wrong]
 
 
@@ -87,9 +87,8 @@ def _errors(settings: Settings) -> Iterator[ConfigurationError]:
     except ConfigurationError as error:
         yield error
         return
-    for mistake in catalog.errors.values():
+    for mistake in unusable(catalog, settings).values():
         yield from (mistake, *mistake.others)
-    yield from undeclared(catalog.members, settings).values()
     for declared in declarations(folders_of(settings)):
         # A mistake of the front matter hides those of the text.
         if declared.kind == QUERY and declared.name in catalog.errors and declared.is_usable:
