@@ -25,6 +25,7 @@ from weir.cli.spark_setup import setup_spark
 from weir.cli.stages import ingest, run
 from weir.cli.status import status
 from weir.cli.tried import try_
+from weir.cli.why import why
 
 app = typer.Typer(
     name="weir",
@@ -39,7 +40,7 @@ app = typer.Typer(
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, new, doctor, setup_spark),
     "Run": (ingest, run, refresh),
-    "Inspect": (status, ls, show, log, sql, explain, documents, freshness, report),
+    "Inspect": (status, ls, show, log, why, sql, explain, documents, freshness, report),
     "Review": (check, try_, diff),
     "Check": (audit, repair),
     "Change": (drop, rename, retype),

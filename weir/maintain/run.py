@@ -45,14 +45,7 @@ class Run:
     @property
     def thresholds(self) -> Thresholds:
         """When the whole graph is read."""
-        limits = self.limits
-        return Thresholds(
-            quads=self.completion.quads,
-            bulk_share=limits.bulk_share,
-            bulk_quads=limits.bulk_quads,
-            neighbourhood_rows=limits.neighbourhood_rows,
-            small_rows=max(limits.driver_rows, limits.broadcast_rows),
-        )
+        return thresholds(self.limits, self.completion.quads)
 
     def budget(self) -> Budget:
         """What one query may take."""
@@ -67,3 +60,14 @@ class Run:
         """An engine for one step of one query; what was committed before it stays if it is late."""
         with self.engine() as engine:
             yield engine.within(self.budget())
+
+
+def thresholds(limits: Limits, quads: int) -> Thresholds:
+    """When the whole graph is read, of so many quads."""
+    return Thresholds(
+        quads=quads,
+        bulk_share=limits.bulk_share,
+        bulk_quads=limits.bulk_quads,
+        neighbourhood_rows=limits.neighbourhood_rows,
+        small_rows=max(limits.driver_rows, limits.broadcast_rows),
+    )

@@ -147,14 +147,14 @@ def start_again(
         epoch = embeddings.base
     else:
         return None
-    until = _states_until(completion)
+    until = states_until(completion)
     if until <= epoch:
         return Start(epoch)
     which = f"epochs {epoch + 1} to {until}"
     return Start(until, f"{which} come as one difference: their changes were compacted away")
 
 
-def _states_until(completion: Completion) -> int:
+def states_until(completion: Completion) -> int:
     """The epoch before which the graph is known as a state only."""
     return max(consolidated_until(completion.lake, log.name) for log in (QUADS, TRIPLES))
 
@@ -189,7 +189,7 @@ def task_at_rest(completion: Completion, definition: Definition) -> Task:
 
 def _task(completion: Completion, definition: Definition) -> Task:
     stored = completion.maintained(definition.name)
-    states_until = _states_until(completion)
+    until = states_until(completion)
     new = Task.from_nothing_at(definition, "initial", "new", completion.head, stored)
     if stored is None:
         start = start_again(completion, definition)
@@ -197,8 +197,8 @@ def _task(completion: Completion, definition: Definition) -> Task:
             return new.rebased("its embeddings are gone", start)
         if definition.has_full_history:
             reason = "new, with its full history"
-            if states_until:
-                reason += f" from epoch {states_until} on: changes before it were compacted away"
+            if until:
+                reason += f" from epoch {until} on: changes before it were compacted away"
             return replace(new, reason=reason, base=0)
         return new
     if is_edited(definition, completion):
@@ -207,8 +207,8 @@ def _task(completion: Completion, definition: Definition) -> Task:
     failed = _failed_check(completion, stored, definition.name)
     if failed is not None:
         why = f"the stored state failed its check: {failed.reason}"
-    elif stored.epoch < states_until:
-        why = f"changes before epoch {states_until} have been compacted away"
+    elif stored.epoch < until:
+        why = f"changes before epoch {until} have been compacted away"
     if why:
         return new.rebased(why, start_again(completion, definition, stored) or FROM_THE_FIRST)
     whole = ", ".join(definition.body.whole_reads)

@@ -1,0 +1,143 @@
+"""`weir why`: which changes of the graph made rows of an answer appear or vanish."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weir.cli.options import Options, Output, QueryName
+from weir.cli.output import print_json, print_line
+from weir.cli.prefixes import prefixes_of, short_term
+from weir.cli.queries import registered
+
+if TYPE_CHECKING:
+    from weir.definitions.definition import Definition
+    from weir.why.explanation import Explanation, Row, Triple
+
+
+def why(
+    context: typer.Context,
+    query: QueryName,
+    row: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="COLUMN=VALUE",
+            help="Only rows with this value: plain, shortened by a prefix, or the exact term.",
+            show_default=False,
+        ),
+    ] = None,
+    epoch: Annotated[
+        int | None,
+        typer.Option(min=1, help="The epoch; by default the newest that changed the answer."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Most rows that are explained.")] = 5,
+) -> None:
+    """Print why rows appeared (+) or vanished (-) at an epoch: the changes that made them.
+
+    Without these changes, a row would be as it was before. Below `with` is one match that the row
+    came from: what it needs beside the changes. Of answers over streams nothing is explained.
+    """
+    from weir.cli.causes import Causes
+    from weir.errors import ConfigurationError
+    from weir.why.explanation import explanations, newest_change
+
+    options = Options.of(context)
+    with options.project() as project:
+        definition = registered(project.settings, query)
+        prefixes = prefixes_of(project.settings, query)
+        values = _values(definition, row or (), prefixes)
+        at = epoch if epoch is not None else newest_change(project, definition)
+        explained = [*explanations(project, definition, at, values, limit)]
+        if not explained:
+            raise ConfigurationError(
+                f"epoch {at} changed no such row of {query}",
+                project.lake.root,
+                f"`weir log {query}` prints which rows changed, and at which epochs.",
+            )
+        causes = Causes.of(project.lake, query, [at], over_streams=False)
+    cause = causes.change_sets.get(at, "")
+    if options.output is Output.json:
+        print_json([_json(definition, at, cause, one) for one in explained])
+        return
+    print_line(f"{query} at epoch {at}: {cause}")
+    for one in explained:
+        _print(definition, one, prefixes)
+    if len(explained) == limit:
+        print_line(
+            f"At most {limit} rows are explained: COLUMN=VALUE chooses, --limit allows more."
+        )
+
+
+def _values(
+    definition: Definition, chosen: Sequence[str], prefixes: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """By column, the terms that a value on the command line may stand for.
+
+    Raises:
+        ConfigurationError: there is no such column.
+    """
+    from weir.errors import ConfigurationError
+    from weir.rdf.terms import literal
+    from weir.text.near import meant
+
+    names, values = [name for name, _ in definition.columns], dict[str, list[str]]()
+    for word in chosen:
+        name, equals, value = word.partition("=")
+        if not equals or name not in names:
+            raise ConfigurationError(
+                f"{word}: {definition.name} has no column {name}" if equals else f"{word}: no `=`",
+                "",
+                f"{meant(name, names)}Columns: {', '.join(names)}.",
+            )
+        prefix, _, local = value.partition(":")
+        expanded = [f"<{prefixes[prefix]}{local}>"] if prefix in prefixes else []
+        values[name] = [value, f"<{value}>", literal(value), *expanded]
+    return values
+
+
+def _json(definition: Definition, epoch: int, cause: str, one: Explanation) -> dict[str, Any]:
+    return {
+        "epoch": epoch,
+        "changed by": cause,
+        "weight": one.weight,
+        "row": dict(zip((name for name, _ in definition.columns), one.row, strict=True)),
+        "changes": [
+            {"weight": change.weight, "graph": change.graph, **_positions(change.triple)}
+            for change in one.changes
+        ],
+        "match": None if one.match is None else [_positions(triple) for triple in one.match],
+    }
+
+
+def _positions(triple: Triple) -> dict[str, str]:
+    return dict(zip(("subject", "predicate", "object"), triple, strict=True))
+
+
+def _print(definition: Definition, one: Explanation, prefixes: Mapping[str, str]) -> None:
+    print_line(f"{one.weight:+} {_row_text(definition, one.row, prefixes)}")
+    print_line("  because of")
+    for change in one.changes:
+        graph = f"   in {short_term(change.graph, prefixes)}" if change.graph else ""
+        print_line(f"    {change.weight:+} {_triple_text(change.triple, prefixes)}{graph}")
+    if one.match is None:
+        print_line("  too many triples around the changes to look for one match")
+        return
+    changed = {change.triple for change in one.changes}
+    others = [triple for triple in one.match if triple not in changed]
+    if others:
+        print_line("  with")
+        for triple in others:
+            print_line(f"       {_triple_text(triple, prefixes)}")
+
+
+def _row_text(definition: Definition, row: Row, prefixes: Mapping[str, str]) -> str:
+    cells = zip(definition.columns, row, strict=True)
+    return ", ".join(
+        f"{name}={short_term(value, prefixes)}" for (name, _), value in cells if value is not None
+    )
+
+
+def _triple_text(triple: Triple, prefixes: Mapping[str, str]) -> str:
+    return " ".join(short_term(term, prefixes) for term in triple)
