@@ -81,6 +81,8 @@ LAWS: Mapping[str, Law] = {
     "flips of data files": Law(340, 340, "a flipped bit, read in each of six ways"),
     "flips of a lake": Law(400, 100, "a flipped bit in a table of a whole lake"),
     "flips of logs": Law(500, 100, "a flipped bit in the log of a table of a whole lake"),
+    "explanations": Law(500, 2, "a query of the whole grammar, two rows of each of two epochs"),
+    "matches": Law(200, 10, "a query of one basic graph pattern, two rows of each of two epochs"),
     "differences": Law(40, 1, "6 queries, edited twice while the graph changes"),
     "repaired lives": Law(40, 1, "a life with damaged embeddings, beside one without"),
     "killed streams": Law(5, 1, "a history of a stream that is killed at every commit"),

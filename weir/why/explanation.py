@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.engine import Engine
+from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
     alias,
@@ -29,7 +30,7 @@ from weir.compute.sql import (
     sum_of,
     text,
 )
-from weir.definitions.definition import Definition
+from weir.definitions.definition import Body, Definition
 from weir.engine.fixpoint import make
 from weir.engine.graph import POSITIONS
 from weir.engine.read_graph import read_neighbourhood
@@ -58,7 +59,7 @@ Triple: TypeAlias = tuple[str, str, str]
 Row: TypeAlias = tuple[str | None, ...]
 """The values of the published columns, in order."""
 _History: TypeAlias = Callable[[Scope, str, int, str], exp.Query]
-_STEPS, _STORED, _STORED_BEFORE = "why_steps", "why_stored", "why_stored_before"
+_STEPS, STORED, STORED_BEFORE = "why_steps", "why_stored", "why_stored_before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +118,14 @@ def explanations(
         for table in (QUADS, TRIPLES):
             engine.open(table.name, table.name)
         embeddings = EMBEDDINGS.name(definition.name)
-        engine.open(_STORED, embeddings, where=column("epoch") <= number(epoch))
-        engine.open(_STORED_BEFORE, embeddings, where=column("epoch") < number(epoch))
+        engine.open(STORED, embeddings, where=column("epoch") <= number(epoch))
+        engine.open(STORED_BEFORE, embeddings, where=column("epoch") < number(epoch))
         rows = _changed_rows(engine, definition, epoch, values, most)
         if not rows:
             return
-        around = _Around.of(project, completion, engine, definition, epoch)
+        neighbourhood = Neighbourhood.of(project, completion, engine, definition, epoch)
         for row, weight in rows:
-            yield around.explain(row, weight)
+            yield neighbourhood.explain(row, weight)
 
 
 def newest_change(project: Project, definition: Definition) -> int:
@@ -137,10 +138,10 @@ def newest_change(project: Project, definition: Definition) -> int:
     if project.open_lake().open(name) is None:
         raise _not_computed(definition, project.lake.root)
     with project.engine("why") as engine:
-        engine.open(_STORED, name)
+        engine.open(STORED, name)
         newest = select(
             alias(exp.Max(this=column("epoch")), "epoch"),
-            from_=rows_of(_STORED),
+            from_=rows_of(STORED),
             where=[column("node").eq(text(ANSWER))],
         )
         ((epoch,),) = engine.rows(newest)
@@ -156,19 +157,22 @@ def _not_computed(definition: Definition, root: str) -> ConfigurationError:
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
+class Neighbourhood:
     """What an epoch changed for a definition, and what the changes can join with.
 
     Attributes:
-        engine: has the relations.
-        definition: the definition.
+        engine: has the relations, and the embeddings at the epoch and before it as `STORED` and
+            `STORED_BEFORE`.
+        body: computes the answer.
+        columns: those of the embeddings that are published.
         epoch: the epoch.
         graph: per scope, the interval relation of the changes and what they can join with.
         changed: the triples that changed.
     """
 
-    engine: Engine
-    definition: Definition
+    engine: SqlEngine
+    body: Body
+    columns: Sequence[str]
     epoch: int
     graph: Mapping[Scope, str]
     changed: Sequence[Triple]
@@ -181,7 +185,7 @@ class _Around:
         engine: Engine,
         definition: Definition,
         epoch: int,
-    ) -> _Around:
+    ) -> Self:
         task, epochs = task_at_rest(completion, definition), EpochRange(epoch - 1, epoch)
         try:
             changes = read_touched(engine, completion.lake, [task], epochs)
@@ -208,7 +212,7 @@ class _Around:
             if scope in changes.by_scope
         }
         relations = [seen.relation for seen in changes.by_scope.values()]
-        changed = _triples(engine, relations, MOST_CHANGES)
+        changed = triples_of(engine, relations, MOST_CHANGES)
         if changed is None:
             raise WeirError(
                 f"epoch {epoch} changed more than {MOST_CHANGES:,} triples that"
@@ -216,30 +220,29 @@ class _Around:
                 completion.lake.root,
                 "Changes of this size are not explained row by row.",
             )
-        return cls(engine, definition, epoch, graph, changed)
+        stored = [name for _, name in definition.columns]
+        return cls(engine, definition.body, stored, epoch, graph, changed)
 
     def explain(self, row: Row, weight: int) -> Explanation:
         """Why a row changed by a weight."""
         triples = fewest(self.changed, lambda steps: self._undone(row, weight, steps))
         if triples is None:
-            raise WeirError(
-                f"no change of epoch {self.epoch} explains the row", self.definition.name
-            )
+            raise WeirError(f"no change of epoch {self.epoch} explains the row {row}")
         return Explanation(row, weight, self._changes(triples), self._match(row, weight, triples))
 
     def _undone(self, row: Row, weight: int, steps: Sequence[Triple]) -> int | None:
         """After how many steps, which take back changes, the row has its earlier multiplicity."""
         epochs = EpochRange(self.epoch, self.epoch + len(steps))
         by = 1 if weight > 0 else -1
-        for epoch, change in self._log(taken_back, epochs, _STORED, row, steps):
+        for epoch, change in self._log(taken_back, epochs, STORED, row, steps):
             if by * change <= -by * weight:
                 return epoch - self.epoch
         return None
 
     def _match(self, row: Row, weight: int, first: Sequence[Triple]) -> Sequence[Triple] | None:
         """The fewest triples with which the row is there, where it is."""
-        at, stored = (self.epoch, _STORED) if weight > 0 else (self.epoch - 1, _STORED_BEFORE)
-        there = _triples(self.engine, [*self.graph.values()], MOST_TRIPLES, at)
+        at, stored = (self.epoch, STORED) if weight > 0 else (self.epoch - 1, STORED_BEFORE)
+        there = triples_of(self.engine, [*self.graph.values()], MOST_TRIPLES, at)
         if there is None:
             return None
         times = self._multiplicity(row, stored)
@@ -267,14 +270,14 @@ class _Around:
                 select_ = history(scope, relation, epochs.after, _STEPS)
                 engine.make(Statement(graph[scope], select_, "small"))
             inputs = EpochInputs(engine, epochs, graph, stored, "why_q")
-            delta = self.definition.body.delta(inputs)
+            delta = self.body.delta(inputs)
             for statement in (*delta.statements, delta.result):
                 make(engine, statement)
             log = select(
                 column("epoch"),
                 alias(bigint(sum_of(column("weight"))), "weight"),
                 from_=rows_of(delta.result.name),
-                where=[*_is_row(self.definition, row)],
+                where=[*_is_row(self.columns, row)],
                 group_by=[column("epoch")],
             ).order_by(ascending(column("epoch")))
             rows = [(int(str(at)), int(str(weight))) for at, weight in engine.rows(log)]
@@ -285,7 +288,7 @@ class _Around:
         total = select(
             alias(bigint(sum_of(column("weight"))), "weight"),
             from_=rows_of(stored),
-            where=[*_is_row(self.definition, row)],
+            where=[*_is_row(self.columns, row)],
         )
         ((weight,),) = self.engine.rows(total)
         return int(str(weight or 0))
@@ -327,7 +330,7 @@ def _changed_rows(
         select(
             *columns(stored),
             alias(bigint(weight), "weight"),
-            from_=rows_of(_STORED),
+            from_=rows_of(STORED),
             where=[
                 column("node").eq(text(ANSWER)),
                 column("epoch").eq(number(epoch)),
@@ -361,15 +364,15 @@ def _is_one_of(name: str, terms: Sequence[str]) -> exp.Expr:
     )
 
 
-def _is_row(definition: Definition, row: Row) -> Iterator[exp.Expr]:
+def _is_row(names: Sequence[str], row: Row) -> Iterator[exp.Expr]:
     """Whether a stored row is a row of the answer."""
     yield column("node").eq(text(ANSWER))
-    for (_, name), value in zip(definition.columns, row, strict=True):
+    for name, value in zip(names, row, strict=True):
         yield is_null(column(name)) if value is None else column(name).eq(text(value))
 
 
-def _triples(
-    engine: Engine, relations: Iterable[str], most: int, at: int | None = None
+def triples_of(
+    engine: SqlEngine, relations: Iterable[str], most: int, at: int | None = None
 ) -> Sequence[Triple] | None:
     """The triples of some relations, each once (at an epoch); None if they are more than `most`."""
     rows: dict[Triple, None] = {}

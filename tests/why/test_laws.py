@@ -1,0 +1,164 @@
+"""The laws of explanations, over random queries and histories, by another evaluator.
+
+Without the changes that an explanation names, the row does not change; a match alone has the row.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from tests.support.generators.basic_cases import Case, Quad, case
+from tests.support.generators.grammar_cases import WholeCase, whole_case
+from tests.support.harness import LOOKED_UP, LogRow, Memory
+from tests.support.laws import Seeds
+from tests.support.oracles import reference
+from tests.support.oracles.answers import Row, comparable
+from tests.support.oracles.histories import states
+from tests.support.oracles.oxigraph import Oxigraph
+from weir.compute.relations import Statement
+from weir.compute.sql import column, number, rows_of, select
+from weir.definitions.definition import Body
+from weir.engine.plan_delta import PlanDelta
+from weir.engine.read_graph import changes_relation, read_neighbourhood
+from weir.engine.relations import EpochRange
+from weir.plan.lower import lower
+from weir.plan.plan import Plan
+from weir.sparql.frontend.translate import translate
+from weir.timeline.evaluation import LegInputs, plan_rows
+from weir.why.explanation import (
+    STORED,
+    STORED_BEFORE,
+    Explanation,
+    Neighbourhood,
+    triples_of,
+)
+
+ROWS = 2
+"""Rows that are explained of an epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanBody(Body):
+    """The body of a query that is not compiled."""
+
+    plan: Plan
+
+    def delta(self, leg: LegInputs) -> PlanDelta:
+        return plan_rows(self.plan, leg, allow_product=True)
+
+
+def explained(
+    plan: Plan, case: Case | WholeCase, epoch: int, rng: random.Random
+) -> Iterator[Explanation]:
+    """Why some rows of an answer changed at an epoch."""
+    memory = Memory(plan, case.history, optimized=False)
+    memory.run(0, epoch)
+    changed = [row for row in memory.log() if row[0] == epoch]
+    if not changed:
+        return
+    engine = memory.engine
+    for name, last in ((STORED, epoch), (STORED_BEFORE, epoch - 1)):
+        stored = select("*", from_=rows_of("stored"), where=[column("epoch") <= number(last)])
+        engine.make(Statement(name, stored))
+    epochs = EpochRange(epoch - 1, epoch)
+    graph, changes = {}, []
+    for i, scope in enumerate(dict.fromkeys(c.scope for c in plan.components)):
+        parts = [c for c in plan.components if c.scope == scope]
+        changes.append(f"scope{i}_changes")
+        changes_relation(engine, scope, epochs, changes[-1])
+        read = read_neighbourhood(engine, parts, changes[-1], scope, epochs, LOOKED_UP, f"scope{i}")
+        graph[scope] = read.relation
+    triples = triples_of(engine, changes, 10_000)
+    assert triples is not None
+    columns = [column for _, column in plan.columns]
+    around = Neighbourhood(engine, PlanBody(plan), columns, epoch, graph, triples)
+    for _, weight, row in rng.sample(changed, min(ROWS, len(changed))):
+        yield around.explain(row, weight)
+
+
+def epochs_of(log: list[LogRow], rng: random.Random) -> list[int]:
+    """Two of the epochs that changed an answer, after the first, with which it begins."""
+    epochs = sorted({epoch for epoch, _, _ in log} - {1})
+    return rng.sample(epochs, min(2, len(epochs)))
+
+
+class Evaluator:
+    """Evaluates a query of a case on any dataset, without Weir's plans and engine."""
+
+    def __init__(self, case: WholeCase, plan: Plan) -> None:
+        self._case, self._columns = case, [name for name, _ in plan.columns]
+        self._query = translate(case.query, case.default_graph)  # type: ignore[arg-type]
+
+    def answer(self, quads: frozenset[Quad]) -> Counter[Row]:
+        if self._case.departure is not None:
+            return comparable(reference.rows(self._query, quads, self._columns))
+        store = Oxigraph(self._case.default_graph)
+        store.apply((frozenset(), quads))
+        return comparable(store.answer(self._case.query, self._columns))
+
+
+def broken_laws(seed: int) -> Iterator[str]:
+    """Which rows of a case would have changed without the changes that an explanation names."""
+    case, rng = whole_case(seed), random.Random(f"why {seed}")
+    plan = lower(
+        translate(case.query, case.default_graph),  # type: ignore[arg-type]
+        allow_product=True,
+    )
+    memory = Memory(plan, case.history)
+    memory.run(0, len(case.history))
+    evaluator = Evaluator(case, plan)
+    graphs = [frozenset(), *states(case.history)]
+    for epoch in epochs_of(memory.log(), rng):
+        before = evaluator.answer(graphs[epoch - 1])
+        vanish, appear = case.history[epoch - 1]
+        for explanation in explained(plan, case, epoch, rng):
+            named = {change.triple for change in explanation.changes}
+            left_out = frozenset(quad for quad in vanish | appear if quad[1:] in named)
+            without = evaluator.answer(
+                (graphs[epoch - 1] - (vanish - left_out)) | (appear - left_out)
+            )
+            (row,) = comparable(Counter([explanation.row]))
+            came = explanation.weight > 0
+            still = without[row] > before[row] if came else without[row] < before[row]
+            if still or not named:
+                yield (
+                    f"seed {seed}, epoch {epoch}: {case.query} [{case.default_graph}]: {row}"
+                    f" changes by {without[row] - before[row]} without {named}"
+                )
+
+
+@pytest.mark.law("explanations")
+def test_without_the_changes_that_are_named_a_row_does_not_change(seeds: Seeds) -> None:
+    seeds.check(broken_laws)
+
+
+def broken_matches(seed: int) -> Iterator[str]:
+    """Which rows of a case are not in the answer over their match alone, or over less of it."""
+    pair, rng = case(seed), random.Random(f"why {seed}")
+    plan = lower(translate(pair.query, pair.default_graph))  # type: ignore[arg-type]
+    memory = Memory(plan, pair.history)
+    memory.run(0, len(pair.history))
+    columns = [name for name, _ in plan.columns]
+
+    def answer(triples: list[tuple[str, str, str]]) -> Counter[Row]:
+        store = Oxigraph("default")
+        store.apply((frozenset(), frozenset(("", *triple) for triple in triples)))
+        return comparable(store.answer(pair.query, columns))
+
+    for epoch in epochs_of(memory.log(), rng):
+        for explanation in explained(plan, pair, epoch, rng):
+            (row,), match = comparable(Counter([explanation.row])), explanation.match
+            assert match is not None
+            less = [[*match[:i], *match[i + 1 :]] for i in range(len(match))]
+            if not answer([*match])[row] or any(answer(fewer)[row] for fewer in less):
+                yield f"seed {seed}, epoch {epoch}: {pair.query}: {row} by {match}"
+
+
+@pytest.mark.law("matches")
+def test_a_match_alone_gives_its_row_and_less_of_it_does_not(seeds: Seeds) -> None:
+    seeds.check(broken_matches)
