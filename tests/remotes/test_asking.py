@@ -273,7 +273,7 @@ def test_random_evaluations_with_failures_and_kills_are_right_and_within_budget(
     for seed in seeds:
         rng = random.Random(seed)
         subjects = [f"u:{i}" for i in range(rng.randint(1, 12))]
-        truth = {of_subject: rng.choice((0, 1, 2, 3, 9)) for of_subject in subjects}
+        truth = {subject: rng.choice((0, 1, 2, 3, 9)) for subject in subjects}
         kinds: tuple[FailureKind, ...] = ("connection_lost", "not_results", "client_error")
         failures = [
             Failure(rng.choice(kinds), "bad") if rng.random() < 0.25 else None for _ in range(40)

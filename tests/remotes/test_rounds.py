@@ -27,13 +27,13 @@ def outcome(block: Block, key: Key, rows: dict[Row, int] | None) -> KeyOutcome:
     return KeyOutcome(block, key, status, answer, NOW, NOW, "r")  # type: ignore[arg-type]
 
 
-def after(held: Held, outcomes: tuple[KeyRound, ...]) -> Held:
+def after(held: Held, key_rounds: tuple[KeyRound, ...]) -> Held:
     """What is known after a round."""
     return held | {
         (key_round.block, key_round.key): Known(
             key_round.rows, key_round.content, key_round.status == "suspect"
         )
-        for key_round in outcomes
+        for key_round in key_rounds
     }
 
 
@@ -41,9 +41,9 @@ def played(held: Held, outcomes: list[KeyOutcome]) -> tuple[KeyRound, ...]:
     return round_of(outcomes, lambda block, key: held.get((block, key), Known({})))
 
 
-def changes(outcomes: tuple[KeyRound, ...]) -> list[tuple[bool, Quad]]:
+def changes(key_rounds: tuple[KeyRound, ...]) -> list[tuple[bool, Quad]]:
     """How the graph changes by the rows of a round."""
-    rows = round_rows(RoundOf(1, NOW, "run"), [(key_round, NEVER) for key_round in outcomes])
+    rows = round_rows(RoundOf(1, NOW, "run"), [(key_round, NEVER) for key_round in key_rounds])
     patterns = {
         block.pattern: RowPattern(block.remote, block.pattern, not block.certain)
         for block in BLOCKS
@@ -67,11 +67,11 @@ def test_the_graph_has_a_node_for_each_mapping_and_multiplicity_after_any_rounds
                     some = [(("x", key[0]), row[1]) for row in rng.sample(pool, rng.randint(0, 3))]
                 rows = {row: rng.randint(1, 3) for row in some}
                 outcomes.append(outcome(block, key, None if rng.random() < 0.2 else rows))
-            played_now = played(held, outcomes)
-            for appears, quad in changes(played_now):
+            key_rounds = played(held, outcomes)
+            for appears, quad in changes(key_rounds):
                 assert (quad in graph) is not appears, seed
                 (graph.add if appears else graph.remove)(quad)
-            held = after(held, played_now)
+            held = after(held, key_rounds)
         rows_in_graph: Counter[str] = Counter()
         terms: dict[str, set[tuple[str, str]]] = {}
         for _, row, predicate, term in graph:
