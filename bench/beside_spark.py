@@ -47,13 +47,13 @@ def table_rows(begin: int, end: int) -> pa.Table:
     """The readings of the seconds [begin, end) as triples with their time in microseconds."""
     start = int(START.timestamp())
     rows = []
-    for each in readings(begin, end):
-        subject = f"<{NAMESPACE}reading/{each.sensor}/{each.second}>"
-        time_ = (start + each.second) * 1_000_000
-        value = f'"{each.tenths / 10}"^^<{_DECIMAL}>'
+    for reading in readings(begin, end):
+        subject = f"<{NAMESPACE}reading/{reading.sensor}/{reading.second}>"
+        time_ = (start + reading.second) * 1_000_000
+        value = f'"{reading.tenths / 10}"^^<{_DECIMAL}>'
         rows += [
             {"subject": subject, "predicate": p, "object": o, "time": time_}
-            for p, o in ((_OF, sensor_iri(each.sensor)), (_VALUE, value))
+            for p, o in ((_OF, sensor_iri(reading.sensor)), (_VALUE, value))
         ]
     return pa.Table.from_pylist(rows)
 
@@ -195,7 +195,7 @@ class BesideSpark:
         job.write_text(
             json.dumps(
                 {
-                    "outputs": [str(each) for each in outputs],
+                    "outputs": [str(output) for output in outputs],
                     "arrivals": [[str(file), str(to)] for file, to in arrivals or ()],
                     "table": str(self.table),
                     "predicate": _OF,
@@ -217,10 +217,10 @@ class BesideSpark:
         if done.returncode:
             last = done.stderr[-3000:]
             raise RunFailed(f"Structured Streaming: exit code {done.returncode}\n{last}")
-        found = json.loads(result.read_text())
+        measured = json.loads(result.read_text())
         # A user also waits for the end of the process.
-        found["seconds"][0] += ended - found["ended"]
-        return [float(each) for each in found["seconds"]]
+        measured["seconds"][0] += ended - measured["ended"]
+        return [float(duration) for duration in measured["seconds"]]
 
     def _compared(self, made: Project, output: Path) -> Rows:
         """The counts of every close, on both sides."""
@@ -228,8 +228,8 @@ class BesideSpark:
         for row in DeltaTable(str(output / "windows")).to_pyarrow_table().to_pylist():
             close = row["close"]
             at = int((close if close.tzinfo else close.replace(tzinfo=UTC)).timestamp())
-            found = by_close.setdefault(at, Counter())
-            found[f"{row['count']} ({_INTEGER})", row["sensor"]] += 1
+            answer = by_close.setdefault(at, Counter())
+            answer[f"{row['count']} ({_INTEGER})", row["sensor"]] += 1
         began = int(START.timestamp())
         last = began + (self.minutes + NEW_MINUTES * (1 + WARM_RUNS)) * 60 - 1
         weir, differing = 0, 0
@@ -238,6 +238,6 @@ class BesideSpark:
             expected = by_close.pop(close, Counter())
             weir += published.total()
             differing += ((published - expected) + (expected - published)).total()
-        differing += sum(each.total() for each in by_close.values())
+        differing += sum(missing.total() for missing in by_close.values())
         spark = DeltaTable(str(output / "windows")).to_pyarrow_table().num_rows
         return Rows("readings by sensor, every close", weir, spark=spark, differing=differing)

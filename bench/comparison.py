@@ -45,18 +45,18 @@ def by_oxigraph(project: Project, queries: Path, repeats: int) -> Evaluated:
     head.unlink()
     if done.returncode:
         raise RunFailed(f"pyoxigraph: exit code {done.returncode}\n{done.stderr[-2000:]}")
-    found = json.loads(result.read_text())
-    rounds = found["times"]
-    evaluation = tuple(sum(each.values()) for each in rounds)
+    measured = json.loads(result.read_text())
+    rounds = measured["times"]
+    evaluation = tuple(sum(seconds.values()) for seconds in rounds)
     timings = [
-        Timing("load", "", (found["load"],), OXIGRAPH),
+        Timing("load", "", (measured["load"],), OXIGRAPH),
         Timing("evaluation, all queries", "", evaluation, OXIGRAPH),
         *(
-            Timing(f"  {name}", "", tuple(each[name] for each in rounds), OXIGRAPH)
+            Timing(f"  {name}", "", tuple(seconds[name] for seconds in rounds), OXIGRAPH)
             for name in rounds[0]
         ),
     ]
-    return Evaluated(tuple(timings), found["rows"])
+    return Evaluated(tuple(timings), measured["rows"])
 
 
 def all_queries(method: str) -> str:
@@ -89,8 +89,8 @@ def count_rows(
 ) -> list[Rows]:
     """The rows of every answer at the head, by every system that evaluated it."""
     counted = rounds[-1] if rounds else ()
-    duckdb = {each["query"]: each["rows"] for each in counted if each["method"] == DUCKDB}
-    spark = {each["query"]: each["rows"] for each in counted if each["method"] != DUCKDB}
+    duckdb = {query["query"]: query["rows"] for query in counted if query["method"] == DUCKDB}
+    spark = {query["query"]: query["rows"] for query in counted if query["method"] != DUCKDB}
     return [
         Rows(
             folder.name,

@@ -81,9 +81,9 @@ class Fleet:
                 copy = self._project(folder / "copy", registered, changes, base, prepared.lake)
                 samples.append(measure([copy]).runs[0].seconds)
             changed = copy
-            found = _named(samples, name)
-            timings += found
-            reached[name] = found[0].median
+            named = _named(samples, name)
+            timings += named
+            reached[name] = named[0].median
         self.progress("pyoxigraph")
         answers = count_rows(changed, [], by_oxigraph(changed, registered, 1).rows)
         differing = [rows for rows in answers if not rows.agree]
@@ -134,14 +134,14 @@ class Fleet:
 
 def _named(samples: Sequence[Mapping[tuple[str, str], float]], name: str) -> list[Timing]:
     """The whole time of a run, and those of its stages."""
-    found = [
+    named = [
         Timing(name, "cold", tuple(sample["", what] for sample in samples))
         if what == "in all"
         else Timing(f"  {what}", "cold", tuple(sample["", what] for sample in samples), name)
         for part, what in samples[0]
         if not part
     ]
-    return sorted(found, key=lambda timing: timing.part_of)
+    return sorted(named, key=lambda timing: timing.part_of)
 
 
 def _constants(base: Path, count: int) -> Constants:

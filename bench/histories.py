@@ -130,10 +130,10 @@ class BrickHistory:
 
     def changes(self) -> Sequence[Path]:
         """One folder per version; the first is the graph to begin with."""
-        found = importlib.util.find_spec("brickschema")
-        if found is None or found.origin is None:
+        package = importlib.util.find_spec("brickschema")
+        if package is None or package.origin is None:
             raise FileNotFoundError("the package brickschema is not installed")
-        files = (Path(found.origin).parent / "ontologies").glob("*/Brick.ttl")
+        files = (Path(package.origin).parent / "ontologies").glob("*/Brick.ttl")
         return sorted(file.parent for file in files)
 
     def touches(self, changes: Path, predicates: frozenset[str]) -> bool:

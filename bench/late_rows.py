@@ -62,8 +62,8 @@ def history(seconds: int) -> Iterator[Second]:
 def write_seconds(file: Path, some: Iterable[Second]) -> None:
     """Write a change set."""
     with file.open("w") as output:
-        for each in some:
-            output.writelines(f"{line}\n" for line in each.lines)
+        for reading in some:
+            output.writelines(f"{line}\n" for line in reading.lines)
 
 
 def counts_query(width: int) -> str:
@@ -77,10 +77,18 @@ def counts_query(width: int) -> str:
 
 def counts(some: Iterable[Second], begin: int, end: int) -> Counter[Row]:
     """The rows of the query over the seconds [begin, end), in the form of `published_at`."""
-    found = Counter(
-        number % SENSORS for each in some if begin <= each.second < end for number in each.numbers
+    readings_by_sensor = Counter(
+        number % SENSORS
+        for reading in some
+        if begin <= reading.second < end
+        for number in reading.numbers
     )
-    return Counter({(f"{n} ({_XSD}integer)", sensor_iri(sensor)): 1 for sensor, n in found.items()})
+    return Counter(
+        {
+            (f"{n} ({_XSD}integer)", sensor_iri(sensor)): 1
+            for sensor, n in readings_by_sensor.items()
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +142,8 @@ class LateRows:
             for number in range(self.repeats):
                 self.progress(f"{arriving.name}, {number + 1} of {self.repeats}")
                 made = self._copy(prepared, arriving)
-                found = measure([made]).runs[0]
-                self.measured.setdefault(arriving.name, []).append(found)
+                run = measure([made]).runs[0]
+                self.measured.setdefault(arriving.name, []).append(run)
             self.rows.append(self._compared(made, arriving))
         return self
 
@@ -152,22 +160,22 @@ class LateRows:
     @property
     def lines(self) -> list[tuple[str, ...]]:
         """Lines of the summary."""
-        found: list[tuple[str, ...]] = []
+        lines: list[tuple[str, ...]] = []
         for name, runs in self.measured.items():
             whole = median(run.seconds["", "in all"] for run in runs)
             maintain = median(run.seconds["", "maintain"] for run in runs)
             cpu = median(run.cpu for run in runs)
             what = (f"{ROWS} readings {name}", f"a window of {self.window:,} events")
-            found.append((*what, f"{whole:.2f}", f"{maintain:.2f}", f"{cpu:.2f}", ""))
-        return found
+            lines.append((*what, f"{whole:.2f}", f"{maintain:.2f}", f"{cpu:.2f}", ""))
+        return lines
 
     @property
     def timings(self) -> list[Timing]:
         """The whole runs and their stage maintain."""
-        found = []
+        timings = []
         for name, runs in self.measured.items():
             title = f"{ROWS} rows {name}"
-            found += [
+            timings += [
                 Timing(title, "cold", tuple(run.seconds["", "in all"] for run in runs)),
                 Timing(
                     "  maintain",
@@ -176,7 +184,7 @@ class LateRows:
                     title,
                 ),
             ]
-        return found
+        return timings
 
     def targets(self, aim: float) -> list[Target]:
         """The correction relative to the batch on time."""
@@ -236,7 +244,7 @@ class LateRows:
         close = arriving.close
         every = (*history(self.history), *arriving.seconds)
         expected = counts(every, close - self.width, close)
-        found = published_at(made.lake, "counts", int(START.timestamp()) + close)
-        differing = ((expected - found) + (found - expected)).total()
+        published = published_at(made.lake, "counts", int(START.timestamp()) + close)
+        differing = ((expected - published) + (published - expected)).total()
         name = f"readings by sensor, {arriving.name}"
-        return Rows(name, found.total(), oxigraph=expected.total(), differing=differing)
+        return Rows(name, published.total(), oxigraph=expected.total(), differing=differing)

@@ -80,7 +80,7 @@ class Operators:
 
     def run(self) -> Scenario:
         """Measure all queries of all histories."""
-        found = [self._measure(history) for history in self.histories]
+        measured = [self._measure(history) for history in self.histories]
         return Scenario(
             name="operators",
             title="paths, OPTIONAL, NOT EXISTS, groups, LIMIT: one query, one epoch per run",
@@ -91,12 +91,12 @@ class Operators:
             },
             full=(self.change_sets, self.triples) == (CHANGE_SETS, TRIPLES)
             and self.repeats >= FULL_REPEATS,
-            timings=tuple(timings(found)),
-            targets=(target(found),),
-            rows=tuple(rows for each in found for rows in each.rows),
+            timings=tuple(timings(measured)),
+            targets=(target(measured),),
+            rows=tuple(rows for of_history in measured for rows in of_history.rows),
             notes=_NOTES,
             machine=machine(),
-            summary=(_HEAD, *(line for each in found for line in _lines(each))),
+            summary=(_HEAD, *(line for of_history in measured for line in _lines(of_history))),
         )
 
     def _measure(self, history: History) -> Measured:
@@ -124,8 +124,8 @@ class Operators:
         if any(rows != 1 for rows in _epochs(made)[len(epochs) + len(singles.first) :]):
             raise RunFailed(f"{history.title}: a change of one triple was none")
 
-        load = next(each.median for each in beside.timings if each.what == "load")
-        evaluated = {each.what.strip(): [load + each.median] for each in beside.timings}
+        load = next(timing.median for timing in beside.timings if timing.what == "load")
+        evaluated = {timing.what.strip(): [load + timing.median] for timing in beside.timings}
         return Measured(
             history,
             {**measured_seconds(runs), OXIGRAPH: {query: evaluated[query] for query in touching}},
@@ -136,7 +136,7 @@ class Operators:
     def _touching(self, history: History, queries: Path) -> dict[str, list[int]]:
         """By query the last change sets that touch it; the first is what all begin with."""
         changes = history.changes()
-        found = {}
+        touching = {}
         for query in Catalog.of_folders({QUERY: queries}).members:
             known = predicates(query.body.components)
             assert known is not None, "the patterns have constant predicates"
@@ -146,12 +146,15 @@ class Operators:
                     break
                 if history.touches(changes[number], known):
                     numbers.insert(0, number)
-            found[query.name] = numbers
-        return found
+            touching[query.name] = numbers
+        return touching
 
     def _prepared(self, history: History, folder: Path, changes: Sequence[Path]) -> Project:
         """The lake before the first change set that is measured; no query has an answer yet."""
-        made, form = Project(folder / "prepared"), form_of(None, *(each.name for each in changes))
+        made, form = (
+            Project(folder / "prepared"),
+            form_of(None, *(change.name for change in changes)),
+        )
         if not is_ready(made, form):
             self.progress(f"{history.title}: preparing the lake, {len(changes)} change sets")
             location = patches(folder / "changes", changes)
@@ -173,7 +176,9 @@ class Operators:
         ]
         rounds = [*zip(*chosen, strict=True)]
         folder = patches(made.folder / "singles", [])
-        triples = [triple for each in (rounds[0], *rounds) for triple in each]
+        triples = [
+            triple for triples_of_round in (rounds[0], *rounds) for triple in triples_of_round
+        ]
         return history.singles(folder, made.lake, triples)
 
 
@@ -183,15 +188,15 @@ def measured_seconds(runs: Sequence[Run]) -> dict[str, dict[str, list[float]]]:
     Raises:
         RunFailed: a run was not what is to be measured.
     """
-    found: dict[str, dict[str, list[float]]] = {}
+    seconds: dict[str, dict[str, list[float]]] = {}
     for run in runs:
         if not run.measured_as or run.mode == "untouched":
             continue
         if run.mode not in (("initial",) if run.measured_as == FROM_SCRATCH else _DELTAS):
             raise RunFailed(f"{run.query}: a run for {run.measured_as} was {run.mode or 'nothing'}")
-        by_query = found.setdefault(run.measured_as, {})
+        by_query = seconds.setdefault(run.measured_as, {})
         by_query.setdefault(run.query.partition("_again")[0], []).append(run.seconds)
-    return found
+    return seconds
 
 
 def compared(made: Project, oracle: Oracle, query: Path) -> Rows:
@@ -199,30 +204,34 @@ def compared(made: Project, oracle: Oracle, query: Path) -> Rows:
     expected = oracle.answer(query.read_text("utf-8"))
     (again,) = copies_of(query.stem, 1)
     weir, scratch = (published_answer(made.lake, name) for name in (query.stem, again))
-    differing = sum(((expected - each) + (each - expected)).total() for each in (weir, scratch))
+    differing = sum(
+        ((expected - answer) + (answer - expected)).total() for answer in (weir, scratch)
+    )
     return Rows(query.stem, weir.total(), oxigraph=expected.total(), differing=differing)
 
 
-def timings(found: Sequence[Measured]) -> Iterator[Timing]:
+def timings(measured: Sequence[Measured]) -> Iterator[Timing]:
     """All of them, in groups of what was measured."""
     for kind in (EPOCH, SINGLE, FROM_SCRATCH, OXIGRAPH):
-        for each in found:
+        for of_history in measured:
             temperature: Temperature = "" if kind == OXIGRAPH else "warm"
-            for query, seconds in each.seconds[kind].items():
+            for query, seconds in of_history.seconds[kind].items():
                 yield Timing(query, temperature, tuple(seconds), _TITLES.get(kind, kind))
-    if untouched := tuple(seconds for each in found for seconds in each.untouched):
+    if untouched := tuple(seconds for of_history in measured for seconds in of_history.untouched):
         yield Timing("a run that no change touches", "warm", untouched)
 
 
-def factors(each: Measured) -> dict[str, float]:
+def factors(measured: Measured) -> dict[str, float]:
     """By query: a change of one triple, as a multiple of what it costs the yardstick."""
-    medians = {query: median(seconds) for query, seconds in each.seconds[SINGLE].items()}
-    return {query: own / medians[each.history.yardstick] for query, own in medians.items()}
+    medians = {query: median(seconds) for query, seconds in measured.seconds[SINGLE].items()}
+    return {query: own / medians[measured.history.yardstick] for query, own in medians.items()}
 
 
-def target(found: Sequence[Measured]) -> Target:
+def target(measured: Sequence[Measured]) -> Target:
     """The largest of the factors."""
-    largest, query = max((f, query) for each in found for query, f in factors(each).items())
+    largest, query = max(
+        (f, query) for of_history in measured for query, f in factors(of_history).items()
+    )
     return Target(
         "a change of one triple, relative to a query of two patterns",
         f"<= {FACTOR:.0f} times",
@@ -252,16 +261,17 @@ _NOTES = (
 )
 
 
-def _lines(each: Measured) -> Iterator[tuple[str, ...]]:
-    times = factors(each)
-    for rows in each.rows:
+def _lines(measured: Measured) -> Iterator[tuple[str, ...]]:
+    times = factors(measured)
+    for rows in measured.rows:
         query = rows.query
         epoch, single, scratch, beside = (
-            median(each.seconds[kind][query]) for kind in (EPOCH, SINGLE, FROM_SCRATCH, OXIGRAPH)
+            median(measured.seconds[kind][query])
+            for kind in (EPOCH, SINGLE, FROM_SCRATCH, OXIGRAPH)
         )
         yield (
             query,
-            str(len(each.seconds[EPOCH][query])),
+            str(len(measured.seconds[EPOCH][query])),
             f"{epoch:.2f}",
             f"{single:.2f}",
             f"{times[query]:.1f}",

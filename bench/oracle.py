@@ -44,8 +44,8 @@ class Oracle:
         assert isinstance(solutions, ox.QuerySolutions)
         names = sorted(variable.value for variable in solutions.variables)
         return Counter(
-            tuple("" if (term := each[name]) is None else shown(term) for name in names)
-            for each in solutions
+            tuple("" if (term := solution[name]) is None else shown(term) for name in names)
+            for solution in solutions
         )
 
     def triples_that_matter(
@@ -93,10 +93,10 @@ class Oracle:
     def _about(self, answer: Counter[Row], predicates: frozenset[str]) -> Iterator[ox.Quad]:
         chance = random.Random(1)
         rows = sorted(answer)
-        nodes = [ox.NamedNode(each[1:-1]) for each in sorted(predicates)]
+        nodes = [ox.NamedNode(predicate[1:-1]) for predicate in sorted(predicates)]
         for row in chance.sample(rows, min(len(rows), 200)):
             terms = [ox.NamedNode(term[1:-1]) for term in row if term.startswith("<")]
-            found = [
+            quads = [
                 quad
                 for predicate in nodes
                 for term in terms
@@ -104,9 +104,9 @@ class Oracle:
                 for quad in self._store.quads_for_pattern(*pattern)
             ]
             if not terms:
-                found = [*self._store.quads_for_pattern(None, chance.choice(nodes), None)]
-            if found:
-                yield chance.choice(sorted(found, key=str))
+                quads = [*self._store.quads_for_pattern(None, chance.choice(nodes), None)]
+            if quads:
+                yield chance.choice(sorted(quads, key=str))
 
 
 def published_answer(lake: Path, query: str) -> Counter[Row]:
@@ -118,10 +118,10 @@ def published_answer(lake: Path, query: str) -> Counter[Row]:
         ["" if term is None else canonical(term) for term in table[name].to_pylist()]
         for name in names
     ]
-    found: Counter[Row] = Counter()
+    answer: Counter[Row] = Counter()
     for weight, *row in zip(weights, *columns, strict=True):
-        found[tuple(map(str, row))] += weight
-    return Counter({row: count for row, count in found.items() if count})
+        answer[tuple(map(str, row))] += weight
+    return Counter({row: count for row, count in answer.items() if count})
 
 
 @lru_cache(maxsize=1_000_000)

@@ -106,23 +106,23 @@ def files_of(lake: Path) -> dict[Path, int]:
 
 def written(before: Mapping[Path, int], after: Mapping[Path, int]) -> list[Written]:
     """What is new in `after`, per table; all embedding tables are one line, all answers too."""
-    found: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for file, size in after.items():
         if before.get(file) == size:
             continue
         in_log = "_delta_log" in file.parts
-        counts = found[file.parts[0]]
+        counts = sums[file.parts[0]]
         counts[1 if in_log else 0] += size
         counts[2] += 1
-    return [Written(table, data, log, files) for table, (data, log, files) in sorted(found.items())]
+    return [Written(table, data, log, files) for table, (data, log, files) in sorted(sums.items())]
 
 
 def patches(folder: Path, change_sets: Iterable[Path]) -> Path:
     """A new folder that holds copies of `change_sets`."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for each in change_sets:
-        put(each, folder)
+    for change_set in change_sets:
+        put(change_set, folder)
     return folder
 
 

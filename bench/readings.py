@@ -61,7 +61,7 @@ def readings(begin: int, end: int, sensors: int = SENSORS) -> Iterator[Reading]:
 
 def write_readings(file: Path, some: Sequence[Reading]) -> None:
     """Write a change set as N-Triples."""
-    file.write_text("".join(f"{line}\n" for each in some for line in each.lines))
+    file.write_text("".join(f"{line}\n" for reading in some for line in reading.lines))
 
 
 def minutes(folder: Path, begin: int, count: int) -> list[Path]:
@@ -85,5 +85,11 @@ def rooms_patch(sensors: int = SENSORS) -> str:
         iri = f"<{NAMESPACE}room/{room}>"
         triples.append(f"{iri} <{NAMESPACE}on> <{NAMESPACE}floor/{room % 2}>")
         triples.append(f'{iri} <{NAMESPACE}limit> "{15 + room}.5"^^<{_XSD}decimal>')
-    lines = ("H id <urn:bench:rooms> .", "TX .", *(f"A {each} ." for each in triples), "TC .", "")
+    lines = (
+        "H id <urn:bench:rooms> .",
+        "TX .",
+        *(f"A {triple} ." for triple in triples),
+        "TC .",
+        "",
+    )
     return "\n".join(lines)

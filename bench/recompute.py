@@ -122,7 +122,7 @@ def recompute_here(settings: Settings, triples: str, queries: dict[str, str]) ->
 
     It has the memory, threads and reader that Weir's own DuckDB has.
     """
-    found = []
+    recomputed = []
     with connect(settings) as connection:
         attach(Bindings(connection), "bench_log", DeltaTable(triples))
         connection.execute(f"CREATE TEMP VIEW bench_state AS {_for_duckdb(state_sql('bench_log'))}")
@@ -130,8 +130,8 @@ def recompute_here(settings: Settings, triples: str, queries: dict[str, str]) ->
             started = time.monotonic()
             rows = connection.sql(_for_duckdb(query_sql(text, "bench_state")))
             count = sum(batch.num_rows for batch in rows.to_arrow_reader(100_000))
-            found.append(Recomputed(name, DUCKDB, count, time.monotonic() - started))
-    return found
+            recomputed.append(Recomputed(name, DUCKDB, count, time.monotonic() - started))
+    return recomputed
 
 
 def _for_duckdb(statement: str) -> str:

@@ -83,14 +83,14 @@ class _World:
 
     def _fetch(self, query: str, most: Amount, bindings: int) -> Fetched:
         number = '"{}"^^<http://www.w3.org/2001/XMLSchema#integer>'
-        found: list[Solution] = [
+        solutions: list[Solution] = [
             {"city": key, "n": number.format(self.values[key])}
             for key in _KEY.findall(query)
             if key in self.values
         ]
-        started_at, took = self.now, Amount(1, most.keys, 200 * len(found), 0.2)
+        started_at, took = self.now, Amount(1, most.keys, 200 * len(solutions), 0.2)
         self.now += timedelta(seconds=took.seconds)
-        return Fetched(found[:bindings], took, started_at, peer="127.0.0.1")
+        return Fetched(solutions[:bindings], took, started_at, peer="127.0.0.1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class Refreshes:
 
     def _to_answer(self, kept: OpenProject, world: _World) -> list[float]:
         """Seconds from the start of an evaluation that finds a change to the published answer."""
-        found = []
+        waits = []
         for number in range(self.evaluations + 1, self.evaluations + 11):
             for _ in range(BUDGET):
                 world.change()
@@ -211,8 +211,8 @@ class Refreshes:
             start = time.perf_counter()
             _evaluated(kept, world, number)
             _run(kept, _STAGES)
-            found.append(time.perf_counter() - start)
-        return found
+            waits.append(time.perf_counter() - start)
+        return waits
 
 
 def _project(keys: Sequence[str]) -> Project:
@@ -280,17 +280,17 @@ def _evaluated(project: OpenProject, world: _World, number: int) -> _Seen:
 
 
 def _near(seen: Sequence[_Seen], point: int) -> list[_Seen]:
-    return [each for each in seen if abs(each.number - point) <= MEASURED // 2]
+    return [update for update in seen if abs(update.number - point) <= MEASURED // 2]
 
 
 def _median(seen: Sequence[_Seen], point: int, what: str = "seconds") -> float:
-    found: list[float] = [getattr(each, what) for each in _near(seen, point)]
-    return median(found)
+    values: list[float] = [getattr(update, what) for update in _near(seen, point)]
+    return median(values)
 
 
 def _timings(
     name: str, temperature: str, seen: Sequence[_Seen], windows: Sequence[int]
 ) -> Iterator[Timing]:
     for point in windows:
-        seconds = tuple(each.seconds for each in _near(seen, point))
+        seconds = tuple(update.seconds for update in _near(seen, point))
         yield Timing(f"{name}, around {point:,}", temperature, seconds)  # type: ignore[arg-type]

@@ -146,28 +146,34 @@ def page(scenarios: Sequence[Scenario]) -> str:
     lines = [
         _PAGE,
         *_markdown(
-            _COMPARED, [_compared(each) for each in scenarios if each.seconds("in all", "cold")]
+            _COMPARED,
+            [_compared(scenario) for scenario in scenarios if scenario.seconds("in all", "cold")],
         ),
     ]
-    if scenarios and (found := scenarios[0].machine):
-        lines += ["", *_wrapped("Measured on " + _machine(found) + ".")]
+    if scenarios and (machine := scenarios[0].machine):
+        lines += ["", *_wrapped("Measured on " + _machine(machine) + ".")]
     lines += ["", "## Conditions", "", _CONDITIONS, _RUN]
-    if targets := [line for each in scenarios for line in _targets(each)]:
+    if targets := [line for scenario in scenarios for line in _targets(scenario)]:
         lines += ["## Aims", "", *_markdown(_TARGETS, targets), ""]
-    for each in scenarios:
-        if each.summary:
-            head, *rows = each.summary
-            lines += [f"## {each.title}", "", f"`--only {each.name}`; {_sizes(each)}.", ""]
+    for scenario in scenarios:
+        if scenario.summary:
+            head, *rows = scenario.summary
+            lines += [
+                f"## {scenario.title}",
+                "",
+                f"`--only {scenario.name}`; {_sizes(scenario)}.",
+                "",
+            ]
             lines += [*_markdown(head, rows), ""]
-            lines += [line for note in each.notes for line in (*_wrapped(note), "")]
+            lines += [line for note in scenario.notes for line in (*_wrapped(note), "")]
     return "\n".join(lines)
 
 
 def details(scenarios: Sequence[Scenario]) -> str:
     """The page bench/RESULTS.md: everything that was measured."""
     lines = [_DETAILS]
-    if scenarios and (found := scenarios[0].machine):
-        lines += [*_wrapped("Measured on " + _machine(found) + "."), ""]
+    if scenarios and (machine := scenarios[0].machine):
+        lines += [*_wrapped("Measured on " + _machine(machine) + "."), ""]
     for scenario in scenarios:
         lines += [f"## {scenario.title}", "", f"`--only {scenario.name}`; {_sizes(scenario)}.", ""]
         for head, rows in _tables(scenario):
@@ -194,21 +200,21 @@ def _compared(scenario: Scenario) -> Cells:
         None if load is None or evaluation is None else load + evaluation,
     )
     shown = map(seconds_text, times)
-    rows = f"{sum(each.weir for each in scenario.rows):,}" if scenario.rows else ""
+    rows = f"{sum(row.weir for row in scenario.rows):,}" if scenario.rows else ""
     return (scenario.title, f"`{scenario.name}`", rows, *shown)
 
 
 def _targets(scenario: Scenario) -> Iterator[Cells]:
-    for each in scenario.targets:
-        yield (each.what, each.aim, each.reached, "met" if each.met else "missed")
+    for target in scenario.targets:
+        yield (target.what, target.aim, target.reached, "met" if target.met else "missed")
 
 
 def _sizes(scenario: Scenario) -> str:
     return ", ".join(f"{name}: {size:,}" for name, size in scenario.sizes.items() if size)
 
 
-def _machine(found: Mapping[str, str]) -> str:
-    return ", ".join(f"{key}: {value}" for key, value in found.items())
+def _machine(machine: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in machine.items())
 
 
 def _wrapped(text: str) -> list[str]:

@@ -56,10 +56,10 @@ class Resident:
         matching: list[_Seen] = []
         nothing: list[_Seen] = []
         with _running(copy) as process:
-            for number, each in enumerate(history):
+            for number, change in enumerate(history):
                 self.progress(f"resident, change set {number} of {self.count}")
-                put(each, draft)
-                matching.append(process.arrives(draft / each.name, arrived))
+                put(change, draft)
+                matching.append(process.arrives(draft / change.name, arrived))
                 if number == 0:
                     before = process.memory
                 time.sleep(PAUSE)
@@ -126,11 +126,11 @@ class _Process:
             at, line = self.lines.get(timeout=PATIENCE)
         except Empty:
             raise RunFailed(f"{file.name}: nothing was reported for {PATIENCE:.0f} s") from None
-        found: dict[str, Any] = json.loads(line) if line else {"errors": ["the process ended"]}
-        if found["errors"]:
-            raise RunFailed(f"{file.name}: {'; '.join(found['errors'])}")
-        stages = {each["stage"]: each["seconds"] for each in found["stages"]}
-        return _Seen(at - began, found["seconds"], stages)
+        report: dict[str, Any] = json.loads(line) if line else {"errors": ["the process ended"]}
+        if report["errors"]:
+            raise RunFailed(f"{file.name}: {'; '.join(report['errors'])}")
+        stages = {stage["stage"]: stage["seconds"] for stage in report["stages"]}
+        return _Seen(at - began, report["seconds"], stages)
 
     @property
     def memory(self) -> int:
@@ -176,12 +176,14 @@ def _running(made: Project) -> Iterator[_Process]:
 
 
 def _timings(name: str, seen: Sequence[_Seen]) -> list[Timing]:
-    stages = dict.fromkeys(stage for each in seen for stage in each.stages)
+    stages = dict.fromkeys(stage for update in seen for stage in update.stages)
     return [
-        Timing(name, "warm", tuple(each.seconds for each in seen)),
-        Timing("  the round", "warm", tuple(each.round for each in seen), name),
+        Timing(name, "warm", tuple(update.seconds for update in seen)),
+        Timing("  the round", "warm", tuple(update.round for update in seen), name),
         *(
-            Timing(f"  {stage}", "warm", tuple(each.stages.get(stage, 0.0) for each in seen), name)
+            Timing(
+                f"  {stage}", "warm", tuple(update.stages.get(stage, 0.0) for update in seen), name
+            )
             for stage in stages
         ),
     ]
@@ -189,7 +191,7 @@ def _timings(name: str, seen: Sequence[_Seen]) -> list[Timing]:
 
 def _target(what: str, aim: float, seen: Sequence[_Seen]) -> Target:
     is_round = aim == NOTHING_AIM
-    seconds = [each.round if is_round else each.seconds for each in seen]
+    seconds = [update.round if is_round else update.seconds for update in seen]
     reached = f"median {median(seconds):.2f} s, worst {max(seconds):.2f} s"
     return Target(what, f"<= {aim:.1f} s", reached, median(seconds) <= aim)
 
@@ -198,9 +200,9 @@ def _change_id(patch: Path) -> str:
     """The id in the header of a patch."""
     data = patch.read_bytes()
     text = (gzip.decompress(data) if patch.suffix == ".gz" else data).decode()
-    found = _ID.search(text)
-    assert found is not None, "every patch of the history has an id"
-    return found[1]
+    header = _ID.search(text)
+    assert header is not None, "every patch of the history has an id"
+    return header[1]
 
 
 def _unrelated(file: Path, number: int, before: str) -> str:

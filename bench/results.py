@@ -116,15 +116,15 @@ class Scenario:
     @classmethod
     def load(cls, file: Path) -> Self:
         """Read what `save` wrote."""
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        found["timings"] = tuple(
-            Timing(**{**t, "seconds": (*t["seconds"],)}) for t in found["timings"]
+        stored: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        stored["timings"] = tuple(
+            Timing(**{**t, "seconds": (*t["seconds"],)}) for t in stored["timings"]
         )
         for key, kind in (("written", Written), ("targets", Target), ("rows", Rows)):
-            found[key] = tuple(kind(**each) for each in found[key])
-        found["notes"] = tuple(found["notes"])
-        found["summary"] = tuple(tuple(line) for line in found.get("summary", ()))
-        return cls(**found)
+            stored[key] = tuple(kind(**fields) for fields in stored[key])
+        stored["notes"] = tuple(stored["notes"])
+        stored["summary"] = tuple(tuple(line) for line in stored.get("summary", ()))
+        return cls(**stored)
 
 
 def seconds_text(seconds: float | None) -> str:

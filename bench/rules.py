@@ -229,8 +229,8 @@ def _cost(case: Case) -> Cost:
             atoms = _expand(engine, program.answer_columns, leg)
             expansions.append(time.process_time() - begun)
     triples = case.rate * BATCH
-    delta = median(1e6 * each / triples for each in deltas[1:])
-    more = median(1e6 * each / triples for each in expansions[1:])
+    delta = median(1e6 * seconds / triples for seconds in deltas[1:])
+    more = median(1e6 * seconds / triples for seconds in expansions[1:])
     return Cost(delta, delta + more, rows, atoms)
 
 
@@ -294,6 +294,6 @@ def _targets(costs: Mapping[tuple[str, int, int], Cost]) -> Iterator[Target]:
         what = f"{name}, window {window}: Laser / Weir"
         yield Target(what, f">= {least:g}", f"{ratio:.1f}", ratio >= least)
     for window in WINDOWS:
-        found = costs["100 joins", window, RATES[0]].delta
+        cost = costs["100 joins", window, RATES[0]].delta
         what = f"100 rules, window {window}, microseconds a triple"
-        yield Target(what, "<= 300", f"{found:.0f}", found <= 300)
+        yield Target(what, "<= 300", f"{cost:.0f}", cost <= 300)

@@ -82,7 +82,7 @@ def measure(
     job.write_text(
         json.dumps(
             {
-                "configs": [str(each.config) for each in projects],
+                "configs": [str(project.config) for project in projects],
                 "recompute": recompute,
                 "rounds": rounds,
                 "arrivals": [[str(file), str(to)] for file, to in arrivals],
@@ -95,14 +95,14 @@ def measure(
     arguments = [sys.executable, "-m", "bench.session", str(job)]
     run_process(arguments, projects[0], settings=began, result=result)
     ended = time.monotonic()
-    found = json.loads(result.read_text())
-    runs = [{(part, what): s for part, what, s in run} for run in found["runs"]]
+    measured = json.loads(result.read_text())
+    runs = [{(part, what): s for part, what, s in run} for run in measured["runs"]]
     # A user also waits for the end of the process.
-    runs[0][("", "process end")] = ended - found["ended"]
-    runs[0][("", "in all")] += ended - found["ended"]
+    runs[0][("", "process end")] = ended - measured["ended"]
+    runs[0][("", "in all")] += ended - measured["ended"]
     return MeasuredSession(
-        tuple(map(MeasuredRun, runs, found["peaks"], found["cpu"])),
-        tuple(tuple(r) for r in found["recomputed"]),
+        tuple(map(MeasuredRun, runs, measured["peaks"], measured["cpu"])),
+        tuple(tuple(r) for r in measured["recomputed"]),
     )
 
 
@@ -123,11 +123,11 @@ def _run(config: str, began: float) -> list[tuple[str, str, float]]:
         for (part, what), seconds in spans.seconds.items()
         if part == "start" and not what.startswith(WITHIN)
     )
-    known = entered - began + sum(each["seconds"] for each in stages) + waited
+    known = entered - began + sum(stage["seconds"] for stage in stages) + waited
     return [
         ("", "in all", total),
         ("", "start of Python", entered - began),
-        *(("", each["stage"], each["seconds"]) for each in stages),
+        *(("", stage["stage"], stage["seconds"]) for stage in stages),
         ("start", "imports and the rest", total - known),
         *((part, what, seconds) for (part, what), seconds in spans.seconds.items()),
     ]
@@ -144,8 +144,8 @@ def _recompute(folder: Path, rounds: int) -> list[list[dict[str, Any]]]:
     triples = str(Project(folder).lake / "triples")
     return [
         [
-            asdict(each)
-            for each in (
+            asdict(recomputed)
+            for recomputed in (
                 *recompute(spark, triples, queries, codegen=True),
                 *recompute(spark, triples, queries, codegen=False),
                 *recompute_here(settings, triples, queries),

@@ -38,8 +38,8 @@ _HOP = re.compile(r"g\d+_(keys|rows)(\d+)")
 
 def _hop(engine: Any, statement: Any) -> str | None:
     del engine
-    found = _HOP.fullmatch(statement.name)
-    return found and f"  hop {found[2]}, {found[1]}"
+    hop = _HOP.fullmatch(statement.name)
+    return hop and f"  hop {hop[2]}, {hop[1]}"
 
 
 WITHIN = "within a stage: "

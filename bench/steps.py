@@ -102,7 +102,7 @@ def run_steps(made: Project, changes: Path, queries: Path, steps: Iterable[Step]
         )
     )
     run_process([sys.executable, "-m", "bench.steps", job], made, result=result)
-    return [Run(**each) for each in json.loads(result.read_text())]
+    return [Run(**run) for run in json.loads(result.read_text())]
 
 
 def copies_of(query: str, count: int) -> tuple[str, ...]:
@@ -161,8 +161,8 @@ def main(argv: Sequence[str]) -> int:
     for step in job["steps"]:
         match step:
             case ["ingest", *changes]:
-                for each in changes:
-                    put(Path(each), Path(job["changes"]))
+                for change in changes:
+                    put(Path(change), Path(job["changes"]))
                 errors = ingest_changes(project, new_run_id("ingest")).errors
                 if errors:
                     raise errors[0]

@@ -46,39 +46,39 @@ def answer_by_definition(text: str, events: Sequence[Event], graph: str, at: int
     store.load(graph.encode(), format=ox.RdfFormat.N_TRIPLES)
     for name, kind, size, step in _WINDOW.findall(text):
         iri = name.replace("ex:", "http://example.org/")
-        content = {each.triple for each in _content(events, kind, size, step, at)}
+        content = {event.triple for event in _content(events, kind, size, step, at)}
         lines = "".join(f"{triple} <{iri}> .\n" for triple in content)
         store.load(lines.encode(), format=ox.RdfFormat.N_QUADS)
     plain = _WINDOW.sub("", text).replace("WINDOW ", "GRAPH ")
-    found = store.query(plain)
-    match found:
+    result = store.query(plain)
+    match result:
         case ox.QuerySolutions():
-            names = sorted(variable.value for variable in found.variables)
+            names = sorted(variable.value for variable in result.variables)
             return Counter(
-                tuple("" if (term := each[name]) is None else shown(term) for name in names)
-                for each in found
+                tuple("" if (term := solution[name]) is None else shown(term) for name in names)
+                for solution in result
             )
         case ox.QueryTriples():
             # In the order of the names: object, predicate, subject.
-            return Counter({(shown(t.object), str(t.predicate), str(t.subject)) for t in found})
+            return Counter({(shown(t.object), str(t.predicate), str(t.subject)) for t in result})
         case _:
             raise ValueError(f"ASK has no rows: {text}")
 
 
 def _content(events: Sequence[Event], kind: str, size: str, step: str, at: int) -> Sequence[Event]:
     if kind == "ELEMENTS":
-        return [each for each in events if each.second <= at][-int(size) :]
+        return [event for event in events if event.second <= at][-int(size) :]
     width = _seconds(size)
     if not step:
-        return [each for each in events if at - width < each.second <= at]
+        return [event for event in events if at - width < event.second <= at]
     close = at // _seconds(step) * _seconds(step)
-    return [each for each in events if close - width <= each.second < close]
+    return [event for event in events if close - width <= event.second < close]
 
 
 def _seconds(duration: str) -> int:
-    found = _DURATION.fullmatch(duration)
-    assert found is not None, "the benchmark's own queries"
-    return int(found[1]) * _SECONDS[found[2]]
+    parts = _DURATION.fullmatch(duration)
+    assert parts is not None, "the benchmark's own queries"
+    return int(parts[1]) * _SECONDS[parts[2]]
 
 
 def published_at(lake: Path, query: str, at: int) -> Counter[Row]:
@@ -86,10 +86,10 @@ def published_at(lake: Path, query: str, at: int) -> Counter[Row]:
     table = DeltaTable(lake / "answers" / query).to_pyarrow_dataset().to_table()
     names = sorted(name for name in table.column_names if name not in ANSWER_COLUMNS)
     limit = datetime.fromtimestamp(at, UTC)
-    found: Counter[Row] = Counter()
+    rows: Counter[Row] = Counter()
     for row in table.to_pylist():
         time = row["event_time"]
         if (time if time.tzinfo else time.replace(tzinfo=UTC)) <= limit:
             terms = ("" if row[name] is None else canonical(row[name]) for name in names)
-            found[tuple(terms)] += row["weight"]
-    return Counter({row: count for row, count in found.items() if count})
+            rows[tuple(terms)] += row["weight"]
+    return Counter({row: count for row, count in rows.items() if count})

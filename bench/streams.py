@@ -98,16 +98,16 @@ class Streams:
         lines.append(of_graph.line("nothing new, the same patterns over the graph", f"{short}"))
         single, at_once = self._catch_up()
         lines.append(at_once.line(f"{CAUGHT_UP} change sets in one run", f"{short} change sets"))
-        each = median(run.seconds[_WHOLE] for run in single)
+        seconds = median(run.seconds[_WHOLE] for run in single)
         maintain = median(run.seconds["", "maintain"] for run in single)
         cpu = median(run.cpu for run in single)
         what = ("a run of one change set", f"{short} change sets")
-        lines.append((*what, "", f"{maintain:.2f}", f"{cpu:.2f}", f"{each:.2f}"))
+        lines.append((*what, "", f"{maintain:.2f}", f"{cpu:.2f}", f"{seconds:.2f}"))
         late = LateRows(self.window, self.repeats, self.folder / "late", self.progress).run()
         rows += late.rows
         growth = after_long.cpu / after_short.cpu
         grown = after_long.seconds / after_short.seconds
-        ratio = CAUGHT_UP * each / at_once.seconds
+        ratio = CAUGHT_UP * seconds / at_once.seconds
         targets = [
             _target(
                 f"ten queries, {CHANGE_SETS} change sets, fresh process",
@@ -132,7 +132,7 @@ class Streams:
             Target(
                 f"{CAUGHT_UP} runs of one epoch, warm / one run of {CAUGHT_UP} epochs, cold",
                 f">= {CATCH_UP_AIM:.0f}",
-                f"{ratio:.1f} ({CAUGHT_UP} x {each:.2f} s / {at_once.seconds:.2f} s)",
+                f"{ratio:.1f} ({CAUGHT_UP} x {seconds:.2f} s / {at_once.seconds:.2f} s)",
                 ratio >= CATCH_UP_AIM,
             ),
         ]
@@ -271,12 +271,12 @@ class Streams:
         # Windows of ten minutes, and the last 600 events.
         some = readings((minute - 15) * 60, minute * 60)
         events = [
-            Event(began + each.second, line.removesuffix(" ."))
-            for each in some
-            for line in each.lines
+            Event(began + reading.second, line.removesuffix(" ."))
+            for reading in some
+            for line in reading.lines
         ]
         lake = Project(self._copy(history, 0)).lake
-        found = []
+        rows = []
         for file in sorted(QUERIES.glob("*.rq")):
             # The frontier is the last event; at its instant another may come.
             at = events[-1].second - 1
@@ -285,8 +285,8 @@ class Streams:
             differing = ((expected - published) + (published - expected)).total()
             name = f"{file.stem}, {history:,} before"
             counts = published.total(), expected.total()
-            found.append(Rows(name, counts[0], oxigraph=counts[1], differing=differing))
-        return found
+            rows.append(Rows(name, counts[0], oxigraph=counts[1], differing=differing))
+        return rows
 
 
 def without_windows(text: str) -> str:

@@ -113,11 +113,11 @@ def _shown_row(row: Row) -> Row:
 
 
 def _by_first(rows: Counter[Row]) -> dict[str, Sequence[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    rest: dict[str, list[str]] = defaultdict(list)
     for row in map(_shown_row, rows):
         if len(row) > 1:
-            found[row[0]].append(" ".join(row[1:]))
-    return dict(found)
+            rest[row[0]].append(" ".join(row[1:]))
+    return dict(rest)
 
 
 def _counted(signed: Sequence[tuple[int, Row]], sign: int) -> Counter[Row]:

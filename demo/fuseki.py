@@ -62,7 +62,9 @@ class Fuseki:
     def queries(self) -> int:
         """How many queries have come so far, without those refused for their credentials."""
         services = json.loads(self._exchange("GET", "/$/stats/ds"))["datasets"]["/ds"]["endpoints"]
-        return sum(each["Requests"] for each in services.values() if each["operation"] == "query")
+        return sum(
+            service["Requests"] for service in services.values() if service["operation"] == "query"
+        )
 
     def update(self, text: str) -> None:
         """Execute a SPARQL update."""
@@ -111,9 +113,9 @@ def running_fuseki(
 def _port(process: subprocess.Popen[bytes], log: Path) -> int:
     """The free port that it has chosen; it is written once connections are accepted."""
     until = time.monotonic() + STARTS_WITHIN
-    while not (found := _STARTED.search(log.read_text(errors="replace"))):
+    while not (started := _STARTED.search(log.read_text(errors="replace"))):
         output = log.read_text(errors="replace")
         assert process.poll() is None, f"Fuseki ended with {process.returncode}: {output}"
         assert time.monotonic() < until, f"Fuseki did not start in time: {output}"
         time.sleep(0.05)
-    return int(found[1])
+    return int(started[1])

@@ -23,9 +23,9 @@ def main(arguments: Sequence[str]) -> int:
     if not expected:
         return 0
     path, value = expected
-    found = reduce(lambda part, key: part[key], path.split("."), json.loads(body))
-    print(f"{path}: {found}")
-    return 0 if found == value else 1
+    reported = reduce(lambda part, key: part[key], path.split("."), json.loads(body))
+    print(f"{path}: {reported}")
+    return 0 if reported == value else 1
 
 
 if __name__ == "__main__":

@@ -37,10 +37,10 @@ def locked(package: str, lock: str) -> str:
     Raises:
         SetupError: the lock file does not pin it.
     """
-    found = re.search(rf"^{re.escape(package)}==.*(?:\n[ ]+--hash.*)+", lock, re.MULTILINE)
-    if found is None:
+    requirement = re.search(rf"^{re.escape(package)}==.*(?:\n[ ]+--hash.*)+", lock, re.MULTILINE)
+    if requirement is None:
         raise SetupError(f"{package} is not in {INSTALLERS}. Run `make lock`.")
-    return found.group() + "\n"
+    return requirement.group() + "\n"
 
 
 def _create() -> None:

@@ -130,9 +130,9 @@ def test_without_a_limit_there_is_one_process() -> None:
 
 @pytest.mark.parametrize("error", [MemoryError(), OSError(12, "Cannot allocate memory")])
 def test_an_error_of_python_about_memory_is_a_sentence(error: Exception) -> None:
-    found = as_user_error(error)
-    assert found is not None
-    assert found.what.startswith("no memory is left")
+    known = as_user_error(error)
+    assert known is not None
+    assert known.what.startswith("no memory is left")
 
 
 @pytest.mark.parametrize("mebibytes", [400, 850, 2_047])

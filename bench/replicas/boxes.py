@@ -27,7 +27,7 @@ class Box:
 
 def box(values: Sequence[float]) -> Box:
     """Quartiles with linear interpolation."""
-    return Box(*(float(each) for each in np.percentile(values, (0, 25, 50, 75, 100))))
+    return Box(*(float(percentile) for percentile in np.percentile(values, (0, 25, 50, 75, 100))))
 
 
 def compared(one: Box, other: Box) -> Verdict:

@@ -47,9 +47,9 @@ def _accuracy(text: str, places: Sequence[Place]) -> Callable[[Findings, Reading
     return measured
 
 
-def verdicts(found: Sequence[str]) -> str:
+def verdicts(words: Sequence[str]) -> str:
     """How often comparable, better, worse."""
-    counts = [(word, found.count(word)) for word in ("comparable", "better", "worse")]
+    counts = [(word, words.count(word)) for word in ("comparable", "better", "worse")]
     return ", ".join(f"{count} {word}" for word, count in counts if count)
 
 

@@ -56,7 +56,8 @@ def _measured(findings: Findings, window: float) -> Iterator[str]:
     )
     among = len(SELECTIVITY_PLACES)
     accurate = [
-        len(findings.as_accurate("LRU.F+", each, SELECTIVITY_PLACES)) for each in (scaled, literal)
+        len(findings.as_accurate("LRU.F+", reading, SELECTIVITY_PLACES))
+        for reading in (scaled, literal)
     ]
     yield (
         f"LRU.F+ is no worse than LRU.F at {accurate[0]} of {among} places with minmax, at "

@@ -33,7 +33,7 @@ class Group:
 
 def box_plot(title: str, policies: Sequence[str], groups: Sequence[Group]) -> str:
     """A figure: whiskers from the least to the largest, the box of the quartiles, the median."""
-    top = max((each.largest for group in groups for each in group.boxes), default=1.0) or 1.0
+    top = max((box.largest for group in groups for box in group.boxes), default=1.0) or 1.0
     across = len(policies) * _WIDTH + _GAP
     legend = 18 * ((len(policies) + 3) // 4)
     width = max(_LEFT + len(groups) * across + 10, 640)
@@ -54,12 +54,12 @@ def box_plot(title: str, policies: Sequence[str], groups: Sequence[Group]) -> st
         parts.append(_text(_LEFT - 6, y(value) + 3, f"{value:.3g}", "end"))
     for number, group in enumerate(groups):
         left = _LEFT + number * across + _GAP / 2
-        for place, each in enumerate(group.boxes):
+        for place, box in enumerate(group.boxes):
             x, middle = left + place * _WIDTH, left + place * _WIDTH + _WIDTH / 2 - 1
-            parts.append(_line(middle, y(each.least), middle, y(each.largest), "#555"))
-            tall = max(y(each.first) - y(each.third), 1.0)
-            parts.append(_rect(x, y(each.third), _WIDTH - 2, tall, _colour(place)))
-            parts.append(_line(x, y(each.median), x + _WIDTH - 2, y(each.median), "#000"))
+            parts.append(_line(middle, y(box.least), middle, y(box.largest), "#555"))
+            tall = max(y(box.first) - y(box.third), 1.0)
+            parts.append(_rect(x, y(box.third), _WIDTH - 2, tall, _colour(place)))
+            parts.append(_line(x, y(box.median), x + _WIDTH - 2, y(box.median), "#000"))
         parts.append(_text(left + len(policies) * _WIDTH / 2, base + 15, group.name, "middle"))
     body = "\n".join(parts)
     return (

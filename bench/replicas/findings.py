@@ -88,7 +88,7 @@ class Findings:
         """How many bands are comparable with the best."""
         best = self.best_band(acqua, window, place, rate)
         boxes = [self.band(acqua, window, place, rate, fdt) for fdt in BANDS]
-        return sum(compared(each, best) == "comparable" for each in boxes)
+        return sum(compared(other, best) == "comparable" for other in boxes)
 
     def best_band(self, acqua: str, window: float, place: Place, rate: RateFrom) -> Box:
         """The box of ACQUA.F with the best band, which nobody knows beforehand."""
@@ -120,13 +120,13 @@ class Findings:
         alphas: Sequence[float] = ACCEPTABLE,
     ) -> list[Place]:
         """Where all alphas are comparable with the best of them (Hp.2, Hp.4)."""
-        found = []
+        stable = []
         for place in places:
             boxes = [self.proposed(text, reading, place, alpha) for alpha in alphas]
-            best = min(boxes, key=lambda each: each.median)
-            if all(compared(each, best) == "comparable" for each in boxes):
-                found.append(place)
-        return found
+            best = min(boxes, key=lambda candidate: candidate.median)
+            if all(compared(other, best) == "comparable" for other in boxes):
+                stable.append(place)
+        return stable
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class DynamicAlpha:
 
 def dynamic_alphas(findings: Findings, window: float) -> list[DynamicAlpha]:
     """At all nine selectivities."""
-    found = []
+    dynamic = []
     reading = Reading(window, "minmax", "online")
     variant = Variant("LRU.F+", BUDGET, alpha="dynamic", mode="minmax")
     for place in (Place(f"DS{selectivity}") for selectivity in TENS):
@@ -170,7 +170,7 @@ def dynamic_alphas(findings: Findings, window: float) -> list[DynamicAlpha]:
         }
         best, of_grid = (min(alphas, key=lambda a: static[a]) for alphas in (ALPHAS, GRID))
         last = findings.results.alphas[window, place.case, variant]
-        found.append(
+        dynamic.append(
             DynamicAlpha(
                 place.case,
                 findings.box(window, place, variant).median,
@@ -182,7 +182,7 @@ def dynamic_alphas(findings: Findings, window: float) -> list[DynamicAlpha]:
                 sum(last.values()) / len(last),
             )
         )
-    return found
+    return dynamic
 
 
 def _ratio(one: float, other: float) -> float:

@@ -115,19 +115,21 @@ def variants(case: str) -> list[Variant]:
 
 
 def _with_budget(budget: int) -> list[Variant]:
-    found = [Variant("WST", budget)] if budget == BUDGET else []
-    found += [Variant(text, budget) for text in ("RND", "LRU", "Filter")]
-    found += [Variant("LRU.F", budget, fdt=fdt) for fdt in BANDS]
+    with_budget = [Variant("WST", budget)] if budget == BUDGET else []
+    with_budget += [Variant(text, budget) for text in ("RND", "LRU", "Filter")]
+    with_budget += [Variant("LRU.F", budget, fdt=fdt) for fdt in BANDS]
     modes: tuple[Mode, ...] = ("minmax", "positions")
     for mode in modes:
-        found += [Variant("LRU.F+", budget, alpha=alpha, mode=mode) for alpha in ALPHAS]
-    dynamic: tuple[Alpha, ...] = ("dynamic", *(each for each in GRID if each not in ALPHAS))
-    found += [Variant("LRU.F+", budget, alpha=alpha, mode="minmax") for alpha in dynamic]
+        with_budget += [Variant("LRU.F+", budget, alpha=alpha, mode=mode) for alpha in ALPHAS]
+    dynamic: tuple[Alpha, ...] = ("dynamic", *(alpha for alpha in GRID if alpha not in ALPHAS))
+    with_budget += [Variant("LRU.F+", budget, alpha=alpha, mode="minmax") for alpha in dynamic]
     rates: tuple[RateFrom, ...] = ("oracle", "online")
     for rate in rates:
-        found.append(Variant("WBM", budget, rate))
-        found += [Variant("WBM.F", budget, rate, fdt=fdt) for fdt in BANDS]
+        with_budget.append(Variant("WBM", budget, rate))
+        with_budget += [Variant("WBM.F", budget, rate, fdt=fdt) for fdt in BANDS]
         for text in ("WBM.F+", "WBM.F*"):
             for mode in modes:
-                found += [Variant(text, budget, rate, alpha=alpha, mode=mode) for alpha in ALPHAS]
-    return found
+                with_budget += [
+                    Variant(text, budget, rate, alpha=alpha, mode=mode) for alpha in ALPHAS
+                ]
+    return with_budget

@@ -82,15 +82,22 @@ def requirements(
             )
         ]
         fulfilled = True
-        for each in dynamic_alphas(findings, window):
-            fulfilled &= max(each.to_default, each.to_best) <= MOST
+        for dynamic_alpha in dynamic_alphas(findings, window):
+            fulfilled &= max(dynamic_alpha.to_default, dynamic_alpha.to_best) <= MOST
             rows.append(
                 (
-                    *(each.case.removeprefix("DS"), f"{each.default:.2f}"),
-                    *(f"{each.best:.2f} ({each.best_alpha:g})", f"{each.dynamic:.2f}"),
-                    f"{each.grid_best:.2f} ({each.grid_alpha:g})",
-                    *(f"{each.to_default:.2f}", f"{each.to_best:.2f}", f"{each.to_grid:.2f}"),
-                    f"{each.last_alpha:.3f}",
+                    *(dynamic_alpha.case.removeprefix("DS"), f"{dynamic_alpha.default:.2f}"),
+                    *(
+                        f"{dynamic_alpha.best:.2f} ({dynamic_alpha.best_alpha:g})",
+                        f"{dynamic_alpha.dynamic:.2f}",
+                    ),
+                    f"{dynamic_alpha.grid_best:.2f} ({dynamic_alpha.grid_alpha:g})",
+                    *(
+                        f"{dynamic_alpha.to_default:.2f}",
+                        f"{dynamic_alpha.to_best:.2f}",
+                        f"{dynamic_alpha.to_grid:.2f}",
+                    ),
+                    f"{dynamic_alpha.last_alpha:.3f}",
                 )
             )
         yield (
@@ -143,11 +150,13 @@ def _table2(findings: Findings, windows: Sequence[float]) -> Iterator[str]:
     readings = [
         Reading(window, mode, rate) for window in windows for mode in MODES for rate in RATES
     ]
-    rows: list[tuple[str, ...]] = [("", "policy", "paper", *(str(each) for each in readings))]
+    rows: list[tuple[str, ...]] = [("", "policy", "paper", *(str(reading) for reading in readings))]
     for hypothesis in ("Hp.1", "Hp.2", "Hp.3", "Hp.4"):
         places = SELECTIVITY_PLACES if hypothesis in ("Hp.1", "Hp.2") else BUDGET_PLACES
         for policy in PROPOSED:
-            cells = [_verified(findings, hypothesis, policy, each, places) for each in readings]
+            cells = [
+                _verified(findings, hypothesis, policy, reading, places) for reading in readings
+            ]
             rows.append((hypothesis, policy, PAPER["Table 2"][hypothesis][policy], *cells))
     yield _table(rows)
 
@@ -176,13 +185,13 @@ def _claims(findings: Findings, windows: Sequence[float]) -> Iterator[str]:
     for claim in CLAIMS:
         yield f"- **{claim.section}** {claim.text}."
         for window in windows:
-            found = {
+            texts = {
                 rate: claim.measured(findings, Reading(window, "minmax", rate)) for rate in RATES
             }
-            if len({*found.values()}) == 1:
-                yield f"  - {window:g} s: {found['oracle']}."
+            if len({*texts.values()}) == 1:
+                yield f"  - {window:g} s: {texts['oracle']}."
             else:
-                for rate, text in found.items():
+                for rate, text in texts.items():
                     yield f"  - {window:g} s, {rate}: {text}."
     yield ""
 
@@ -203,13 +212,13 @@ def _selectivities(findings: Findings, windows: Sequence[float]) -> Iterator[str
                 for _, kind, text in columns:
                     match kind:
                         case "single":
-                            found = findings.single(text, window, place, rate)
+                            box = findings.single(text, window, place, rate)
                         case "band":
-                            found = findings.best_band(text, window, place, rate)
+                            box = findings.best_band(text, window, place, rate)
                         case "proposed":
                             reading = Reading(window, "minmax", rate)
-                            found = findings.proposed(text, reading, place, place.alpha)
-                    cells.append(f"{found.median:.2f}")
+                            box = findings.proposed(text, reading, place, place.alpha)
+                    cells.append(f"{box.median:.2f}")
                 rows.append((place.case, *cells))
             yield _table(rows)
 
@@ -223,10 +232,10 @@ def summary(findings: Findings, windows: Sequence[float]) -> str:
     for window in windows:
         for mode in MODES:
             reading = Reading(window, mode, "online")
-            found = [
+            outcomes = [
                 findings.against_band("LRU.F+", reading, place) for place in SELECTIVITY_PLACES
             ]
-            lines.append(f"{reading}: LRU.F+ against LRU.F: {verdicts(found)}")
+            lines.append(f"{reading}: LRU.F+ against LRU.F: {verdicts(outcomes)}")
     return "\n".join(lines)
 
 

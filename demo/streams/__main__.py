@@ -59,8 +59,8 @@ def main() -> int:
     try:
         run_pending([database.step()])
         write_network(seconds)
-        arrive_observations(each for each in seconds[:25] if each != late)
-        arrive_commits(each for each in commits[:60] if each != late_commit)
+        arrive_observations(second for second in seconds[:25] if second != late)
+        arrive_commits(commit for commit in commits[:60] if commit != late_commit)
         run_dags("the graph, 24 of the first 25 seconds, 59 of the first 60 commits")
         first = newest_epoch()
         weir("status")
@@ -114,7 +114,7 @@ def write_network(files: Iterable[Path]) -> None:
                 triples.add(f"{about[subject]} {predicate} {about[object_]}")
     folder = PROJECT / "data" / "network"
     folder.mkdir(parents=True)
-    lines = ("H id <urn:csrbench:network> .", "TX .", *(f"A {each} ." for each in sorted(triples)))
+    lines = ("H id <urn:csrbench:network> .", "TX .", *(f"A {edge} ." for edge in sorted(triples)))
     (folder / "1.rdfp").write_text("\n".join((*lines, "TC .", "")))
 
 

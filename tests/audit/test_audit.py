@@ -37,7 +37,7 @@ def audit(project: Project, *, full: bool = False) -> AuditResult:
 
 def failed(result: AuditResult) -> set[tuple[str, str]]:
     """The tables and names of failed checks."""
-    return {(table_of(each), each.expectation) for each in result.failed}
+    return {(table_of(check), check.expectation) for check in result.failed}
 
 
 def row(project: Project, table: str, **changed: object) -> dict[str, object]:
@@ -110,7 +110,7 @@ DAMAGES: dict[str, tuple[Callable[[Project, Lake], None], tuple[str, str], bool]
 def test_a_lake_as_it_was_written_passes_every_check(project: Project) -> None:
     result = audit(project, full=True)
     assert failed(result) == set()
-    checks = {each.expectation for each in result.results}
+    checks = {check.expectation for check in result.results}
     assert checks >= {check for _, (_, check), _ in DAMAGES.values()}
 
 
@@ -135,13 +135,13 @@ def test_no_flipped_bit_of_any_table_is_silent(project: Project, seeds: Seeds) -
         flip_a_bit(file, rng)
         again = open_lake(project.settings)
         try:
-            found = sorted(map(repr, again.rows(table).to_pylist()))
+            rows = sorted(map(repr, again.rows(table).to_pylist()))
         except Exception:  # noqa: BLE001  (any error is not silent)
-            found = expected
-        assert found == expected, (number, table)
+            rows = expected
+        assert rows == expected, (number, table)
         if number < 10:
             # A whole audit of each takes long; that of the files is the same for all.
-            assert any(each == table for each, _ in failed(audit(project))), (number, table)
+            assert any(damaged == table for damaged, _ in failed(audit(project))), (number, table)
         file.write_bytes(before)
 
 
@@ -152,9 +152,9 @@ def test_a_version_that_was_edited_after_it_was_read_is_found(tmp_path: Path) ->
     project.ingest()
     assert failed(audit(project, full=True)) == set()
     project.write("versions/2.nt", '<urn:a> <urn:room> "3" .\n')
-    (found,) = audit(project, full=True).failed
-    assert (table_of(found), found.expectation) == ("quads", "is_what_sources_say")
-    assert found.detail.startswith("source s, 2.nt: ")
+    (failure,) = audit(project, full=True).failed
+    assert (table_of(failure), failure.expectation) == ("quads", "is_what_sources_say")
+    assert failure.detail.startswith("source s, 2.nt: ")
     with pytest.raises(QualityError, match="quads: the source has other content than was read"):
         call(repair_lake, project.settings, "repair", full=True)
 

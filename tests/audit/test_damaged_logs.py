@@ -41,19 +41,19 @@ def test_a_query_with_a_damaged_log_fails_and_the_others_are_published(
 
 @pytest.mark.usefixtures("table")
 def test_the_status_of_a_query_with_a_damaged_log_is_broken(project: Project) -> None:
-    states = {each.query: each.state for each in statuses_of(project.settings)}
+    states = {status.query: status.state for status in statuses_of(project.settings)}
     assert states == {"rooms": "broken", "in_g": "current"}
     assert has_pending_work(project.settings)
 
 
 def test_an_audit_names_the_table_whose_log_is_damaged(project: Project, table: str) -> None:
     failed = call(examined, project.settings, "audit").failed
-    assert {(table_of(each), each.expectation) for each in failed} == {(table, LOG.name)}
+    assert {(table_of(failure), failure.expectation) for failure in failed} == {(table, LOG.name)}
 
 
 def test_a_repair_recomputes_embeddings_whose_log_is_damaged(project: Project) -> None:
     newest_commit(open_lake(project.settings), "embeddings/rooms").write_text("{")
-    assert [each.table for each in call(repair_lake, project.settings, "r").done] == [
+    assert [repair.table for repair in call(repair_lake, project.settings, "r").done] == [
         "embeddings/rooms"
     ]
     project.run()

@@ -49,9 +49,9 @@ def is_right(project: Project) -> bool:
     check_answers(project, "rooms", 3, 3)
     check_answers(project, "in_g", 3, 3)
     return [
-        each
-        for each in call(examined, project.settings, "again", full=True).failed
-        if each.expectation != "commits_are_ours"
+        failure
+        for failure in call(examined, project.settings, "again", full=True).failed
+        if failure.expectation != "commits_are_ours"
     ] == []
 
 

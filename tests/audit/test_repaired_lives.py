@@ -119,7 +119,7 @@ def test_epochs_that_the_graph_no_longer_knows_come_as_one_difference_which_is_s
         note_consolidation(open_lake(ahead.settings), log, 5)
     done = call(repair_lake, ahead.settings, "repair").done
     said = "epochs 4 to 5 come as one difference: their changes were compacted away"
-    assert [said in each.what for each in done] == [True]
+    assert [said in of_query.what for of_query in done] == [True]
     assert ahead.maintain().warnings == [f"rooms: {said}"]
     assert ahead.ledger("maintain")["rooms"]["reason"].endswith(said)
     ahead.stages("validate", "publish")
@@ -150,21 +150,21 @@ def live(seed: int, whole: Project, broken: Project) -> None:
     chance = random.Random(f"repaired {seed}")
     both, lives = (whole, broken), registry_life.lives(chance, 3)
     for step in range(5):
-        for each in lives if step else ():
+        for life in lives if step else ():
             state = chance.getstate()
             for project in both:
                 chance.setstate(state)
-                before = (each.text, each.file)
-                each.advance(project, chance)
+                before = (life.text, life.file)
+                life.advance(project, chance)
                 if project is whole:
-                    each.text, each.file = before
+                    life.text, life.file = before
         for _ in range(chance.choice((0, 1, 1, 2)) if step else 1):
             lines = registry_life.change_set(chance)
             for project in both:
                 project.change(*lines)
         for project in both:
-            for each in () if step else lives:
-                project.query(each.query, str(each.text))
+            for life in () if step else lives:
+                project.query(life.query, str(life.text))
             maintain(project)
         if chance.random() < 0.7:
             there = sorted(log.name for log in (broken.folder / "lake/embeddings").iterdir())

@@ -53,9 +53,9 @@ def test_the_baseline_finds_what_pyoxigraph_finds(query: object, triples: pa.Tab
     connection = duckdb.connect()
     connection.register("graph", triples)
     sql = query_sql(text, "graph").replace("`", '"')
-    found = connection.execute(sql)
-    names = [column[0] for column in found.description]
-    rows = sorted(found.fetchall())
+    result = connection.execute(sql)
+    names = [column[0] for column in result.description]
+    rows = sorted(result.fetchall())
     store = ox.Store()
     lines = "".join(
         f"{s} {p} {o} .\n"
@@ -64,7 +64,7 @@ def test_the_baseline_finds_what_pyoxigraph_finds(query: object, triples: pa.Tab
     store.load(lines.encode(), format=ox.RdfFormat.N_TRIPLES)
     solutions = store.query(text)
     assert isinstance(solutions, ox.QuerySolutions)
-    assert rows == sorted(tuple(str(each[name]) for name in names) for each in solutions)
+    assert rows == sorted(tuple(str(solution[name]) for name in names) for solution in solutions)
     assert rows
 
 
@@ -77,5 +77,5 @@ def test_the_state_of_a_log_is_what_was_asserted_and_not_retracted_since() -> No
         " ('a', 'p', 'back', 1, 1), ('a', 'p', 'back', 2, -1), ('a', 'p', 'back', 3, 1)"
         ") AS rows(subject, predicate, object, epoch, weight)"
     )
-    found = connection.execute(state_sql("log").replace("LEFT ANTI", "ANTI")).fetchall()
-    assert sorted(row[2] for row in found) == ["back", "stays"]
+    changes = connection.execute(state_sql("log").replace("LEFT ANTI", "ANTI")).fetchall()
+    assert sorted(row[2] for row in changes) == ["back", "stays"]

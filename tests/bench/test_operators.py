@@ -25,15 +25,15 @@ QUERY = "SELECT ?a ?b WHERE { ?a <urn:p> ?b }"
 
 def _lags(steps: list[Step], first: int) -> list[tuple[str, str, int]]:
     """By run: the query, what it measures, and how many epochs it catches up."""
-    taken, stands, found = first, dict[str, int](), []
+    taken, stands, lags = first, dict[str, int](), []
     for step in steps:
         match step:
             case Ingest(changes):
                 taken += len(changes)
             case Maintain(query, measured_as):
-                found.append((query, measured_as, taken - stands.get(query, 0)))
+                lags.append((query, measured_as, taken - stands.get(query, 0)))
                 stands[query] = taken
-    return found
+    return lags
 
 
 def test_a_measured_run_over_a_history_has_one_epoch() -> None:
@@ -84,8 +84,8 @@ def test_a_run_that_had_nothing_to_do_does_not_count() -> None:
 def test_the_oracle_keeps_labels_of_blank_nodes_and_counts_rows(tmp_path: Path) -> None:
     head = tmp_path / "head.nt"
     head.write_text("_:x <urn:p> <urn:b> .\n<urn:a> <urn:p> <urn:b> .\n")
-    found = Oracle(head).answer("SELECT ?b WHERE { ?a <urn:p> ?b }")
-    assert found == {("<urn:b>",): 2}
+    answer = Oracle(head).answer("SELECT ?b WHERE { ?a <urn:p> ?b }")
+    assert answer == {("<urn:b>",): 2}
     assert ("_:x", "<urn:b>") in Oracle(head).answer(QUERY)
 
 

@@ -59,11 +59,11 @@ def test_every_replayed_evaluation_gives_what_the_definitions_give(
         intervals=_intervals(trace),
         threshold=THRESHOLD,
     )
-    for index, each in enumerate(want):
-        assert {trace.users[user] for user in run.answers[index]} == each.answer, index
-        assert run.distance[index] == pytest.approx(float(each.distance)), index
-        assert (run.used[index], run.stale[index]) == (each.used, each.stale), index
-    assert any(each.distance for each in want)
+    for index, evaluation in enumerate(want):
+        assert {trace.users[user] for user in run.answers[index]} == evaluation.answer, index
+        assert run.distance[index] == pytest.approx(float(evaluation.distance)), index
+        assert (run.used[index], run.stale[index]) == (evaluation.used, evaluation.stale), index
+    assert any(evaluation.distance for evaluation in want)
 
 
 def _history(trace: Trace) -> History:
@@ -83,12 +83,12 @@ def _history(trace: Trace) -> History:
 
 def _intervals(trace: Trace) -> dict[str, int | None]:
     """Seconds between changes over the whole trace, in whole minutes."""
-    found: dict[str, int | None] = {}
+    intervals: dict[str, int | None] = {}
     for index, user in enumerate(trace.users):
         series = [int(values[index]) for values in trace.values]
         changes = sum(one != other for one, other in pairwise(series))
-        found[user] = (len(series) - 1) // changes * 60 if changes else None
-    return found
+        intervals[user] = (len(series) - 1) // changes * 60 if changes else None
+    return intervals
 
 
 @pytest.mark.parametrize("case", ["DS10", "DS90", "INC40", "DEC70", "MIX70"])
@@ -214,7 +214,7 @@ def test_the_synthetic_trace_has_the_statistics_it_is_named_for() -> None:
     assert 0.028 < np.median(rates) < 0.040
     assert 19 < np.mean([len(trace.mentioned) / 180 for trace in traces]) < 25
     silent = [400 - len(set(trace.mentioned.tolist())) for trace in traces]
-    assert all(each >= 116 for each in silent)
+    assert all(length >= 116 for length in silent)
 
 
 def test_values_of_inc_only_rise_of_dec_only_fall_and_of_mix_do_both() -> None:
@@ -238,7 +238,7 @@ def test_every_policy_is_timed() -> None:
 
 
 def test_variants_are_read_as_policies() -> None:
-    found = {variant for case in CASES for variant in variants(case)}
-    for variant in found - {replace(each, text="WST") for each in found}:
+    declared = {variant for case in CASES for variant in variants(case)}
+    for variant in declared - {replace(of_case, text="WST") for of_case in declared}:
         policy_of(variant.text, variant.options)
-    assert Variant("LRU.F+", 3, alpha=0.167, mode="minmax") in found
+    assert Variant("LRU.F+", 3, alpha=0.167, mode="minmax") in declared

@@ -18,13 +18,13 @@ def test_a_sensor_reads_every_ten_seconds_but_for_a_minute_of_the_hour() -> None
     hour = [*readings(0, 3600)]
     assert hour == [*readings(0, 3600)]
     assert len(hour) == SENSORS * (3600 - 60) // EVERY
-    assert len({(each.second, each.sensor) for each in hour}) == len(hour)
+    assert len({(reading.second, reading.sensor) for reading in hour}) == len(hour)
 
 
 def test_change_sets_divide_the_readings(tmp_path: Path) -> None:
     files = minutes(tmp_path, 3, 2)
     lines = [line for file in files for line in file.read_text().splitlines()]
-    assert lines == [line for each in readings(180, 300) for line in each.lines]
+    assert lines == [line for reading in readings(180, 300) for line in reading.lines]
 
 
 @pytest.mark.parametrize(
@@ -47,17 +47,17 @@ def test_the_answer_by_definition_is_over_the_events_inside_the_window(
 SELECT ?x
 FROM NAMED WINDOW ex:w ON readings [{window}]
 WHERE {{ WINDOW ex:w {{ ?x ex:of ?y }} }}"""
-    found = answer_by_definition(text, events, "", 22)
-    assert sorted(found) == [(f"<urn:{name}>",) for name in names]
+    answer = answer_by_definition(text, events, "", 22)
+    assert sorted(answer) == [(f"<urn:{name}>",) for name in names]
 
 
 def test_late_rows_are_as_many_as_those_on_time_and_before_the_close(tmp_path: Path) -> None:
     late = LateRows(200_000, 1, tmp_path, lambda _: None)
     on_time, *corrections = late._arriving()
-    assert {len(each.seconds) for each in (on_time, *corrections)} == {ROWS}
+    assert {len(late_rows.seconds) for late_rows in (on_time, *corrections)} == {ROWS}
     assert on_time.seconds[-1].second == on_time.close == late.history + STEP
-    for each in corrections:
-        assert max(row.second for row in each.seconds) < each.close == late.history
+    for correction in corrections:
+        assert max(row.second for row in correction.seconds) < correction.close == late.history
 
 
 def test_readings_are_counted_from_the_first_second_up_to_the_last() -> None:

@@ -401,9 +401,7 @@ def test_status_shows_the_state_of_every_query(weir: Weir, published: HandMadeLa
     published.maintain("held", [(1, -1, A, B)], mode="initial")
     lake = open_lake(published.settings)
     (maintained,) = [
-        found[1].run_id
-        for found in [lake.last_metadata("embeddings/held", job="maintain")]
-        if found
+        last[1].run_id for last in [lake.last_metadata("embeddings/held", job="maintain")] if last
     ]
     verdict = LedgerRow("v", "validate", 1, FAILED, "held", "initial", "wrong", -1, 2)
     rows = [
@@ -411,21 +409,21 @@ def test_status_shows_the_state_of_every_query(weir: Weir, published: HandMadeLa
         replace(verdict, table_version=1, checked_run=maintained),
     ]
     record(open_lake(published.settings), rows)
-    found = {row.pop("query"): row for row in weir("status", "--output", "json").json["queries"]}
-    assert {query: row["state"] for query, row in found.items()} == {
+    by_query = {row.pop("query"): row for row in weir("status", "--output", "json").json["queries"]}
+    assert {query: row["state"] for query, row in by_query.items()} == {
         "broken": "broken",
         "held": "held",
         "new": "new",
         "q": "current",
         "removed": "removed",
     }
-    q, held = found["q"], found["held"]
+    q, held = by_query["q"], by_query["held"]
     assert (q["published"], q["lag_epochs"], q["lag"], q["rows"]) == (2, 0, 0, 3)
     assert (q["mode"], q["reason"]) == ("incremental", "because")
     assert (held["watermark"], held["published"], held["lag_epochs"]) == (2, 0, 2)
     assert held["lag"] > 0
     assert held["reason"] == "wrong"
-    assert "broken.rq" in found["broken"]["reason"]
+    assert "broken.rq" in by_query["broken"]["reason"]
 
 
 def test_status_says_that_a_query_was_edited_and_not_run_yet(
@@ -433,8 +431,8 @@ def test_status_says_that_a_query_was_edited_and_not_run_yet(
 ) -> None:
     published.maintain("q", [(1, 1, A, B)], mode="initial")
     published.query("q", "SELECT ?s ?o WHERE { ?s <http://a/edited> ?o }")
-    (found,) = weir("status", "--output", "json").json["queries"]
-    assert (found["state"], found["reason"]) == ("behind", "edited: the next run recomputes it")
+    (edited,) = weir("status", "--output", "json").json["queries"]
+    assert (edited["state"], edited["reason"]) == ("behind", "edited: the next run recomputes it")
 
 
 def test_showing_a_query_that_is_not_published_says_what_is_wrong_with_its_file(
@@ -636,8 +634,8 @@ def test_status_lists_every_source_with_what_waits_and_what_was_rejected(weir: W
         "unread": None,
         "missing": None,
     }
-    absent, found = weir("status", "--output", "json").json["sources"]
-    assert found == museum
+    absent, present = weir("status", "--output", "json").json["sources"]
+    assert present == museum
     assert (absent["source"], absent["state"]) == ("absent", "stopped")
     assert "nowhere" in absent["reason"]
     printed = weir("status").out
@@ -674,12 +672,12 @@ def test_status_fails_on_the_faults_that_are_named(
     published.query("broken", "SELECT ?s WHERE { ?s ?p }")
     published.query("held", SELECT)
     published.maintain("held", [(2, 1, A, B)], mode="initial")
-    found = open_lake(published.settings).last_metadata("embeddings/held", job="maintain")
-    assert found is not None
-    run = found[1].run_id
+    last = open_lake(published.settings).last_metadata("embeddings/held", job="maintain")
+    assert last is not None
+    run = last[1].run_id
     verdict = LedgerRow("v", "validate", 1, FAILED, "held", "initial", "wrong", -1, 2)
     record(
-        open_lake(published.settings), [replace(verdict, table_version=found[0], checked_run=run)]
+        open_lake(published.settings), [replace(verdict, table_version=last[0], checked_run=run)]
     )
     called = weir("status", "--fail-on", fail_on)
     assert called.code == code

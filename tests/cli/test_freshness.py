@@ -25,10 +25,10 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RemoteTables:
     monkeypatch.setattr(session, "_start", None)
     monkeypatch.setattr(written, "START", datetime.now(UTC) - timedelta(minutes=25))
     monkeypatch.chdir(tmp_path)
-    found = remote_project(tmp_path)
-    found.refresh({"a": ('"1"',), "b": ('"1"',)})
-    found.refresh({"b": ('"2"',), "c": None}, not_asked=1)
-    return found
+    project = remote_project(tmp_path)
+    project.refresh({"a": ('"1"',), "b": ('"1"',)})
+    project.refresh({"b": ('"2"',), "c": None}, not_asked=1)
+    return project
 
 
 def test_the_state_of_every_remote_is_printed(weir: Weir, tables: RemoteTables) -> None:
@@ -95,7 +95,7 @@ def test_json_has_the_fields_of_source_freshness_and_ours(weir: Weir, tables: Re
     expected = following(remote, tables.evaluation(2))
     assert datetime.fromisoformat(result["next_allowed"]) == expected
     assert result["used"]["keys"] == 2
-    assert [each["pattern"] for each in result["patterns"]] == [PATTERN]
+    assert [pattern["pattern"] for pattern in result["patterns"]] == [PATTERN]
 
 
 def test_a_replica_that_is_too_old_ends_with_its_own_exit_code(

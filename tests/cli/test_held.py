@@ -42,14 +42,14 @@ def test_a_run_says_how_many_were_published_and_which_one_was_held_back_why(weir
 
 
 def test_json_output_has_each_query_and_why_it_is_held_back(weir: Weir) -> None:
-    found = {row["query"]: row for row in weir("run", "--output", "json").json["queries"]}
-    assert {name: row["mode"] for name, row in found.items()} == {
+    by_query = {row["query"]: row for row in weir("run", "--output", "json").json["queries"]}
+    assert {name: row["mode"] for name, row in by_query.items()} == {
         "exhibits": "initial",
         "titles": "initial",
         "limited": "held",
     }
-    assert REASON in found["limited"]["reason"]
-    assert found["titles"]["reason"] is None
+    assert REASON in by_query["limited"]["reason"]
+    assert by_query["titles"]["reason"] is None
 
 
 def test_another_failure_decides_on_the_exit_code_and_the_held_query_is_named(weir: Weir) -> None:

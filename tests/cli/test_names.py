@@ -118,7 +118,7 @@ def test_every_parameter_of_a_command_that_is_a_text_is_a_name_or_known_to_be_no
             inner = {
                 hint,
                 *get_args(hint),
-                *(each for one in get_args(hint) for each in get_args(one)),
+                *(inner_type for one in get_args(hint) for inner_type in get_args(one)),
             }
             if str in inner:
                 texts.add((command.__name__, parameter))

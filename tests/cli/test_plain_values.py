@@ -44,8 +44,8 @@ def test_the_plain_value_of_an_iri_is_its_text_and_blank_nodes_stay(
 ) -> None:
     terms = [str(NamedNode("http://a/é?x=1")), str(BlankNode("b1")), None]
     query = "SELECT plain_value(term) FROM (SELECT unnest(?) AS term)"
-    found = [row[0] for row in connection.execute(query, [terms]).fetchall()]
-    assert found == ["http://a/é?x=1", "_:b1", None]
+    plain = [row[0] for row in connection.execute(query, [terms]).fetchall()]
+    assert plain == ["http://a/é?x=1", "_:b1", None]
 
 
 PREFIXES = {"ex": "http://example.org/", "p": "http://example.org/people#", "": "urn:it's:"}

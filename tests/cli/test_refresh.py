@@ -49,8 +49,8 @@ def project(
     """A project with the remote `wd`, whose connection is in the environment."""
     del without_spark
     monkeypatch.chdir(tmp_path)
-    found = ReplicaProject(tmp_path)
-    found.declare_remote(
+    started = ReplicaProject(tmp_path)
+    started.declare_remote(
         url=endpoint.query_url,
         allow=["127.0.0.1/32"],
         ports=[port_of(endpoint)],
@@ -60,12 +60,12 @@ def project(
     )
     secret = {"login": ACCESS.user, "password": ACCESS.password}
     monkeypatch.setenv("AIRFLOW_CONN_WD", json.dumps(secret))
-    found.query("cities", QUERY)
-    found.change_set(
+    started.query("cities", QUERY)
+    started.change_set(
         "A <http://x/u> <http://x/city> <http://x/a> .",
         "A <http://x/v> <http://x/city> <http://x/b> .",
     )
-    return found
+    return started
 
 
 def declare_also(project: ReplicaProject, **changes: Any) -> None:
@@ -342,9 +342,9 @@ def findings(weir: Weir) -> dict[str, dict[str, Any]]:
 def test_doctor_checks_remotes_and_their_connections(
     project: ReplicaProject, weir: Weir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = findings(weir)
-    assert (found["remotes"]["ok"], found["remotes"]["found"]) == (True, "wd")
-    assert found["connection wd"]["ok"]
+    by_check = findings(weir)
+    assert (by_check["remotes"]["ok"], by_check["remotes"]["found"]) == (True, "wd")
+    assert by_check["connection wd"]["ok"]
     monkeypatch.delenv("AIRFLOW_CONN_WD")
     missing = findings(weir)["connection wd"]
     assert not missing["ok"]
@@ -360,17 +360,17 @@ def test_doctor_checks_remotes_and_their_connections(
 def test_doctor_says_that_the_last_evaluation_failed(project: ReplicaProject, weir: Weir) -> None:
     refuse_its_port(project)
     weir("run", "--refresh")
-    found = findings(weir)["remote wd"]
-    assert not found["ok"]
-    assert found["found"].startswith("warn: 2 keys not asked for: port ")
-    assert "`ports`" in found["fix"]
+    failing = findings(weir)["remote wd"]
+    assert not failing["ok"]
+    assert failing["found"].startswith("warn: 2 keys not asked for: port ")
+    assert "`ports`" in failing["fix"]
 
 
 def test_doctor_has_the_state_of_a_remote_that_answers(project: ReplicaProject, weir: Weir) -> None:
     assert project.folder
     weir("run", "--refresh")
-    found = findings(weir)["remote wd"]
-    assert (found["ok"], found["found"]) == (True, "fresh")
+    fresh = findings(weir)["remote wd"]
+    assert (fresh["ok"], fresh["found"]) == (True, "fresh")
 
 
 def test_doctor_prints_no_secret(project: ReplicaProject, weir: Weir) -> None:

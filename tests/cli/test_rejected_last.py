@@ -28,8 +28,8 @@ def lake(lake: HandMadeLake) -> HandMadeLake:
 
 
 def status(lake: HandMadeLake) -> SourceStatus:
-    (found,) = call(source_statuses, lake.settings).sources
-    return found
+    (only,) = call(source_statuses, lake.settings).sources
+    return only
 
 
 def test_an_epoch_without_a_change_set_leaves_the_rejected_lines_of_the_last(
@@ -41,6 +41,6 @@ def test_an_epoch_without_a_change_set_leaves_the_rejected_lines_of_the_last(
 def test_a_source_that_is_not_declared_any_more_is_no_fault(lake: HandMadeLake) -> None:
     lake.project.declare(PATCHES)
     lake.project.folders("changes")
-    found = call(Status.of, lake.settings)
-    assert ("s", "removed") in [(each.source, each.state) for each in found.sources.sources]
-    assert "rejected" not in [fault for fault, *_ in found.faults()]
+    whole = call(Status.of, lake.settings)
+    assert ("s", "removed") in [(source.source, source.state) for source in whole.sources.sources]
+    assert "rejected" not in [fault for fault, *_ in whole.faults()]

@@ -26,23 +26,23 @@ from weir.remotes.replica_inbox import SUMMARY_FORMAT
 
 @pytest.fixture
 def tables(tmp_path: Path) -> RemoteTables:
-    found = remote_project(tmp_path)
-    found.refresh({"a": ('"1"', '"2"', '"2"'), "b": ('"1"',), "c": ()})
-    found.refresh({"a": None, "b": ('"2"',), "c": ('"9"',)})
-    found.refresh({"c": (), "b": ('"2"',)})
-    return found
+    project = remote_project(tmp_path)
+    project.refresh({"a": ('"1"', '"2"', '"2"'), "b": ('"1"',), "c": ()})
+    project.refresh({"a": None, "b": ('"2"',), "c": ('"9"',)})
+    project.refresh({"c": (), "b": ('"2"',)})
+    return project
 
 
 def mappings(tables: RemoteTables) -> list[tuple[Any, ...]]:
     """key, object, multiplicity, asked in and answered in: numbers of rounds."""
     statement = "SELECT pattern, key, mapping, multiplicity, asked_at, answered_at FROM replica_wd"
     _, rows = query_lake(tables.settings, statement)
-    found = []
+    decoded = []
     for pattern, key, mapping, multiplicity, *times in rows:
         assert pattern == PATTERN
         rounds = [(time - tables.evaluation(0)) // timedelta(minutes=10) for time in times]
-        found.append((json.loads(key)[0], json.loads(mapping)["o"], multiplicity, *rounds))
-    return sorted(found)
+        decoded.append((json.loads(key)[0], json.loads(mapping)["o"], multiplicity, *rounds))
+    return sorted(decoded)
 
 
 EXPECTED = [
@@ -99,9 +99,9 @@ def test_the_view_of_freshness_has_the_newest_row_of_each_pattern(tables: Remote
 
 
 def test_views_of_remotes_are_listed_and_others_do_not_exist(tables: RemoteTables) -> None:
-    with pytest.raises(WeirError, match="replica_wd, freshness_current") as found:
+    with pytest.raises(WeirError, match="replica_wd, freshness_current") as raised:
         query_lake(tables.settings, "SELECT * FROM replica_fb")
-    assert "replica_fb" in found.value.what
+    assert "replica_fb" in raised.value.what
 
 
 @pytest.mark.usefixtures("sampled")
@@ -112,16 +112,16 @@ def test_no_query_has_the_name_of_a_view_of_a_remote(
 ) -> None:
     project = Project(tables.folder)
     (project.query if kind == "query" else project.program)(name, "SELECT")
-    (found,) = declarations(folders_of(tables.settings))
-    assert not found.is_usable
+    (declared,) = declarations(folders_of(tables.settings))
+    assert not declared.is_usable
     with pytest.raises(ConfigurationError, match=f"'{name}' is the name of a"):
-        found.check_name()
+        declared.check_name()
 
 
 def test_a_query_may_have_a_name_similar_to_a_view_of_a_remote(tables: RemoteTables) -> None:
     (tables.settings.queries / "replicas.rq").write_text("SELECT")
-    (found,) = declarations(folders_of(tables.settings))
-    assert found.is_usable
+    (declared,) = declarations(folders_of(tables.settings))
+    assert declared.is_usable
 
 
 def test_no_remote_has_the_ending_of_a_view_of_a_stream(tables: RemoteTables) -> None:

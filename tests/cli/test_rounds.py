@@ -52,8 +52,8 @@ class Resident:
         self.clock.now += after
         return self.rounds.next()
 
-    def stages(self, found: Round | None) -> list[str]:
-        return [each.stage for each in found.done] if found is not None else []
+    def stages(self, this_round: Round | None) -> list[str]:
+        return [stage.stage for stage in this_round.done] if this_round is not None else []
 
     @property
     def opened(self) -> int:
@@ -62,13 +62,13 @@ class Resident:
 
 @pytest.fixture
 def resident(monkeypatch: pytest.MonkeyPatch) -> Iterator[Resident]:
-    found = Resident()
+    started = Resident()
 
     def counting(name: str) -> None:
         look = getattr(Pending, name).func
 
         def counted(pending: Pending) -> bool:
-            found.looks[name] += 1
+            started.looks[name] += 1
             answer: bool = look(pending)
             return answer
 
@@ -76,8 +76,8 @@ def resident(monkeypatch: pytest.MonkeyPatch) -> Iterator[Resident]:
 
     for name in ("ingest", "answers"):
         counting(name)
-    with found.rounds:
-        yield found
+    with started.rounds:
+        yield started
 
 
 def version(number: int, rooms: int = 1) -> None:
@@ -88,10 +88,10 @@ def version(number: int, rooms: int = 1) -> None:
     Path(f"data/versions/{number:03}.ttl").write_text(FIRST.read_text() + more)
 
 
-def published(found: Round | None) -> list[tuple[str, str, int]]:
-    assert found is not None
-    assert not found.began, found.began
-    return [(row["query"], row["mode"], row["rows"]) for row in answer_rows(found.done)]
+def published(this_round: Round | None) -> list[tuple[str, str, int]]:
+    assert this_round is not None
+    assert not this_round.began, this_round.began
+    return [(row["query"], row["mode"], row["rows"]) for row in answer_rows(this_round.done)]
 
 
 def runs() -> int:
@@ -132,9 +132,9 @@ def test_a_file_that_is_changed_after_it_was_read_is_reported_once(resident: Res
     resident.next()
     settle(resident)
     version(2, rooms=3)
-    found = resident.next()
-    assert found is not None
-    (done,) = found.done
+    this_round = resident.next()
+    assert this_round is not None
+    (done,) = this_round.done
     assert done.result is not None
     (warning,) = done.result.warnings
     assert "002.ttl was changed after it was read" in warning
@@ -172,7 +172,7 @@ def test_edited_added_and_removed_queries_are_noticed(resident: Resident) -> Non
     assert published(resident.next()) == [("exhibits", "edited", 1)]
     settle(resident)
     Path("queries/titles.rq").write_text(TITLES)
-    assert [each[:2] for each in published(resident.next())] == [("titles", "initial")]
+    assert [row[:2] for row in published(resident.next())] == [("titles", "initial")]
     settle(resident)
     query.unlink()
     settle(resident)
@@ -199,9 +199,9 @@ def test_a_table_that_was_removed_is_noticed(resident: Resident, weir: Weir, tab
     resident.next()
     settle(resident)
     shutil.rmtree(Path(Settings.load().lake) / table)
-    found = resident.next()
-    assert found is not None
-    assert any(each.did_something for each in found.done)
+    this_round = resident.next()
+    assert this_round is not None
+    assert any(stage.did_something for stage in this_round.done)
     assert len(weir("show", "exhibits", "--output", "json").json) == 2
 
 
@@ -223,22 +223,22 @@ def test_a_lake_that_was_replaced_by_a_copy_of_an_earlier_state_is_noticed(
 def test_a_failure_is_reported_when_it_begins_and_when_it_ends(resident: Resident) -> None:
     resident.next()
     Path("queries/broken.rq").write_text("SELECT")
-    found = resident.next()
-    assert found is not None
-    (error,) = found.began
+    this_round = resident.next()
+    assert this_round is not None
+    (error,) = this_round.began
     assert "broken.rq" in str(error)
     for _ in range(8):
         assert resident.next() is None
     version(2)
-    found = resident.next()
-    assert found is not None
-    assert (found.began, found.ended) == ([], [])
-    assert [row["rows"] for row in answer_rows(found.done)] == [1]
+    this_round = resident.next()
+    assert this_round is not None
+    assert (this_round.began, this_round.ended) == ([], [])
+    assert [row["rows"] for row in answer_rows(this_round.done)] == [1]
     Path("queries/broken.rq").unlink()
-    found = resident.next()
-    assert found is not None
-    assert found.began == []
-    assert [str(each) for each in found.ended] == [str(error)]
+    this_round = resident.next()
+    assert this_round is not None
+    assert this_round.began == []
+    assert [str(ended) for ended in this_round.ended] == [str(error)]
     assert resident.next() is None
 
 
@@ -249,9 +249,9 @@ def test_what_failed_is_tried_again_at_growing_intervals_unless_something_change
     query = Path("queries/exhibits.rq")
     query.write_text("#+ max_rows: 1\n" + query.read_text())
     version(2)
-    found = resident.next()
-    assert found is not None
-    assert any("row_count_is_within_max_rows" in str(error) for error in found.began)
+    this_round = resident.next()
+    assert this_round is not None
+    assert any("row_count_is_within_max_rows" in str(error) for error in this_round.began)
     tried = []
     for number in range(1, 33):
         before = runs()
@@ -260,25 +260,25 @@ def test_what_failed_is_tried_again_at_growing_intervals_unless_something_change
             tried.append(number)
     assert tried == [1, 3, 7, 15, 31]
     query.write_text(query.read_text().replace("max_rows: 1", "max_rows: 10"))
-    found = resident.next()
-    assert found is not None
-    assert found.ended
-    assert published(found) == [("exhibits", "incremental", 1)]
+    this_round = resident.next()
+    assert this_round is not None
+    assert this_round.ended
+    assert published(this_round) == [("exhibits", "incremental", 1)]
 
 
 def test_a_round_beside_another_run_says_so_and_the_next_one_goes_on(resident: Resident) -> None:
     resident.next()
     version(2)
     with claimed(open_lake(Settings.load()), "maintain", "the other run", 60):
-        found = resident.next()
-        assert found is not None
-        assert resident.stages(found) == ["ingest", "maintain", "validate", "publish"]
-        assert ["the other run" in str(error) for error in found.began] == [True]
+        this_round = resident.next()
+        assert this_round is not None
+        assert resident.stages(this_round) == ["ingest", "maintain", "validate", "publish"]
+        assert ["the other run" in str(error) for error in this_round.began] == [True]
         assert resident.next() is None
-    found = resident.next()
-    assert found is not None
-    assert ["the other run" in str(error) for error in found.ended] == [True]
-    assert published(found) == [("exhibits", "incremental", 1)]
+    this_round = resident.next()
+    assert this_round is not None
+    assert ["the other run" in str(error) for error in this_round.ended] == [True]
+    assert published(this_round) == [("exhibits", "incremental", 1)]
 
 
 def test_while_another_run_has_not_ended_every_round_looks_for_what_it_commits(
@@ -302,14 +302,14 @@ def test_the_configuration_is_read_again_and_a_wrong_one_reported(resident: Resi
     config = Path("weir.toml")
     text = config.read_text()
     config.write_text("oops\n" + text)
-    found = resident.next()
-    assert found is not None
-    assert "not TOML" in str(found.began[0])
+    this_round = resident.next()
+    assert this_round is not None
+    assert "not TOML" in str(this_round.began[0])
     assert resident.next() is None
     config.write_text(text + "\n[limits]\nbatch_epochs = 7\n")
-    found = resident.next()
-    assert found is not None
-    assert "not TOML" in str(found.ended[0])
+    this_round = resident.next()
+    assert this_round is not None
+    assert "not TOML" in str(this_round.ended[0])
     assert resident.rounds.project.settings.limits.batch_epochs == 7
     version(2)
     assert published(resident.next()) == [("exhibits", "incremental", 1)]
@@ -320,16 +320,16 @@ def test_an_edited_declaration_of_sources_is_read_by_the_next_round(resident: Re
     settle(resident)
     sources = Path("sources.yml")
     sources.write_text(sources.read_text() + "  - {name: more, kind: patches, location: more}\n")
-    found = resident.next()
-    assert found is not None
-    assert "more: its location does not exist" in str(found.began[0])
+    this_round = resident.next()
+    assert this_round is not None
+    assert "more: its location does not exist" in str(this_round.began[0])
     Path("more").mkdir()
     patch = 'TX .\nA <urn:x> <http://example.org/title> "X" .\nTC .\n'
     Path("more/1.rdfp").write_text(patch)
-    found = resident.next()
-    assert found is not None
-    assert found.ended
-    assert found.done[0].did_something
+    this_round = resident.next()
+    assert this_round is not None
+    assert this_round.ended
+    assert this_round.done[0].did_something
 
 
 def test_a_stop_ends_a_round_after_the_stage_and_the_next_process_completes_it(
@@ -391,20 +391,20 @@ def test_nothing_grows_with_the_number_of_rounds(resident: Resident) -> None:
     def objects() -> Counter[str]:
         """Those of classes of ours, and of what they hold."""
         gc.collect()
-        classes = (type(each) for each in gc.get_objects())
+        classes = (type(object_) for object_ in gc.get_objects())
         packages = ("weir.", "deltalake.", "duckdb.", "sqlglot.")
         return Counter(
-            f"{each.__module__}.{each.__qualname__}"
-            for each in classes
-            if str(each.__module__).startswith(packages)
+            f"{kind.__module__}.{kind.__qualname__}"
+            for kind in classes
+            if str(kind.__module__).startswith(packages)
         )
 
     number = 1
-    found: list[Mapping[str, int]] = []
+    counts: list[Mapping[str, int]] = []
     for rounds in (5, 15):
         for _ in range(rounds):
             number += 1
             version(number)
             assert resident.next() is not None
-        found.append(held())
-    assert found[0] == found[1]
+        counts.append(held())
+    assert counts[0] == counts[1]

@@ -54,9 +54,9 @@ class Resident:
         return sum(self.rounds.project.lake.opened.values())
 
 
-def stages(found: Round | None) -> list[str]:
-    assert found is not None
-    return [each.stage for each in found.done]
+def stages(this_round: Round | None) -> list[str]:
+    assert this_round is not None
+    return [stage.stage for stage in this_round.done]
 
 
 @pytest.fixture
@@ -67,9 +67,9 @@ def resident(tmp_path: Path, without_spark: None) -> Iterator[Resident]:
     project.query("cities", QUERY)
     project.remote.set("http://x/a", "http://x/population", 1)
     project.change_set("A <http://x/u> <http://x/city> <http://x/a> .")
-    found = Resident(project)
-    with found.rounds:
-        yield found
+    started = Resident(project)
+    with started.rounds:
+        yield started
 
 
 def test_the_first_round_publishes_what_the_remote_says(resident: Resident) -> None:
@@ -128,15 +128,19 @@ def test_a_remote_that_fails_is_tried_again_at_growing_intervals(
     assert all(resident.next() is None for _ in range(40))
     assert len(tried) in range(3, 7)
     resident.around.open = resident.project.surroundings().open
-    found = next(each for each in (resident.next(after=60) for _ in range(12)) if each is not None)
-    assert [error.what for error in found.ended] == ["wd: there is no connection"]
+    recovered = next(
+        this_round
+        for this_round in (resident.next(after=60) for _ in range(12))
+        if this_round is not None
+    )
+    assert [error.what for error in recovered.ended] == ["wd: there is no connection"]
 
 
 def test_without_refresh_no_remote_is_asked(resident: Resident) -> None:
     file = resident.project.folder / "weir.toml"
     with Rounds(lambda: Settings.load(file), file, EVERY, resident.seconds) as rounds:
-        found = rounds.next()
-    assert stages(found) == ["ingest", "maintain", "validate", "publish"]
+        this_round = rounds.next()
+    assert stages(this_round) == ["ingest", "maintain", "validate", "publish"]
     assert resident.project.remote.asked == []
 
 

@@ -36,24 +36,24 @@ def written(name: str, *, seconds_ago: float) -> datetime:
 
 
 def source(weir: Weir) -> Any:
-    (found,) = weir("status", "--output", "json").json["sources"]
-    return found
+    (only,) = weir("status", "--output", "json").json["sources"]
+    return only
 
 
 def test_a_waiting_source_says_when_its_file_was_written(weir: Weir) -> None:
     at = written("001.ttl", seconds_ago=60)
-    found = source(weir)
-    assert (found["state"], found["pending"]) == ("waiting", 0)
+    settling = source(weir)
+    assert (settling["state"], settling["pending"]) == ("waiting", 0)
     expected = f"001.ttl was written at {at:%Y-%m-%d %H:%M:%S} UTC (settle: {SETTLE})"
-    assert found["reason"].endswith(expected)
+    assert settling["reason"].endswith(expected)
 
 
 def test_a_source_whose_file_has_settled_is_behind(weir: Weir) -> None:
     weir("ingest")
     written("001.ttl", seconds_ago=SETTLE + 1)
-    found = source(weir)
-    assert (found["state"], found["pending"]) == ("behind", 1)
-    assert (found["reason"], found["since"]) == (None, None)
+    settled = source(weir)
+    assert (settled["state"], settled["pending"]) == ("behind", 1)
+    assert (settled["reason"], settled["since"]) == (None, None)
 
 
 def test_a_source_whose_file_has_settled_is_a_fault(weir: Weir) -> None:
@@ -76,8 +76,8 @@ def test_a_source_waits_since_a_run_first_found_its_file(weir: Weir) -> None:
 def test_the_wait_of_a_file_that_no_run_has_found_has_no_beginning(weir: Weir) -> None:
     weir("ingest")
     (FILES / "001.ttl").rename(FILES / "002.ttl")
-    found = source(weir)
-    assert (found["state"], found["since"]) == ("waiting", None)
+    settling = source(weir)
+    assert (settling["state"], settling["since"]) == ("waiting", None)
 
 
 def test_a_source_is_behind_if_a_version_has_settled_and_the_next_one_has_not(weir: Weir) -> None:

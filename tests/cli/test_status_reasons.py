@@ -42,10 +42,10 @@ def publish(lake: HandMadeLake, to_epoch: int, embeddings_version: int = 1) -> N
     lake.maintain("q", [(1, 1, "<http://a/a>", "<http://a/b>")], mode="initial")
     publish_by_hand(lake, "q", ["s", "o"], [], watermark=to_epoch)
     opened = open_lake(lake.settings)
-    found = opened.last_metadata("answers/q", job="publish")
-    assert found is not None
-    extra = {**found[1].extra, "embeddings_version": embeddings_version}
-    metadata = replace(found[1], fingerprint=member(lake).fingerprint, extra=extra)
+    last = opened.last_metadata("answers/q", job="publish")
+    assert last is not None
+    extra = {**last[1].extra, "embeddings_version": embeddings_version}
+    metadata = replace(last[1], fingerprint=member(lake).fingerprint, extra=extra)
     write(opened, answers("q", ("s", "o")), [], metadata)
 
 
@@ -73,8 +73,8 @@ def printed(weir: Weir) -> str:
 
 
 def state(weir: Weir) -> str:
-    (found,) = weir("status", "--output", "json").json["queries"]
-    return str(found["state"])
+    (only,) = weir("status", "--output", "json").json["queries"]
+    return str(only["state"])
 
 
 def behind(weir: Weir) -> str:

@@ -230,8 +230,8 @@ def test_a_query_named_like_the_events_of_a_stream_has_its_own_views(
 
 def test_a_removed_query_keeps_its_times(weir: Weir, project: Project) -> None:
     project.remove_query("hot")
-    found = weir("show", "hot", "--at", "2026-01-01T00:00:10Z", "--as-of", "3", "--output", "json")
-    assert counts(found) == [(HALL, "1", 1), (KITCHEN, "1", 1)]
+    answer = weir("show", "hot", "--at", "2026-01-01T00:00:10Z", "--as-of", "3", "--output", "json")
+    assert counts(answer) == [(HALL, "1", 1), (KITCHEN, "1", 1)]
     marked = [row["correction"] for row in weir("log", "hot", "--output", "json").json]
     assert marked == [False] * 5 + [True] * 4 + [False] * 6
 
@@ -420,10 +420,10 @@ def test_the_first_close_that_explain_prints_is_that_of_the_engine(
     event = {"subject": "s", "predicate": "p", "object": "o", "epoch": 1, "line": 1}
     with duckdb.connect() as connection:
         connection.register("events", pa.Table.from_pylist([event | {"instant": instant}]))
-        found = connection.execute(
+        windows = connection.execute(
             window_content("events", window, 0, 100).sql(dialect="duckdb")
         ).fetchall()
-    ((*_, since, _),) = found
+    ((*_, since, _),) = windows
     assert first_close(window, start) == since
 
 

@@ -21,7 +21,11 @@ def statements(seed: int) -> list[Statement]:
     plan = lower(translate(case.query, case.default_graph))  # type: ignore[arg-type]
     graphs = {component.scope: f"graph{i}" for i, component in enumerate(plan.components)}
     delta = plan_delta(plan, EpochRange(1, 2, False), Inputs(graphs, "stored"), "q")
-    return [each for each in (*delta.statements, delta.result) if isinstance(each, Statement)]
+    return [
+        statement
+        for statement in (*delta.statements, delta.result)
+        if isinstance(statement, Statement)
+    ]
 
 
 def text(query: exp.Query, dialect: str) -> str:

@@ -46,10 +46,10 @@ _texts = st.lists(st.text("abc1 \nAéß\U0001f600\0-", max_size=8), min_size=1, 
 def _by_re2(pattern: Pattern, texts: list[str]) -> list[bool]:
     assert pattern.linear is not None
     options = pc.MatchSubstringOptions(pattern.linear)
-    found: list[bool] = pc.call_function(
+    matches: list[bool] = pc.call_function(
         "match_substring_regex", [pa.array(texts)], options
     ).to_pylist()
-    return found
+    return matches
 
 
 @settings(max_examples=150, deadline=None)

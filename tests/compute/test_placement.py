@@ -196,7 +196,7 @@ def test_without_rows_for_the_driver_everything_is_left_to_spark(tmp_path: Path)
 
 def test_duckdb_keeps_to_the_configured_memory_and_folder(tmp_path: Path) -> None:
     limits = DuckDbSettings(memory="123MiB", threads=3, spill=tmp_path)
-    (found,) = (
+    (configured,) = (
         connect(Settings(duckdb=limits))
         .execute(
             "SELECT current_setting('memory_limit'), current_setting('threads'), "
@@ -204,4 +204,4 @@ def test_duckdb_keeps_to_the_configured_memory_and_folder(tmp_path: Path) -> Non
         )
         .fetchall()
     )
-    assert found == ("123.0 MiB", 3, str(scratch_folder(tmp_path) / "duckdb"), "UTC")
+    assert configured == ("123.0 MiB", 3, str(scratch_folder(tmp_path) / "duckdb"), "UTC")

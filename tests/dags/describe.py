@@ -100,12 +100,12 @@ def describe(folder: str) -> dict[str, Any]:
                     task.task_id: {
                         "downstream": sorted(task.downstream_task_ids),
                         "aliases": [
-                            each.name for each in task.outlets if isinstance(each, AssetAlias)
+                            outlet.name for outlet in task.outlets if isinstance(outlet, AssetAlias)
                         ],
                         "assets": {
-                            each.name: {"group": each.group, **each.extra}
-                            for each in task.outlets
-                            if isinstance(each, Asset)
+                            outlet.name: {"group": outlet.group, **outlet.extra}
+                            for outlet in task.outlets
+                            if isinstance(outlet, Asset)
                         },
                         "retries": task.retries,
                         "pool": task.pool,

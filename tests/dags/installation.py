@@ -70,8 +70,8 @@ def describe(home: Path, project: Path, **variables: str) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    described: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return described
 
 
 @dataclass(frozen=True, slots=True)

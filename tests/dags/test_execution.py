@@ -33,11 +33,11 @@ TC .
 @pytest.fixture(scope="module")
 def airflow(tmp_path_factory: pytest.TempPathFactory, airflow_database: Path) -> Airflow:
     """An Airflow whose project has three epochs, and the answers up to the third."""
-    found = Airflow(tmp_path_factory.mktemp("execution"), airflow_database, HERE / "project")
-    settings = Settings.load(found.project / CONFIG_FILE)
+    started = Airflow(tmp_path_factory.mktemp("execution"), airflow_database, HERE / "project")
+    settings = Settings.load(started.project / CONFIG_FILE)
     for stage in (ingest_changes, maintain_queries, validate_answers, publish_answers):
         call(stage, settings, "test")
-    return found
+    return started
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +86,9 @@ def test_what_became_of_each_query_is_kept_for_the_page_of_the_task(
         ).fetchall()
     kept = json.loads(value)
     results = {
-        each["query"]: each for each in (json.loads(kept) if isinstance(kept, str) else kept)
+        result["query"]: result for result in (json.loads(kept) if isinstance(kept, str) else kept)
     }
-    states = {name: (each["state"], each["epoch"]) for name, each in results.items()}
+    states = {name: (result["state"], result["epoch"]) for name, result in results.items()}
     assert states.pop("few") == ("held", None)
     assert states == {"acquaintances": ("published", 4), "names": ("published", 4)}
     assert (results["acquaintances"]["mode"], results["acquaintances"]["rows"]) == (

@@ -72,26 +72,26 @@ class Watched:
 @contextmanager
 def watched() -> Iterator[Watched]:
     """Look at the arguments and the environment of every process, until the block is left."""
-    found, stop = Watched(), threading.Event()
+    seen, stop = Watched(), threading.Event()
 
     def look() -> None:
         while not stop.wait(0.02):
-            for each in Path("/proc").glob("[0-9]*"):
+            for process in Path("/proc").glob("[0-9]*"):
                 try:
                     arguments, variables = (
-                        (each / name).read_bytes() for name in ("cmdline", "environ")
+                        (process / name).read_bytes() for name in ("cmdline", "environ")
                     )
                 except OSError:
                     continue
                 if b"weir.jobs.refresh_remotes" in arguments:
-                    found.refreshes.add(int(each.name))
+                    seen.refreshes.add(int(process.name))
                 if any(secret in arguments + variables for secret in secrets()):
-                    found.leaks.add(arguments.replace(b"\0", b" ").decode(errors="replace"))
+                    seen.leaks.add(arguments.replace(b"\0", b" ").decode(errors="replace"))
 
     thread = threading.Thread(target=look)
     thread.start()
     try:
-        yield found
+        yield seen
     finally:
         stop.set()
         thread.join()
@@ -122,18 +122,18 @@ class Scenario:
     values: dict[int, int]
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = (
+        rows: list[dict[str, Any]] = (
             open_lake(Settings.load(self.airflow.project / CONFIG_FILE)).rows(table).to_pylist()
         )
-        return found
+        return rows
 
     @property
     def answer(self) -> Counter[tuple[str, str]]:
         """The published answer."""
-        found: Counter[tuple[str, str]] = Counter()
+        rows: Counter[tuple[str, str]] = Counter()
         for row in self.rows("answers/values"):
-            found[row["user"], row["value"]] += row["weight"]
-        return Counter({row: times for row, times in found.items() if times})
+            rows[row["user"], row["value"]] += row["weight"]
+        return Counter({row: times for row, times in rows.items() if times})
 
 
 def set_value(fuseki: Fuseki, item: int, value: int) -> None:
@@ -354,8 +354,8 @@ def test_the_secret_is_nowhere_but_encrypted_in_the_connection(scenario: Scenari
     assert stored[1] == 1
     folder = scenario.airflow.project.parent
     files = [file for file in folder.rglob("*") if file.is_file()]
-    found = [file for file in files if any(secret in file.read_bytes() for secret in secrets())]
-    assert found == []
+    revealing = [file for file in files if any(secret in file.read_bytes() for secret in secrets())]
+    assert revealing == []
     text = "".join(
         str(DeltaTable(str(log.parent)).to_pyarrow_table().to_pylist())
         for log in folder.rglob("_delta_log")

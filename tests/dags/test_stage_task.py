@@ -35,8 +35,8 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, Any] = json.loads(Path(folder / "home" / "ended.json").read_text())
-    return found
+    states: dict[str, Any] = json.loads(Path(folder / "home" / "ended.json").read_text())
+    return states
 
 
 @pytest.mark.parametrize(

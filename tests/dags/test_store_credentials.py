@@ -96,10 +96,10 @@ def environments(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    found: dict[str, dict[str, str]] = json.loads(
+    by_task: dict[str, dict[str, str]] = json.loads(
         (folder / "home" / "environments.json").read_text()
     )
-    return found
+    return by_task
 
 
 @pytest.mark.parametrize("task", ["announce_changes", "check_freshness"])

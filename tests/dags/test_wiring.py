@@ -117,8 +117,8 @@ def test_answers_have_a_producer_and_what_their_files_say_of_them(
     assert [*producers] == ["announce_answers"]
     assets = producers["announce_answers"]
     about = {
-        name: {key: value for key, value in each.items() if key != "location"}
-        for name, each in assets.items()
+        name: {key: value for key, value in asset.items() if key != "location"}
+        for name, asset in assets.items()
     }
     assert about == {
         "answers/acquaintances": {

@@ -48,8 +48,8 @@ def with_remotes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def tasks(with_remotes: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = with_remotes["dags"]["refresh_remotes"]["tasks"]
-    return found
+    by_name: dict[str, Any] = with_remotes["dags"]["refresh_remotes"]["tasks"]
+    return by_name
 
 
 def test_remotes_add_one_dag_that_refreshes_them(with_remotes: dict[str, Any]) -> None:
@@ -107,8 +107,8 @@ def test_a_refresh_is_retried_and_a_failed_check_is_not(tasks: dict[str, Any]) -
 
 def test_a_success_alone_is_no_event_of_the_replica(tasks: dict[str, Any]) -> None:
     """The task calls `emit_on_request`, after which its aliases alone are left."""
-    found = {name: (task["aliases"], [*task["assets"]]) for name, task in tasks.items()}
-    assert {name: each for name, each in found.items() if any(each)} == {
+    outlets = {name: (task["aliases"], [*task["assets"]]) for name, task in tasks.items()}
+    assert {name: outlet for name, outlet in outlets.items() if any(outlet)} == {
         "refresh_wd": (["changes of replicas/wd"], ["replicas/wd"]),
         "refresh_geo": (["changes of replicas/geo"], ["replicas/geo"]),
         "refresh_pods": (["changes of documents/pods"], ["documents/pods"]),
@@ -117,13 +117,13 @@ def test_a_success_alone_is_no_event_of_the_replica(tasks: dict[str, Any]) -> No
 
 @pytest.mark.usefixtures("slow")
 def test_one_pool_can_take_the_place_of_all(tmp_path: Path) -> None:
-    found = describe(
+    described = describe(
         tmp_path / "home",
         project(tmp_path / "project", REMOTES),
         WEIR_REFRESH_POOL="default_pool",
         WEIR_REFRESH_SCHEDULE="7 * * * *",
     )
-    dag = found["dags"]["refresh_remotes"]
+    dag = described["dags"]["refresh_remotes"]
     assert {dag["tasks"][name]["pool"] for name in REFRESHES} == {"default_pool"}
     assert dag["schedule"] == "7 * * * *"
 

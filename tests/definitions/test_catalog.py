@@ -44,14 +44,21 @@ def test_one_bad_file_does_not_hide_the_others(tmp_path: Path) -> None:
     # As Emacs locks a file that it has open.
     (tmp_path / ".#b.rq").symlink_to("nobody@nowhere")
     (tmp_path / "notes.txt").write_text("no query")
-    found = catalog_of(tmp_path)
-    assert [member.name for member in found.members] == ["b", "d"]
-    assert list(found.errors) == ["F", "a", "c", "e"]
-    assert [found.is_usable(name) for name in "abcdeF"] == [False, True, False, True, False, False]
-    for name, error in found.errors.items():
+    declared = catalog_of(tmp_path)
+    assert [member.name for member in declared.members] == ["b", "d"]
+    assert list(declared.errors) == ["F", "a", "c", "e"]
+    assert [declared.is_usable(name) for name in "abcdeF"] == [
+        False,
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
+    for name, error in declared.errors.items():
         assert Path(error.where.split(":")[0]) == tmp_path / f"{name}.rq"
         with pytest.raises(ConfigurationError) as caught:
-            found.member(name)
+            declared.member(name)
         assert caught.value is error
 
 
@@ -61,14 +68,14 @@ def test_a_query_and_a_program_of_one_name_are_both_refused(tmp_path: Path) -> N
         project.query(name, _QUERY)
     for name in "ac":
         project.program(name, _PROGRAM)
-    found = Catalog.of(project.settings)
-    assert [member.name for member in found.members] == [*found.names] == ["b", "c"]
-    assert [member.kind.name for member in found.members] == ["query", "program"]
+    declared = Catalog.of(project.settings)
+    assert [member.name for member in declared.members] == [*declared.names] == ["b", "c"]
+    assert [member.kind.name for member in declared.members] == ["query", "program"]
     assert declared_names(folders_of(project.settings)) == ("b", "c")
-    assert not found.is_usable("a")
+    assert not declared.is_usable("a")
     with pytest.raises(ConfigurationError, match=r"a\.lars declares the name 'a' too"):
-        found.member("a")
-    assert [*found.errors] == ["a"]
+        declared.member("a")
+    assert [*declared.errors] == ["a"]
 
 
 def test_names_come_from_file_names_and_nothing_is_read(
@@ -109,8 +116,8 @@ def test_an_edited_file_is_seen_by_the_next_catalog_and_not_by_this_one(tmp_path
 
 
 def test_an_empty_folder_declares_nothing(tmp_path: Path) -> None:
-    found = catalog_of(tmp_path)
-    assert (found.names, found.members, found.errors) == ((), (), {})
+    declared = catalog_of(tmp_path)
+    assert (declared.names, declared.members, declared.errors) == ((), (), {})
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:

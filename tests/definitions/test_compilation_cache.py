@@ -98,12 +98,12 @@ def test_a_change_of_the_compilers_code_is_another_compiler(
         (tmp_path / part / "__init__.py").write_text("")
     monkeypatch.setattr("weir.__file__", str(tmp_path / "__init__.py"))
     compilation_cache.compiler.cache_clear()
-    found = set()
+    compilers = set()
     for text in ("", "PLAN_FORMAT = 1", "PLAN_FORMAT = 2"):
         (tmp_path / "plan" / "__init__.py").write_text(text)
-        found.add(compilation_cache.compiler())
+        compilers.add(compilation_cache.compiler())
         compilation_cache.compiler.cache_clear()
-    assert len(found) == 3
+    assert len(compilers) == 3
 
 
 @pytest.fixture
@@ -130,9 +130,9 @@ def _store_and_find(folder: str, number: int) -> None:
     for turn in range(200):
         # Long enough to be written in several pieces.
         cache.store("q", _SOURCE, f"{number} {turn} " * 20_000)
-        found = cache.find("q", _SOURCE)
-        assert found is not None
-        assert len({*found.split()}) <= 300
+        entry = cache.find("q", _SOURCE)
+        assert entry is not None
+        assert len({*entry.split()}) <= 300
 
 
 def test_two_processes_at_once_find_whole_entries(tmp_path: Path) -> None:
@@ -160,9 +160,9 @@ def test_a_query_is_the_same_with_and_without_the_folder(tmp_path: Path) -> None
     compiled = catalog_of(tmp_path).member("q")
     for _ in ("stored", "found"):
         catalog._compiled.cache_clear()
-        found = catalog_of(tmp_path, cache).member("q")
-        assert found == compiled
-        assert plan_of(found) == plan_of(compiled)
+        again = catalog_of(tmp_path, cache).member("q")
+        assert again == compiled
+        assert plan_of(again) == plan_of(compiled)
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"plan": 1}', '["x"]'])
@@ -171,8 +171,8 @@ def test_an_entry_that_is_no_compiled_query_is_compiled_again(tmp_path: Path, te
     cache = CompilationCache(tmp_path / "cache")
     cache.store("q", _SOURCE, text)
     catalog._compiled.cache_clear()
-    found = catalog_of(tmp_path, cache.folder).member("q")
-    assert found == catalog_of(tmp_path).member("q")
+    again = catalog_of(tmp_path, cache.folder).member("q")
+    assert again == catalog_of(tmp_path).member("q")
 
 
 def test_an_entry_whose_plan_is_no_plan_is_compiled_again(tmp_path: Path) -> None:

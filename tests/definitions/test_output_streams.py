@@ -28,44 +28,44 @@ def catalog(folder: Path, **texts: str) -> Catalog:
 
 
 def test_the_upstreams_of_a_query_are_those_that_give_its_streams(tmp_path: Path) -> None:
-    found = catalog(tmp_path, a=query("x", "readings"), b=query("y", "x"), c=query("z", "y"))
-    assert [u.query for u in found.member("c").axis.upstreams] == ["b"]
-    assert all_upstreams_of(found.member("c")) == ("b", "a")
-    assert found.member("a").axis.upstreams == ()
+    declared = catalog(tmp_path, a=query("x", "readings"), b=query("y", "x"), c=query("z", "y"))
+    assert [u.query for u in declared.member("c").axis.upstreams] == ["b"]
+    assert all_upstreams_of(declared.member("c")) == ("b", "a")
+    assert declared.member("a").axis.upstreams == ()
 
 
 def test_queries_are_maintained_after_those_that_give_their_streams(tmp_path: Path) -> None:
-    found = catalog(tmp_path, a=query("x", "y"), b=query("y", "z"), c=query("z", "readings"))
-    assert [each.name for each in in_order_of_streams(found.members)] == ["c", "b", "a"]
+    declared = catalog(tmp_path, a=query("x", "y"), b=query("y", "z"), c=query("z", "readings"))
+    assert [member.name for member in in_order_of_streams(declared.members)] == ["c", "b", "a"]
 
 
 def test_an_iri_names_the_stream_of_another_query(tmp_path: Path) -> None:
-    found = catalog(tmp_path, a=query("<u:x>", "readings"), b=query("y", "<u:x>"))
-    assert [u.stream for u in found.member("b").axis.upstreams] == ["<u:x>"]
+    declared = catalog(tmp_path, a=query("<u:x>", "readings"), b=query("y", "<u:x>"))
+    assert [u.stream for u in declared.member("b").axis.upstreams] == ["<u:x>"]
 
 
 def test_queries_that_read_each_others_streams_in_a_circle_are_all_refused(tmp_path: Path) -> None:
-    found = catalog(
+    declared = catalog(
         tmp_path,
         a=query("x", "z"),
         b=query("y", "x"),
         c=query("z", "y"),
         d=query("v", "readings"),
     )
-    assert {*found.errors} == {"a", "b", "c"}
-    for name, error in found.errors.items():
+    assert {*declared.errors} == {"a", "b", "c"}
+    for name, error in declared.errors.items():
         assert "in a circle: a -> c -> b -> a" in error.what
         assert error.where.endswith(f"{name}.rq")
 
 
 def test_a_query_that_reads_its_own_stream_is_refused(tmp_path: Path) -> None:
-    found = catalog(tmp_path, a=query("x", "x"))
-    assert "in a circle: a -> a" in found.errors["a"].what
+    declared = catalog(tmp_path, a=query("x", "x"))
+    assert "in a circle: a -> a" in declared.errors["a"].what
 
 
 def test_a_reader_of_a_circle_is_refused_with_its_reason(tmp_path: Path) -> None:
-    found = catalog(tmp_path, a=query("x", "x"), b=query("y", "x"))
-    assert found.errors["b"].what.startswith("the query a, whose stream it reads, has an error")
+    declared = catalog(tmp_path, a=query("x", "x"), b=query("y", "x"))
+    assert declared.errors["b"].what.startswith("the query a, whose stream it reads, has an error")
 
 
 @pytest.mark.parametrize(
@@ -76,18 +76,20 @@ def test_a_reader_of_a_circle_is_refused_with_its_reason(tmp_path: Path) -> None
     ],
 )
 def test_a_stream_without_triples_cannot_be_read(tmp_path: Path, form: str, what: str) -> None:
-    found = catalog(tmp_path, a=query("x", "readings", form), b=query("y", "x"))
-    assert [*found.errors] == ["b"]
-    assert what in found.errors["b"].what
+    declared = catalog(tmp_path, a=query("x", "readings", form), b=query("y", "x"))
+    assert [*declared.errors] == ["b"]
+    assert what in declared.errors["b"].what
 
 
 def test_a_stream_is_registered_by_one_query(tmp_path: Path) -> None:
     """None of two is taken: a reader would get another stream by a new file."""
-    found = catalog(tmp_path, a=query("x", "readings"), b=query("x", "readings"), c=query("y", "x"))
-    assert [*found.errors] == ["a", "b", "c"]
-    assert "a.rq registers the stream" in found.errors["b"].what
-    assert "b.rq registers the stream" in found.errors["a"].what
-    assert "a.rq and b.rq register the stream" in found.errors["c"].what
+    declared = catalog(
+        tmp_path, a=query("x", "readings"), b=query("x", "readings"), c=query("y", "x")
+    )
+    assert [*declared.errors] == ["a", "b", "c"]
+    assert "a.rq registers the stream" in declared.errors["b"].what
+    assert "b.rq registers the stream" in declared.errors["a"].what
+    assert "a.rq and b.rq register the stream" in declared.errors["c"].what
 
 
 def test_an_edit_of_the_operator_changes_the_fingerprint(tmp_path: Path) -> None:

@@ -95,16 +95,11 @@ def test_a_value_of_a_wrong_type_is_refused_in_any_position(text: str) -> None:
 def test_an_unknown_class_or_a_wrong_number_of_fields_is_refused(text: str) -> None:
     whole = json.loads(encoded(_plan(text)))
     for path in _paths(whole):
-        found = _at(whole, path)
-        if (
-            isinstance(found, list)
-            and found
-            and isinstance(found[0], str)
-            and found[0][:1].isupper()
-        ):
-            _refused(_with(whole, path, ["Path", *found[1:]]))
-            _refused(_with(whole, path, [*found, None]))
-            _refused(_with(whole, path, found[:-1]))
+        part = _at(whole, path)
+        if isinstance(part, list) and part and isinstance(part[0], str) and part[0][:1].isupper():
+            _refused(_with(whole, path, ["Path", *part[1:]]))
+            _refused(_with(whole, path, [*part, None]))
+            _refused(_with(whole, path, part[:-1]))
 
 
 @pytest.mark.parametrize(

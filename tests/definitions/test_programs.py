@@ -26,34 +26,36 @@ def catalog(tmp_path: Path, **programs: str) -> Catalog:
     "predicate", ["current", "b_intervals", "b_current", "b_events", "b_stream", "changes"]
 )
 def test_a_predicate_is_not_named_as_another_view_ends(tmp_path: Path, predicate: str) -> None:
-    found = catalog(tmp_path, p=f"{predicate}(X) <- q(X).")
+    declared = catalog(tmp_path, p=f"{predicate}(X) <- q(X).")
     with pytest.raises(ConfigurationError, match="which is another one") as raised:
-        found.member("p")
+        declared.member("p")
     assert raised.value.where.endswith("p.lars:3:1")
 
 
 def test_two_programs_have_no_view_of_one_name(tmp_path: Path) -> None:
-    found = catalog(tmp_path, a="b_c(X) <- q(X).", a_b="c(X) <- q(X).", a_c="d(X) <- q(X).")
-    assert [*found.errors] == ["a", "a_b"]
-    assert "its view would be a_b_c, as that of a predicate of a_b.lars" in str(found.errors["a"])
-    assert found.member("a_c").name == "a_c"
+    declared = catalog(tmp_path, a="b_c(X) <- q(X).", a_b="c(X) <- q(X).", a_c="d(X) <- q(X).")
+    assert [*declared.errors] == ["a", "a_b"]
+    assert "its view would be a_b_c, as that of a predicate of a_b.lars" in str(
+        declared.errors["a"]
+    )
+    assert declared.member("a_c").name == "a_c"
 
 
 def test_arguments_are_not_named_like_other_columns_of_the_view(tmp_path: Path) -> None:
-    found = catalog(tmp_path, p="a(S,Weight,S_term) <- q(S,Weight), r(S,S_term).").member("p")
-    assert found.predicates["a"].arguments == ("s", "a2", "a3")
+    compiled = catalog(tmp_path, p="a(S,Weight,S_term) <- q(S,Weight), r(S,S_term).").member("p")
+    assert compiled.predicates["a"].arguments == ("s", "a2", "a3")
 
 
 def test_a_window_is_no_longer_than_instants_can_count(tmp_path: Path) -> None:
     days = "%+ unit: P1D\na(X) <- win^1000000000 diamond q(X)."
-    found = catalog(tmp_path, p=days, q="a(X) <- win^1000000000 diamond q(X).")
+    declared = catalog(tmp_path, p=days, q="a(X) <- win^1000000000 diamond q(X).")
     with pytest.raises(ConfigurationError, match="longer than 3,000 years") as raised:
-        found.member("p")
+        declared.member("p")
     assert raised.value.where.endswith("p.lars:4:9")
-    assert found.member("q")
+    assert declared.member("q")
 
 
 def test_a_program_of_microseconds_has_points(tmp_path: Path) -> None:
-    found = catalog(tmp_path, p="%+ unit: PT0.000001S\na(X) <- q(X).").member("p")
-    assert isinstance(found.axis, Instants)
-    assert found.axis.points is not None
+    compiled = catalog(tmp_path, p="%+ unit: PT0.000001S\na(X) <- q(X).").member("p")
+    assert isinstance(compiled.axis, Instants)
+    assert compiled.axis.points is not None

@@ -32,8 +32,8 @@ def registered(folder: Path, text: str) -> Definition:
 
 def block(folder: Path, text: str) -> AskedBlock:
     """Its only block."""
-    (found,) = registered(folder, text).services.blocks
-    return found
+    (only,) = registered(folder, text).services.blocks
+    return only
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def block(folder: Path, text: str) -> AskedBlock:
 def test_the_bounds_are_comparisons_that_every_solution_meets(
     tmp_path: Path, condition: str, bounds: list[tuple[str, str, float]]
 ) -> None:
-    found = block(tmp_path, WHERE % f"FILTER ({condition})").bounds
-    assert found == tuple(Bound(*each) for each in bounds)  # type: ignore[arg-type]
+    of_block = block(tmp_path, WHERE % f"FILTER ({condition})").bounds
+    assert of_block == tuple(Bound(*bound) for bound in bounds)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

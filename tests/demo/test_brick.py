@@ -39,13 +39,13 @@ def stores() -> dict[str, Store]:
     """One store per version of the ontology."""
     (source,) = load_sources(Settings.load(DEMO / CONFIG_FILE).sources)
     assert isinstance(source, Snapshots)
-    found = {}
+    by_version = {}
     for file in sorted(Path(source.location).glob(source.glob)):
-        found[file.parent.name] = Store()
-        found[file.parent.name].load(
+        by_version[file.parent.name] = Store()
+        by_version[file.parent.name].load(
             path=str(file), format=RdfFormat.TURTLE, base_iri=source.base_iri
         )
-    return found
+    return by_version
 
 
 def test_every_version_is_an_epoch(lake: str, stores: dict[str, Store]) -> None:

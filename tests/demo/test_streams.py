@@ -25,11 +25,11 @@ def run() -> None:
 
 def published(query: str, column: str, at: datetime) -> dict[str, int]:
     """The values of a column of an answer, each with its multiplicity."""
-    found: Counter[str] = Counter()
+    answer: Counter[str] = Counter()
     for row in Lake(str(demo.PROJECT / "lake")).rows(f"answers/{query}").to_pylist():
         if row["event_time"].replace(tzinfo=UTC) <= at:
-            found[row[column]] += row["weight"]
-    return {value: weight for value, weight in found.items() if weight}
+            answer[row[column]] += row["weight"]
+    return {value: weight for value, weight in answer.items() if weight}
 
 
 def silent(at: datetime) -> int:
@@ -46,9 +46,9 @@ def hot_by_definition(window: list[Path]) -> dict[str, int]:
     query = f"""PREFIX o: <{demo.OWL}>
 SELECT ?sensor {{ ?x o:observedProperty ?p ; o:procedure ?sensor ; o:result/o:floatValue ?value
   FILTER (STRENDS(STR(?p), "_AirTemperature") && ?value > 90) }}"""
-    found = store.query(query)
-    assert isinstance(found, ox.QuerySolutions)
-    return dict(Counter(str(each["sensor"]) for each in found))
+    result = store.query(query)
+    assert isinstance(result, ox.QuerySolutions)
+    return dict(Counter(str(solution["sensor"]) for solution in result))
 
 
 def silent_by_definition(files: list[Path], window: list[Path]) -> int:
@@ -75,16 +75,16 @@ def observed(files: list[Path]) -> dict[int, dict[str, set[float]]]:
     query = f"""PREFIX o: <{demo.OWL}>
 SELECT ?sensor ?value {{ ?x o:observedProperty ?p ; o:procedure ?sensor ;
   o:result/o:floatValue ?value FILTER STRENDS(STR(?p), "_AirTemperature") }}"""
-    found: dict[int, dict[str, set[float]]] = {}
+    by_second: dict[int, dict[str, set[float]]] = {}
     for file in files:
         store = ox.Store()
         store.load(path=str(file), format=ox.RdfFormat.TURTLE)
         rows = store.query(query)
         assert isinstance(rows, ox.QuerySolutions)
-        at = found.setdefault(int(file.stem.removeprefix("data_")), {})
+        at = by_second.setdefault(int(file.stem.removeprefix("data_")), {})
         for row in rows:
             at.setdefault(str(row["sensor"]), set()).add(float(row["value"].value))
-    return found
+    return by_second
 
 
 def alerts_by_definition(files: list[Path], everything: list[Path], second: int) -> Atoms:
@@ -114,11 +114,11 @@ def alerts(second: int) -> Atoms:
         if row["event_time"].replace(tzinfo=UTC) <= at:
             state[row["predicate"].strip('"'), row["a1"]] += row["weight"]
     assert {*state.values()} <= {0, 1}
-    found: Atoms = {"alarm": set(), "steady": set(), "lost": set()}
+    atoms: Atoms = {"alarm": set(), "steady": set(), "lost": set()}
     for (predicate, sensor), weight in state.items():
         if weight:
-            found[predicate].add(sensor)
-    return found
+            atoms[predicate].add(sensor)
+    return atoms
 
 
 def test_the_late_second_corrects_the_answer_and_a_tick_closes_the_last_windows(
@@ -132,13 +132,13 @@ def test_the_late_second_corrects_the_answer_and_a_tick_closes_the_last_windows(
     demo.write_network(files)
     demo.arrive_commits([])
     (demo.PROJECT / "data/commits").mkdir()
-    demo.arrive_observations(each for each in files[:25] if each != late)
+    demo.arrive_observations(file for file in files[:25] if file != late)
     run()
-    window = [each for each in files[10:20] if each != late]
+    window = [file for file in files[10:20] if file != late]
     assert silent(CLOSE) == silent_by_definition(files, window)
     before = published("hot", "sensor", CLOSE)
     assert before == hot_by_definition(window)
-    known = [each for each in files[:25] if each != late]
+    known = [file for file in files[:25] if file != late]
     early = {second: alerts(second) for second in (3, 14, 20)}
     assert early == {second: alerts_by_definition(known, files, second) for second in early}
     demo.arrive_observations([late, *files[25:]])

@@ -34,7 +34,11 @@ class Stage:
 
     def arguments(self, keyword: str) -> list[str]:
         """The arguments of all instructions with a keyword."""
-        return [each.argument for each in self.instructions if each.keyword == keyword]
+        return [
+            instruction.argument
+            for instruction in self.instructions
+            if instruction.keyword == keyword
+        ]
 
     def copied(self) -> list[str]:
         """What is copied from the repository, without the targets."""
@@ -51,11 +55,11 @@ def stages() -> tuple[list[Instruction], list[Stage]]:
             parts.append((instruction.argument, []))
         else:
             (parts[-1][1] if parts else before).append(instruction)
-    found = []
+    built = []
     for argument, instructions in parts:
         base, _, name = argument.partition(" AS ")
-        found.append(Stage(name, base, tuple(instructions)))
-    return before, found
+        built.append(Stage(name, base, tuple(instructions)))
+    return before, built
 
 
 def _instructions(text: str) -> Iterator[Instruction]:
@@ -77,17 +81,17 @@ def _interpolated(value: Any) -> Any:
         case str():
             return _VARIABLE.sub(r"\1", value)
         case dict():
-            return {key: _interpolated(each) for key, each in value.items()}
+            return {key: _interpolated(part) for key, part in value.items()}
         case list():
-            return [_interpolated(each) for each in value]
+            return [_interpolated(part) for part in value]
         case _:
             return value
 
 
 def services() -> dict[str, dict[str, Any]]:
     """The services by name."""
-    found: dict[str, dict[str, Any]] = compose()["services"]
-    return found
+    by_name: dict[str, dict[str, Any]] = compose()["services"]
+    return by_name
 
 
 def ends_by_itself(service: dict[str, Any]) -> bool:
@@ -101,11 +105,11 @@ def texts(value: object) -> Iterator[str]:
         case str():
             yield value
         case dict():
-            for key, each in value.items():
+            for key, part in value.items():
                 yield from texts(key)
-                yield from texts(each)
+                yield from texts(part)
         case list():
-            for each in value:
-                yield from texts(each)
+            for part in value:
+                yield from texts(part)
         case _:
             pass

@@ -18,9 +18,9 @@ from tests.docker.files import DOCKER, ROOT, compose, ends_by_itself, services, 
 from weir.settings import Settings
 
 SERVICES = services()
-OURS = {name: each for name, each in SERVICES.items() if each["image"].startswith("weir:")}
-PERMANENT = sorted(name for name, each in SERVICES.items() if not ends_by_itself(each))
-ONCE = sorted(name for name, each in SERVICES.items() if ends_by_itself(each))
+OURS = {name: service for name, service in SERVICES.items() if service["image"].startswith("weir:")}
+PERMANENT = sorted(name for name, service in SERVICES.items() if not ends_by_itself(service))
+ONCE = sorted(name for name, service in SERVICES.items() if ends_by_itself(service))
 WITH_TEMPORARY_VOLUME = ("scheduler", "spark-master", "spark-worker-1", "spark-worker-2", "weir")
 """What Spark and its drivers spill is larger than memory; what its master knows outlives it."""
 AIRFLOW = ("api-server", "scheduler", "dag-processor", "migrate")
@@ -45,14 +45,16 @@ def test_the_services_are_airflow_its_database_and_a_spark_cluster() -> None:
 
 
 def test_only_airflows_page_is_published_and_only_on_this_machine() -> None:
-    published = {name: each["ports"] for name, each in SERVICES.items() if "ports" in each}
+    published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
     assert published == {"api-server": ["127.0.0.1:8080:8080"]}
 
 
 def test_the_database_is_reachable_by_airflow_alone() -> None:
     assert compose()["networks"]["database"] == {"internal": True}
     assert SERVICES["postgres"]["networks"] == ["database"]
-    members = {name for name, each in SERVICES.items() if "database" in each.get("networks", ())}
+    members = {
+        name for name, service in SERVICES.items() if "database" in service.get("networks", ())
+    }
     assert members == {"postgres", *AIRFLOW}
 
 
@@ -182,7 +184,7 @@ def test_airflow_knows_every_option_and_reads_secrets_from_files() -> None:
 
 def test_all_of_airflow_has_the_same_environment() -> None:
     environments = [SERVICES[name]["environment"] for name in AIRFLOW]
-    assert all(each == environments[0] for each in environments)
+    assert all(environment == environments[0] for environment in environments)
     assert environments[0]["AIRFLOW__CORE__EXECUTOR"] == "LocalExecutor"
     url = environments[0]["AIRFLOW__CORE__EXECUTION_API_SERVER_URL"]
     assert url == "http://api-server:8080/execution/"
@@ -249,4 +251,4 @@ def test_compose_itself_accepts_the_file() -> None:
 
 def _values(variable: str) -> set[str]:
     environments = (service.get("environment", {}) for service in SERVICES.values())
-    return {each[variable] for each in environments if variable in each}
+    return {environment[variable] for environment in environments if variable in environment}

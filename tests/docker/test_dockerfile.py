@@ -37,7 +37,7 @@ def test_all_packages_are_locked_with_hashes() -> None:
     ]
     of_locks = [command for command in installs if "--requirement requirements/" in command]
     assert of_locks
-    assert [each for each in of_locks if "--require-hashes --no-deps" not in each] == []
+    assert [command for command in of_locks if "--require-hashes --no-deps" not in command] == []
     (project,) = set(installs) - set(of_locks)
     assert "--no-build-isolation --no-deps" in project
 
@@ -54,7 +54,7 @@ def test_the_environment_of_the_image_has_the_packages_of_production_alone() -> 
 
 
 def test_the_code_in_the_image_can_be_imported_though_it_is_copied_last() -> None:
-    (run,) = [each for each in BY_NAME["project"].arguments("RUN") if "--editable" in each]
+    (run,) = [command for command in BY_NAME["project"].arguments("RUN") if "--editable" in command]
     assert run.endswith("--editable .")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     # Without it, an editable install finds no packages in an empty folder, and names no path.
@@ -63,7 +63,9 @@ def test_the_code_in_the_image_can_be_imported_though_it_is_copied_last() -> Non
 
 def test_no_build_tool_is_left_in_the_image() -> None:
     assert not re.search(r"apt-get|pip|\buv\b|gcc|curl", " ".join(IMAGE.arguments("RUN")))
-    copied_from = [each for each in IMAGE.arguments("COPY") if each.startswith("--from")]
+    copied_from = [
+        argument for argument in IMAGE.arguments("COPY") if argument.startswith("--from")
+    ]
     assert copied_from == [
         "--from=packages /opt/weir/.venv .venv",
         "--from=project /opt/project .venv",
@@ -110,19 +112,19 @@ def test_every_path_sent_to_the_builder_exists() -> None:
 
 def test_python_is_the_version_that_packages_are_locked_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    (argument,) = [each.argument for each in BEFORE if each.keyword == "ARG"]
-    found = re.fullmatch(r"PYTHON_IMAGE=python:(\d+)\.(\d+)-slim-\w+", argument)
-    assert found
-    python = ".".join(found.groups())
+    (argument,) = [instruction.argument for instruction in BEFORE if instruction.keyword == "ARG"]
+    image = re.fullmatch(r"PYTHON_IMAGE=python:(\d+)\.(\d+)-slim-\w+", argument)
+    assert image
+    python = ".".join(image.groups())
     assert project["requires-python"].startswith(f">={python},")
     assert COMPILE[-2:] == ("--python-version", python)
     assert BY_NAME["base"].base == "${PYTHON_IMAGE}"
 
 
 def test_java_is_one_that_spark_supports() -> None:
-    found = re.search(r"openjdk-(\d+)-jre-headless", BY_NAME["base"].arguments("RUN")[0])
-    assert found
-    assert int(found[1]) in SUPPORTED
+    package = re.search(r"openjdk-(\d+)-jre-headless", BY_NAME["base"].arguments("RUN")[0])
+    assert package
+    assert int(package[1]) in SUPPORTED
 
 
 def test_hadolint_accepts_the_dockerfile() -> None:

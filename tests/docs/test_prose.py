@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,8 @@ PRIVATE_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words that this project once used in a sense of its own; docs/concepts.md has the usual ones."""
+VAGUE_NAMES = {"each", "found"}
+"""No variable has them: they say that a value was looped over or looked for, not what it is."""
 STORED = '_DOMAIN_KEY = "_:told"'
 """The one line of code with a private word: the order of columns in stored plans depends on it."""
 
@@ -36,6 +39,8 @@ _PATH = re.compile(
     r"`((?:bench|dags|docs|expectations|jobs|lake|weir|queries|requirements|setup|tests)/[\w./-]+)`"
 )
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
+_MAY_BIND = re.compile(rf"\b({'|'.join(VAGUE_NAMES)})\s*([^\w\s.]|in\b)")
+"""Other files need not be parsed, which would take seconds."""
 _WORDS_OF_A_NAME = re.compile(r"_+|(?<=[a-z])(?=[A-Z])")
 _ONLY_A_LINK = re.compile(r"\s*(-|\d+\.)? *\[[^]]*\]\([^)]*\)")
 
@@ -84,6 +89,37 @@ def test_code_has_no_private_words() -> None:
         if PRIVATE_WORDS.search(_WORDS_OF_A_NAME.sub(" ", line)) and line != STORED
     ]
     assert lines == []
+
+
+def test_a_variable_is_named_after_what_it_holds() -> None:
+    places = [
+        f"{file}:{line}: {name}"
+        for file in SOURCES
+        if _MAY_BIND.search(code := (ROOT / file).read_text(encoding="utf-8"))
+        for line, name in _bound_names(ast.parse(code))
+        if name in VAGUE_NAMES
+    ]
+    assert places == []
+
+
+def _bound_names(module: ast.Module) -> Iterator[tuple[int, str | None]]:
+    """The variables, parameters and functions with their lines; not the fields of classes."""
+    nodes = [*ast.walk(module)]
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    fields = {
+        statement.target
+        for node in classes
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+    }
+    for node in nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) if node not in fields:
+                yield node.lineno, name
+            case ast.arg(arg=name) | ast.FunctionDef(name=name):
+                yield node.lineno, name
+            case ast.MatchAs(name=name) | ast.ExceptHandler(name=name):
+                yield node.lineno, name
 
 
 def _prose(page: Path, *, tables: bool = False) -> Iterator[str]:

@@ -58,16 +58,16 @@ def done(fifty: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
 def watermarks(project: Project) -> dict[str, tuple[int | None, int | None]]:
     """How far each query is maintained, and published."""
     completion = Completion.read(open_lake(project.settings))
-    found = {}
+    by_query = {}
     for file in sorted((project.folder / "queries").glob("*.rq")):
         maintained, published = (
             read(file.stem) for read in (completion.maintained, completion.published)
         )
-        found[file.stem] = (
+        by_query[file.stem] = (
             maintained.epoch if maintained else None,
             published.epoch if published else None,
         )
-    return found
+    return by_query
 
 
 def cost(project: Project, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:

@@ -174,11 +174,11 @@ def differences(left: pa.Table, right: pa.Table) -> int:
     connection = duckdb.connect()
     connection.register("one", left)
     connection.register("other", right)
-    ((found,),) = connection.execute(
+    ((count,),) = connection.execute(
         "SELECT (SELECT count(*) FROM (FROM one EXCEPT ALL FROM other))"
         " + (SELECT count(*) FROM (FROM other EXCEPT ALL FROM one))"
     ).fetchall()
-    return int(found)
+    return int(count)
 
 
 def answer(log: pa.Table) -> pa.Table:

@@ -14,8 +14,8 @@ def test_the_answer_is_false_before_the_first_solution() -> None:
 
 def test_the_answer_changes_with_the_first_and_the_last_solution() -> None:
     epochs = ("+x q 1", "+x p 1", "+y p 1; -x p 1", "-y p 1")
-    found = deltas(_QUERY, *epochs, node=Ask)
-    assert found == [["+false"], ["+true", "-false"], [], ["+false", "-true"]]
+    changes = deltas(_QUERY, *epochs, node=Ask)
+    assert changes == [["+false"], ["+true", "-false"], [], ["+false", "-true"]]
 
 
 def test_the_answer_is_true_at_once_if_the_first_epoch_has_a_solution() -> None:

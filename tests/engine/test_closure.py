@@ -34,23 +34,23 @@ _QUERY = "SELECT ?x ?y { ?x :p+ ?y }"
 
 
 def test_a_step_connects_all_before_it_with_all_after_it() -> None:
-    found = deltas(_QUERY, "+a p b; +c p d", "+b p c", node=Closure)
-    assert found == [["+a b", "+c d"], ["+a c", "+a d", "+b c", "+b d"]]
+    changes = deltas(_QUERY, "+a p b; +c p d", "+b p c", node=Closure)
+    assert changes == [["+a b", "+c d"], ["+a c", "+a d", "+b c", "+b d"]]
 
 
 def test_a_step_that_vanishes_removes_only_pairs_without_another_path() -> None:
-    found = deltas(_QUERY, "+a p b; +b p d; +a p c; +c p d", "-b p d", "-c p d", node=Closure)
-    assert found[1:] == [["-b d"], ["-a d", "-c d"]]
+    changes = deltas(_QUERY, "+a p b; +b p d; +a p c; +c p d", "-b p d", "-c p d", node=Closure)
+    assert changes[1:] == [["-b d"], ["-a d", "-c d"]]
 
 
 def test_replacing_a_path_by_another_changes_nothing() -> None:
-    found = deltas("SELECT ?y { :a :p+ ?y }", "+a p b; +b p d; +a p c", "-b p d; +c p d")
-    assert found[1] == []
+    changes = deltas("SELECT ?y { :a :p+ ?y }", "+a p b; +b p d; +a p c", "-b p d; +c p d")
+    assert changes[1] == []
 
 
 def test_a_cycle_connects_a_node_with_itself_and_ends() -> None:
-    found = deltas(_QUERY, "+a p b", "+b p a", "-a p b", node=Closure)
-    assert found == [["+a b"], ["+a a", "+b a", "+b b"], ["-a a", "-a b", "-b b"]]
+    changes = deltas(_QUERY, "+a p b", "+b p a", "-a p b", node=Closure)
+    assert changes == [["+a b"], ["+a a", "+b a", "+b b"], ["-a a", "-a b", "-b b"]]
 
 
 def test_steps_that_never_hold_at_once_make_no_path() -> None:
@@ -58,29 +58,29 @@ def test_steps_that_never_hold_at_once_make_no_path() -> None:
 
 
 def test_a_pair_counts_once_even_with_several_paths() -> None:
-    found = deltas(_QUERY, "+a p b; +a p c; +b p d; +c p d", node=Closure)
-    assert found == [["+a b", "+a c", "+a d", "+b d", "+c d"]]
+    changes = deltas(_QUERY, "+a p b; +a p c; +b p d; +c p d", node=Closure)
+    assert changes == [["+a b", "+a c", "+a d", "+b d", "+c d"]]
 
 
 def test_a_path_from_a_constant_does_not_follow_other_nodes() -> None:
-    found = deltas("SELECT ?y { :a :p+ ?y }", "+a p b; +c p d", "+b p c", "-a p b", node=Closure)
-    assert found == [["+b"], ["+c", "+d"], ["-b", "-c", "-d"]]
+    changes = deltas("SELECT ?y { :a :p+ ?y }", "+a p b; +c p d", "+b p c", "-a p b", node=Closure)
+    assert changes == [["+b"], ["+c", "+d"], ["-b", "-c", "-d"]]
 
 
 def test_a_path_to_a_constant_is_followed_backwards() -> None:
-    found = deltas("SELECT ?x { ?x :p+ :d }", "+a p b; +c p d", "+b p c", node=Closure)
-    assert found == [["+c"], ["+a", "+b"]]
+    changes = deltas("SELECT ?x { ?x :p+ :d }", "+a p b; +c p d", "+b p c", node=Closure)
+    assert changes == [["+c"], ["+a", "+b"]]
 
 
 def test_a_path_stays_in_its_graph() -> None:
     query = "SELECT ?g ?x ?y { GRAPH ?g { ?x :p+ ?y } }"
-    found = deltas(query, "+a p b @g; +b p c @h", "+b p c @g", node=Closure)
-    assert found == [["+g a b", "+h b c"], ["+g a c", "+g b c"]]
+    changes = deltas(query, "+a p b @g; +b p c @h", "+b p c @g", node=Closure)
+    assert changes == [["+g a b", "+h b c"], ["+g a c", "+g b c"]]
 
 
 def test_a_zero_length_path_begins_at_the_terms_of_the_graph() -> None:
-    found = deltas("SELECT ?x ?y { ?x :p* ?y }", "+a p b", "-a p b", node=Closure)
-    assert found == [["+a a", "+a b", "+b b"], ["-a a", "-a b", "-b b"]]
+    changes = deltas("SELECT ?x ?y { ?x :p* ?y }", "+a p b", "-a p b", node=Closure)
+    assert changes == [["+a a", "+a b", "+b b"], ["-a a", "-a b", "-b b"]]
 
 
 def test_a_zero_length_path_connects_a_constant_with_itself_even_in_an_empty_graph() -> None:

@@ -55,8 +55,8 @@ def test_a_condition_over_the_variables_of_a_segment_is_tested_within_it() -> No
 def test_the_union_of_all_graphs_contains_a_triple_once() -> None:
     """It holds from the first graph that asserts it until the last retracts it."""
     epochs = ("+x p 1 @g", "+x p 1 @h", "-x p 1 @g", "-x p 1 @h")
-    found = deltas("SELECT ?s { ?s :p ?a }", *epochs, default_graph="union")
-    assert found == [["+x"], [], [], ["-x"]]
+    changes = deltas("SELECT ?s { ?s :p ?a }", *epochs, default_graph="union")
+    assert changes == [["+x"], [], [], ["-x"]]
 
 
 def test_the_merge_of_some_graphs_contains_a_triple_once() -> None:

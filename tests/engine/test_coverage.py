@@ -19,7 +19,7 @@ Interval = tuple[str, int, int]
 
 _INTERVALS = st.lists(
     st.tuples(st.sampled_from("ab"), st.integers(0, 12), st.integers(1, 5)).map(
-        lambda each: (each[0], each[1], each[1] + each[2])
+        lambda interval: (interval[0], interval[1], interval[1] + interval[2])
     ),
     max_size=8,
 )
@@ -32,11 +32,11 @@ _STEPS = st.lists(
 @settings(max_examples=50, deadline=None)
 @given(intervals=_INTERVALS)
 def test_coalesced_intervals_cover_the_same_and_do_not_meet(intervals: list[Interval]) -> None:
-    found = _rows(coalesced(_all("a"), ("k",)), {"a": intervals})
-    assert _points(found) == _points(intervals)
-    ends = {(key, until) for key, _, until in found}
-    assert not ends & {(key, since) for key, since, _ in found}
-    assert len(found) == len({*found})
+    together = _rows(coalesced(_all("a"), ("k",)), {"a": intervals})
+    assert _points(together) == _points(intervals)
+    ends = {(key, until) for key, _, until in together}
+    assert not ends & {(key, since) for key, since, _ in together}
+    assert len(together) == len({*together})
 
 
 @settings(max_examples=50, deadline=None)
@@ -44,9 +44,9 @@ def test_coalesced_intervals_cover_the_same_and_do_not_meet(intervals: list[Inte
 def test_a_difference_covers_what_only_the_left_covers(
     left: list[Interval], right: list[Interval]
 ) -> None:
-    found = _rows(difference(_all("a"), _all("b"), ("k",)), {"a": left, "b": right})
-    assert _points(found) == _points(left) - _points(right)
-    assert sum(until - since for _, since, until in found) == len(_points(found))
+    only_left = _rows(difference(_all("a"), _all("b"), ("k",)), {"a": left, "b": right})
+    assert _points(only_left) == _points(left) - _points(right)
+    assert sum(until - since for _, since, until in only_left) == len(_points(only_left))
 
 
 @settings(max_examples=50, deadline=None)
@@ -80,16 +80,16 @@ def test_a_fixpoint_of_intervals_is_the_closure_at_every_point(
 
     seed = select(*columns((*key, *INTERVAL)), from_=rows_of("steps"))
     made = interval_fixpoint(engine, {"paths": key}, {"paths": seed}, step, "closure")
-    found: set[tuple[object, object, int]] = set()
+    closed: set[tuple[object, object, int]] = set()
     if "paths" in made:
         query = select(*columns((*key, *INTERVAL)), from_=rows_of(made["paths"]))
         for source, target, since, until in engine.rows(query):
             assert isinstance(since, int)
             assert isinstance(until, int)
             points = {(source, target, point) for point in range(since, until)}
-            assert not points & found
-            found |= points
-    assert found == _closure({(a, b, p) for a, b, s, u in rows for p in range(s, u)})
+            assert not points & closed
+            closed |= points
+    assert closed == _closure({(a, b, p) for a, b, s, u in rows for p in range(s, u)})
 
 
 def test_a_fixpoint_of_nothing_has_no_relation() -> None:
@@ -100,12 +100,12 @@ def test_a_fixpoint_of_nothing_has_no_relation() -> None:
 
 
 def _closure(steps: set[tuple[object, object, int]]) -> set[tuple[object, object, int]]:
-    found = {*steps}
+    closed = {*steps}
     while True:
-        longer = {(a, d, p) for a, b, p in found for c, d, q in steps if b == c and p == q}
-        if longer <= found:
-            return found
-        found |= longer
+        longer = {(a, d, p) for a, b, p in closed for c, d, q in steps if b == c and p == q}
+        if longer <= closed:
+            return closed
+        closed |= longer
 
 
 def _all(name: str) -> exp.Query:
@@ -120,8 +120,8 @@ def _rows(query: exp.Query, relations: Mapping[str, Sequence[Interval]]) -> list
     engine = DuckOfTest()
     for name, rows in relations.items():
         engine.load(name, _table(rows, ("k", *INTERVAL)))
-    found = engine.rows(select(*columns(("k", *INTERVAL)), from_=subquery(query, "q")))
-    return [(str(key), int(str(since)), int(str(until))) for key, since, until in found]
+    computed = engine.rows(select(*columns(("k", *INTERVAL)), from_=subquery(query, "q")))
+    return [(str(key), int(str(since)), int(str(until))) for key, since, until in computed]
 
 
 def _table(rows: Sequence[tuple[object, ...]], names: Sequence[str]) -> pa.Table:

@@ -244,9 +244,9 @@ def test_a_nested_exists_is_correlated_by_what_the_one_around_binds(default_grap
 
 def test_no_iri_of_the_data_counts_as_unbound() -> None:
     """EXISTS is correlated by unbound as a distinct value, which is not an RDF term."""
-    found = deltas(
+    changes = deltas(
         "SELECT ?x { { ?x :p ?y } UNION { ?x :q ?z }"
         " FILTER EXISTS { ?a :q ?b BIND(BOUND(?y) AS ?k) FILTER(!?k) } }",
         "+a p <urn:weir:unbound>; +c q 3",
     )
-    assert found == [["+c"]]
+    assert changes == [["+c"]]

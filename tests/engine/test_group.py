@@ -19,8 +19,8 @@ def _of_all(aggregate: str) -> str:
 
 def test_a_group_appears_with_its_first_solution_and_vanishes_with_its_last() -> None:
     epochs = ("+x p 1", "+x p 2", "-x p 1; -x p 2")
-    found = deltas(_by_subject("COUNT(*)"), *epochs, node=Group)
-    assert found == [["+x 1"], ["+x 2", "-x 1"], ["-x 2"]]
+    changes = deltas(_by_subject("COUNT(*)"), *epochs, node=Group)
+    assert changes == [["+x 1"], ["+x 2", "-x 1"], ["-x 2"]]
 
 
 def test_a_group_whose_aggregates_stay_the_same_has_no_delta() -> None:
@@ -39,10 +39,10 @@ def test_a_group_whose_aggregates_stay_the_same_has_no_delta() -> None:
     ],
 )
 def test_without_keys_there_is_a_group_of_no_solutions(aggregate: str, value: str) -> None:
-    found = deltas(_of_all(aggregate), "+x q 1", "+x p 1", "-x p 1", node=Group)
-    assert found[0] == [f"+{value}"]
-    assert f"-{value}" in found[1]
-    assert f"+{value}" in found[2]
+    changes = deltas(_of_all(aggregate), "+x q 1", "+x p 1", "-x p 1", node=Group)
+    assert changes[0] == [f"+{value}"]
+    assert f"-{value}" in changes[1]
+    assert f"+{value}" in changes[2]
 
 
 def test_an_unbound_key_is_a_group_of_its_own() -> None:
@@ -59,14 +59,14 @@ def test_count_of_an_expression_leaves_out_unbound_and_errors() -> None:
 
 def test_count_distinct_counts_a_value_until_its_last_solution_vanishes() -> None:
     epochs = ("+x p 1; +y p 1; +z p 2", "-x p 1", "-y p 1")
-    found = deltas(_of_all("COUNT(DISTINCT ?a)"), *epochs, node=Group)
-    assert found == [["+2"], [], ["+1", "-2"]]
+    changes = deltas(_of_all("COUNT(DISTINCT ?a)"), *epochs, node=Group)
+    assert changes == [["+2"], [], ["+1", "-2"]]
 
 
 def test_a_row_counts_as_often_as_it_occurs() -> None:
     query = "SELECT (COUNT(?a) AS ?n) (SUM(?a) AS ?m) { { SELECT ?a { ?s :p ?a } } }"
-    found = deltas(query, "+x p 2; +y p 2; +z p 3", "-x p 2", node=Group)
-    assert found == [["+3 7"], ["+2 5", "-3 7"]]
+    changes = deltas(query, "+x p 2; +y p 2; +z p 3", "-x p 2", node=Group)
+    assert changes == [["+3 7"], ["+2 5", "-3 7"]]
 
 
 def test_a_sum_of_decimals_is_exact_and_in_canonical_form() -> None:
@@ -78,21 +78,21 @@ def test_a_sum_of_decimals_is_exact_and_in_canonical_form() -> None:
 
 
 def test_an_average_divides_by_the_present_number() -> None:
-    found = deltas(_of_all("AVG(?a)"), "+x p 1; +y p 2; +z p 6", "-z p 6", "+w p 3; +v p 4")
-    assert found == [["+3"], ["+1.5", "-3"], ["+2.5", "-1.5"]]
+    changes = deltas(_of_all("AVG(?a)"), "+x p 1; +y p 2; +z p 6", "-z p 6", "+w p 3; +v p 4")
+    assert changes == [["+3"], ["+1.5", "-3"], ["+2.5", "-1.5"]]
 
 
 def test_a_sum_with_an_error_is_unbound_until_the_error_vanishes() -> None:
     epochs = ("+x p 1", '+y p "no number"', '-y p "no number"')
-    found = deltas(_of_all("SUM(?a)"), *epochs, node=Group)
-    assert found == [["+1"], ["+_", "-1"], ["+1", "-_"]]
+    changes = deltas(_of_all("SUM(?a)"), *epochs, node=Group)
+    assert changes == [["+1"], ["+_", "-1"], ["+1", "-_"]]
 
 
 def test_a_sum_of_doubles_does_not_depend_on_the_history() -> None:
     """0.1 + 0.2 - 0.2 is not 0.1: the sum is computed from the remaining values."""
     query = "SELECT (SUM(?d) AS ?n) { ?s :p ?a BIND(xsd:double(?a) / 10 AS ?d) }"
-    found = deltas(query, "+x p 1", "+y p 2", "-y p 2", node=Group)
-    assert found[2][0].removeprefix("+") == found[0][0].removeprefix("+")
+    changes = deltas(query, "+x p 1", "+y p 2", "-y p 2", node=Group)
+    assert changes[2][0].removeprefix("+") == changes[0][0].removeprefix("+")
 
 
 @pytest.mark.parametrize(
@@ -102,20 +102,20 @@ def test_a_sum_of_doubles_does_not_depend_on_the_history() -> None:
 def test_when_the_extreme_vanishes_the_next_takes_its_place(
     aggregate: str, gone: str, first: str, then: str
 ) -> None:
-    found = deltas(_of_all(f"{aggregate}(?a)"), "+x p 1; +y p 2; +z p 3", gone, node=Group)
-    assert found == [[f"+{first}"], [f"+{then}", f"-{first}"]]
+    changes = deltas(_of_all(f"{aggregate}(?a)"), "+x p 1; +y p 2; +z p 3", gone, node=Group)
+    assert changes == [[f"+{first}"], [f"+{then}", f"-{first}"]]
 
 
 def test_group_concat_joins_the_present_values_in_order() -> None:
     query = "SELECT (GROUP_CONCAT(?a; SEPARATOR='|') AS ?n) { ?s :p ?a }"
-    found = deltas(query, '+x p "b"; +y p "c"', '+z p "a"', '-x p "b"', node=Group)
-    assert [f for f in found[2] if f.startswith("+")] == ['+"a|c"']
+    changes = deltas(query, '+x p "b"; +y p "c"', '+z p "a"', '-x p "b"', node=Group)
+    assert [f for f in changes[2] if f.startswith("+")] == ['+"a|c"']
 
 
 def test_a_group_appears_and_vanishes_by_having() -> None:
     query = "SELECT ?s { ?s :p ?a } GROUP BY ?s HAVING(COUNT(*) > 1)"
-    found = deltas(query, "+x p 1", "+x p 2", "-x p 1", node=Group)
-    assert found == [[], ["+x"], ["-x"]]
+    changes = deltas(query, "+x p 1", "+x p 2", "-x p 1", node=Group)
+    assert changes == [[], ["+x"], ["-x"]]
 
 
 def test_only_the_rows_of_touched_groups_are_read() -> None:

@@ -9,14 +9,14 @@ from weir.plan.operators import Instantiate
 def test_a_triple_holds_while_any_solution_makes_it() -> None:
     query = "CONSTRUCT { ?a :of :it } { ?s :p ?a }"
     epochs = ("+x p b", "+y p b", "-x p b", "-y p b")
-    found = deltas(query, *epochs, node=Instantiate)
-    assert found == [["+b of it"], [], [], ["-b of it"]]
+    changes = deltas(query, *epochs, node=Instantiate)
+    assert changes == [["+b of it"], [], [], ["-b of it"]]
 
 
 def test_every_triple_of_the_template_is_made() -> None:
     query = "CONSTRUCT { ?s :q ?a . ?a :r ?s } { ?s :p ?a }"
-    found = deltas(query, "+x p y", "-x p y", node=Instantiate)
-    assert found == [["+x q y", "+y r x"], ["-x q y", "-y r x"]]
+    changes = deltas(query, "+x p y", "-x p y", node=Instantiate)
+    assert changes == [["+x q y", "+y r x"], ["-x q y", "-y r x"]]
 
 
 def test_invalid_triples_are_left_out() -> None:

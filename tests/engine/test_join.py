@@ -28,19 +28,19 @@ def test_a_pair_of_two_rows_that_vanish_in_one_epoch_vanishes_once() -> None:
 
 
 def test_replacing_a_row_replaces_its_pairs() -> None:
-    found = deltas(_SETS, "+x p 1; +x q 2; +x q 3", "-x p 1; +x p 4", node=Join)
-    assert found[1] == ["+x 4 2", "+x 4 3", "-x 1 2", "-x 1 3"]
+    changes = deltas(_SETS, "+x p 1; +x q 2; +x q 3", "-x p 1; +x p 4", node=Join)
+    assert changes[1] == ["+x 4 2", "+x 4 3", "-x 1 2", "-x 1 3"]
 
 
 def test_rows_that_change_on_both_sides_join_old_with_old_and_new_with_new() -> None:
     """Old pairs vanish, new pairs appear; an old row never joins a new one."""
-    found = deltas(_SETS, "+x p 1; +x q 2", "-x p 1; -x q 2; +x p 3; +x q 4", node=Join)
-    assert found[1] == ["+x 3 4", "-x 1 2"]
+    changes = deltas(_SETS, "+x p 1; +x q 2", "-x p 1; -x q 2; +x p 3; +x q 4", node=Join)
+    assert changes[1] == ["+x 3 4", "-x 1 2"]
 
 
 def test_a_pair_occurs_as_often_as_the_product_of_its_rows() -> None:
-    found = deltas(_BAGS, "+x p 1; +x p 2; +x q 1; +x q 2; +x q 3", "-x p 1", "-x q 1", node=Join)
-    assert found == [["+x *6"], ["-x *3"], ["-x"]]
+    changes = deltas(_BAGS, "+x p 1; +x p 2; +x q 1; +x q 2; +x q 3", "-x p 1", "-x q 1", node=Join)
+    assert changes == [["+x *6"], ["-x *3"], ["-x"]]
 
 
 @pytest.mark.parametrize(

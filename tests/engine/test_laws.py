@@ -58,9 +58,9 @@ def _snapshot(pair: Case, plan: Plan, log: list[LogRow]) -> list[str]:
     columns = [name for name, _ in plan.columns]
     batch = answers(pair.query, pair.default_graph, pair.history, columns)
     for epoch, expected in enumerate(batch, 1):
-        found: Counter[Row] = anonymous(state(log, epoch))
-        if found != anonymous(expected):
-            extra, missing = found - expected, expected - found
+        actual: Counter[Row] = anonymous(state(log, epoch))
+        if actual != anonymous(expected):
+            extra, missing = actual - expected, expected - actual
             return [f"snapshot at epoch {epoch}: {extra} too many, {missing} missing"]
     return []
 
@@ -79,9 +79,9 @@ def _multiplicities(plan: Plan, log: list[LogRow], last: int) -> list[str]:
     return broken
 
 
-def _difference(found: list[LogRow], expected: list[LogRow]) -> str:
-    extra = [row for row in found if row not in expected]
-    missing = [row for row in expected if row not in found]
+def _difference(log: list[LogRow], expected: list[LogRow]) -> str:
+    extra = [row for row in log if row not in expected]
+    missing = [row for row in expected if row not in log]
     return f"{extra} too many, {missing} missing"
 
 

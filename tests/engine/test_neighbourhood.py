@@ -43,7 +43,7 @@ def loaded(triples: list[tuple[str, str, str]], name: str = "changes") -> Counti
 
 def matches(triple: tuple[str, str, str], shape: Shape) -> bool:
     terms = (shape.subject, shape.predicate, shape.object)
-    return all(term in (None, found) for term, found in zip(terms, triple, strict=True))
+    return all(term in (None, value) for term, value in zip(terms, triple, strict=True))
 
 
 @given(triples=_TRIPLES, shapes=_SHAPES)
@@ -52,8 +52,8 @@ def test_touched_are_the_seeds_that_a_change_matches(
     triples: list[tuple[str, str, str]], shapes: list[Shape]
 ) -> None:
     seeds = [Seed(Scope(), shape) for shape in shapes]
-    found = touched_seeds(loaded(triples), "changes", seeds, "seeds")
-    assert found == {s for s in seeds if any(matches(triple, s.shape) for triple in triples)}
+    touched = touched_seeds(loaded(triples), "changes", seeds, "seeds")
+    assert touched == {s for s in seeds if any(matches(triple, s.shape) for triple in triples)}
 
 
 def test_the_lookups_of_a_hop_are_the_same_statements_for_any_number_of_them() -> None:

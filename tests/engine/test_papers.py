@@ -36,11 +36,11 @@ def fixture(shared: Path, name: str) -> Fixture:
 def deltas_of(memory: Memory, epochs: int) -> list[Counter[Row]]:
     """Per epoch the signed answers, with variables by name."""
     names = [name for name, _ in memory.plan.columns]
-    found: list[Counter[Row]] = [Counter() for _ in range(epochs)]
+    by_epoch: list[Counter[Row]] = [Counter() for _ in range(epochs)]
     for epoch, weight, row in memory.log():
         bound = ((n, term) for n, term in zip(names, row, strict=True) if term is not None)
-        found[epoch - 1][tuple(sorted(bound))] += weight
-    return found
+        by_epoch[epoch - 1][tuple(sorted(bound))] += weight
+    return by_epoch
 
 
 @pytest.mark.usefixtures("sampled")
@@ -69,8 +69,8 @@ def test_without_distinct_the_deltas_are_those_of_the_bag(
 
 
 def test_every_fixture_with_a_bag_is_tested(shared: Path) -> None:
-    found = [n for n in ALGEBRA if fixture(shared, f"001-{n}").bag_query is not None]
-    assert found == list(BAGS)
+    with_bag = [n for n in ALGEBRA if fixture(shared, f"001-{n}").bag_query is not None]
+    assert with_bag == list(BAGS)
 
 
 def maintained(golden: Fixture, query: str, *, one_by_one: bool) -> list[Counter[Row]]:

@@ -40,15 +40,15 @@ def delta_of(plan: Plan, epochs: EpochRange) -> PlanDelta:
 
 def trees(delta: PlanDelta) -> list[exp.Query]:
     """The queries of all statements."""
-    found: list[exp.Query] = [delta.result.select]
+    queries: list[exp.Query] = [delta.result.select]
     for step in delta.statements:
         if isinstance(step, Statement):
-            found.append(step.select)
+            queries.append(step.select)
         elif isinstance(step, Fixpoint):
             steps = step.steps
-            found += [step.seed, step.follow("rows", "some"), step.follow("rows", "others")]
-            found += [steps.then("some", "others"), steps.joined("some")]
-    return found
+            queries += [step.seed, step.follow("rows", "some"), step.follow("rows", "others")]
+            queries += [steps.then("some", "others"), steps.joined("some")]
+    return queries
 
 
 @pytest.mark.parametrize("epochs", _RANGES.values(), ids=_RANGES)
@@ -70,7 +70,7 @@ def test_every_relation_is_made_once_and_before_it_is_read(name: str) -> None:
     for step in (*delta.statements, delta.result):
         if isinstance(step, Statement):
             read = {table.name for table in step.select.find_all(exp.Table)}
-            assert {each for each in read if not each.startswith("graph")} <= made
+            assert {relation for relation in read if not relation.startswith("graph")} <= made
         made.add(step.name)
 
 
@@ -92,12 +92,12 @@ def test_deep_plans_are_split_into_several_statements() -> None:
 
 
 def _nodes(tree: exp.Expr) -> list[exp.Expr]:
-    found, ahead = [], [tree]
+    nodes, ahead = [], [tree]
     while ahead:
         node = ahead.pop()
-        found.append(node)
+        nodes.append(node)
         ahead += _children(node)
-    return found
+    return nodes
 
 
 def _children(node: exp.Expr) -> list[exp.Expr]:

@@ -12,8 +12,8 @@ _TWO = "SELECT ?a ?b { ?x :p ?a . ?y :q ?b }"
 
 
 def test_a_change_of_a_part_is_combined_with_every_row_of_the_others() -> None:
-    found = deltas(_TWO, "+x p 1; +x p 2; +y q 3", "+y q 4", node=Product)
-    assert found == [["+1 3", "+2 3"], ["+1 4", "+2 4"]]
+    changes = deltas(_TWO, "+x p 1; +x p 2; +y q 3", "+y q 4", node=Product)
+    assert changes == [["+1 3", "+2 3"], ["+1 4", "+2 4"]]
 
 
 def test_rows_of_all_parts_that_appear_in_one_epoch_are_combined_once() -> None:
@@ -21,20 +21,22 @@ def test_rows_of_all_parts_that_appear_in_one_epoch_are_combined_once() -> None:
 
 
 def test_a_part_that_becomes_empty_empties_the_product() -> None:
-    found = deltas(_PARTS, "+x p 1; +x q 2; +x q 3; +x r 4", "-x p 1", node=Product)
-    assert found[1] == ["-1 2 4", "-1 3 4"]
+    changes = deltas(_PARTS, "+x p 1; +x q 2; +x q 3; +x r 4", "-x p 1", node=Product)
+    assert changes[1] == ["-1 2 4", "-1 3 4"]
 
 
 def test_parts_that_change_at_once_combine_old_with_old_and_new_with_new() -> None:
     """Never an old row of one with a new row of the other."""
-    found = deltas(_TWO, "+x p 1; +y q 2", "-x p 1; +x p 3; -y q 2; +y q 4", node=Product)
-    assert found[1] == ["+3 4", "-1 2"]
+    changes = deltas(_TWO, "+x p 1; +y q 2", "-x p 1; +x p 3; -y q 2; +y q 4", node=Product)
+    assert changes[1] == ["+3 4", "-1 2"]
 
 
 def test_a_combination_occurs_as_often_as_the_product_of_its_rows() -> None:
     query = "SELECT ?a { { SELECT ?a { ?a :p ?x } } { SELECT ?b { ?b :q ?y } } }"
-    found = deltas(query, "+x p 1; +x p 2; +y q 1; +y q 2; +y q 3", "-x p 2; -y q 3", node=Product)
-    assert found == [["+x *6"], ["-x *4"]]
+    changes = deltas(
+        query, "+x p 1; +x p 2; +y q 1; +y q 2; +y q 3", "-x p 2; -y q 3", node=Product
+    )
+    assert changes == [["+x *6"], ["-x *4"]]
 
 
 def test_a_part_without_variables_decides_whether_there_is_an_answer() -> None:

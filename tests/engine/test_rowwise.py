@@ -27,14 +27,14 @@ def test_a_filter_drops_rows_for_which_it_is_an_error() -> None:
 
 def test_an_extension_that_is_an_error_is_unbound() -> None:
     query = f"SELECT ?s ?c {{ {_MAYBE} BIND(?b + 1 AS ?c) }}"
-    found = deltas(query, "+x p 1", "+x q 2", '-x q 2; +x q "no number"', node=Extend)
-    assert found == [["+x _"], ["+x 3", "-x _"], ["+x _", "-x 3"]]
+    changes = deltas(query, "+x p 1", "+x q 2", '-x q 2; +x q "no number"', node=Extend)
+    assert changes == [["+x _"], ["+x 3", "-x _"], ["+x _", "-x 3"]]
 
 
 def test_a_projection_keeps_every_solution() -> None:
     query = "SELECT ?a { ?s :p ?a }"
-    found = deltas(query, "+x p 1; +y p 1", "-x p 1; +z p 2", node=Project)
-    assert found == [["+1 *2"], ["+2", "-1"]]
+    changes = deltas(query, "+x p 1; +y p 1", "-x p 1; +z p 2", node=Project)
+    assert changes == [["+1 *2"], ["+2", "-1"]]
 
 
 def test_a_projected_variable_that_nothing_binds_is_unbound() -> None:
@@ -43,8 +43,8 @@ def test_a_projected_variable_that_nothing_binds_is_unbound() -> None:
 
 def test_a_union_is_a_bag_and_leaves_variables_of_the_other_side_unbound() -> None:
     query = "SELECT ?s ?a ?b { { ?s :p ?a } UNION { ?s :q ?b } UNION { ?s :p ?a } }"
-    found = deltas(query, "+x p 1", "+x q 2; -x p 1", node=Union)
-    assert found == [["+x 1 _ *2"], ["+x _ 2", "-x 1 _ *2"]]
+    changes = deltas(query, "+x p 1", "+x q 2; -x p 1", node=Union)
+    assert changes == [["+x 1 _ *2"], ["+x _ 2", "-x 1 _ *2"]]
 
 
 def test_a_row_that_moves_from_one_side_of_a_union_to_the_other_does_not_change() -> None:

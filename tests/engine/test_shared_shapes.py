@@ -44,7 +44,7 @@ def test_the_given_groups_have_every_operator_and_members_with_different_rows() 
         operators |= {type(node) for node in walk(memory.plan.root)}
         different += len({str(memory.stored_by(name)) for name in case.members}) > 1
     leaves = {MemberComponent: Component, MemberValues: Values}
-    assert {leaves.get(each, each) for each in operators} == {*get_args(PlanNode)}
+    assert {leaves.get(operator, operator) for operator in operators} == {*get_args(PlanNode)}
     # Of four, no member meets a row that another does not.
     assert different >= len(GIVEN) - 4
 

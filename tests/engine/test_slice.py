@@ -13,13 +13,13 @@ def _sliced(modifiers: str, select: str = "?a") -> str:
 
 
 def test_after_a_deletion_the_next_row_moves_up() -> None:
-    found = deltas(_sliced("ORDER BY ?a LIMIT 2"), "+x p 1; +x p 2; +x p 3", "-x p 1", node=Slice)
-    assert found == [["+1", "+2"], ["+3", "-1"]]
+    changes = deltas(_sliced("ORDER BY ?a LIMIT 2"), "+x p 1; +x p 2; +x p 3", "-x p 1", node=Slice)
+    assert changes == [["+1", "+2"], ["+3", "-1"]]
 
 
 def test_a_row_that_comes_first_pushes_the_last_out() -> None:
-    found = deltas(_sliced("ORDER BY ?a LIMIT 2"), "+x p 2; +x p 3", "+x p 1", node=Slice)
-    assert found[1] == ["+1", "-3"]
+    changes = deltas(_sliced("ORDER BY ?a LIMIT 2"), "+x p 2; +x p 3", "+x p 1", node=Slice)
+    assert changes[1] == ["+1", "-3"]
 
 
 def test_a_row_beyond_the_limit_changes_nothing() -> None:
@@ -28,29 +28,31 @@ def test_a_row_beyond_the_limit_changes_nothing() -> None:
 
 def test_as_many_rows_move_up_as_vanish() -> None:
     rows = "; ".join(f"+x p {i}" for i in range(1, 8))
-    found = deltas(_sliced("ORDER BY ?a LIMIT 3"), rows, "-x p 1; -x p 2; -x p 3; -x p 4")
-    assert found[1] == ["+5", "+6", "+7", "-1", "-2", "-3"]
+    changes = deltas(_sliced("ORDER BY ?a LIMIT 3"), rows, "-x p 1; -x p 2; -x p 3; -x p 4")
+    assert changes[1] == ["+5", "+6", "+7", "-1", "-2", "-3"]
 
 
 def test_offset_skips_the_first_rows() -> None:
-    found = deltas(_sliced("ORDER BY ?a OFFSET 1"), "+x p 1; +x p 2; +x p 3", "-x p 1", node=Slice)
-    assert found == [["+2", "+3"], ["-2"]]
+    changes = deltas(
+        _sliced("ORDER BY ?a OFFSET 1"), "+x p 1; +x p 2; +x p 3", "-x p 1", node=Slice
+    )
+    assert changes == [["+2", "+3"], ["-2"]]
 
 
 def test_a_window_moves_as_a_whole() -> None:
     rows = "+x p 1; +x p 2; +x p 3; +x p 4"
-    found = deltas(_sliced("ORDER BY ?a OFFSET 1 LIMIT 2"), rows, "+x p 0", "-x p 0; -x p 1")
-    assert found == [["+2", "+3"], ["+1", "-3"], ["+3", "+4", "-1", "-2"]]
+    changes = deltas(_sliced("ORDER BY ?a OFFSET 1 LIMIT 2"), rows, "+x p 0", "-x p 0; -x p 1")
+    assert changes == [["+2", "+3"], ["+1", "-3"], ["+3", "+4", "-1", "-2"]]
 
 
 def test_descending_order_begins_with_the_greatest() -> None:
-    found = deltas(_sliced("ORDER BY DESC(?a) LIMIT 1"), "+x p 1; +x p 2", "+x p 3", "-x p 3")
-    assert found == [["+2"], ["+3", "-2"], ["+2", "-3"]]
+    changes = deltas(_sliced("ORDER BY DESC(?a) LIMIT 1"), "+x p 1; +x p 2", "+x p 3", "-x p 3")
+    assert changes == [["+2"], ["+3", "-2"], ["+2", "-3"]]
 
 
 def test_a_row_that_occurs_several_times_is_cut_at_the_limit() -> None:
-    found = deltas(_sliced("ORDER BY ?a LIMIT 2"), "+x p 1; +y p 1; +z p 1", "-x p 1; -y p 1")
-    assert found == [["+1 *2"], ["-1"]]
+    changes = deltas(_sliced("ORDER BY ?a LIMIT 2"), "+x p 1; +y p 1; +z p 1", "-x p 1; -y p 1")
+    assert changes == [["+1 *2"], ["-1"]]
 
 
 def test_ties_are_ordered_by_text() -> None:
@@ -66,8 +68,8 @@ def test_a_row_that_is_unbound_in_the_order_comes_first() -> None:
 def test_each_graph_has_a_limit_of_its_own() -> None:
     query = "SELECT ?g ?a { GRAPH ?g { SELECT ?a { ?s :p ?a } ORDER BY ?a LIMIT 1 } }"
     epochs = ("+x p 1 @g; +x p 2 @g; +x p 3 @h", "-x p 1 @g", "-x p 3 @h")
-    found = deltas(query, *epochs, node=Slice)
-    assert found == [["+g 1", "+h 3"], ["+g 2", "-g 1"], ["-h 3"]]
+    changes = deltas(query, *epochs, node=Slice)
+    assert changes == [["+g 1", "+h 3"], ["+g 2", "-g 1"], ["-h 3"]]
 
 
 def test_only_the_first_rows_of_the_state_and_as_many_as_vanish_are_read() -> None:
@@ -86,5 +88,5 @@ def test_only_the_first_rows_of_the_state_and_as_many_as_vanish_are_read() -> No
     ],
 )
 def test_a_limit_may_be_any_number(modifiers: str, rows: int) -> None:
-    (found,) = deltas(_sliced(f"ORDER BY ?a {modifiers}"), "+x p 1")
-    assert len(found) == rows
+    (change,) = deltas(_sliced(f"ORDER BY ?a {modifiers}"), "+x p 1")
+    assert len(change) == rows

@@ -210,7 +210,7 @@ def test_spark_stores_the_rows_that_duckdb_stores_of_the_w3c_tests(
         history = history_to(test.quads, seed=0)
         expected = run_in_cuts(Memory(plan, history), len(history), ())
         memory = SparkMemory(quick_spark, plan, history)
-        found = run_in_cuts(memory, len(history), (), thresholds=WHOLE)
-        if found.stored() != expected.stored():
+        in_memory = run_in_cuts(memory, len(history), (), thresholds=WHOLE)
+        if in_memory.stored() != expected.stored():
             differing.append(test.name)
     assert not differing

@@ -73,9 +73,9 @@ def netted(log: Log) -> list[tuple[object, ...]]:
 def test_the_intervals_of_an_epoch_are_the_sums_of_the_weights_up_to_it(
     logs: Logs, log: Log
 ) -> None:
-    found = logs.rows(integrate(logs.filled(log), _KEY))
+    intervals = logs.rows(integrate(logs.filled(log), _KEY))
     for epoch in range(LAST + 1):
-        held = Counter({a: w for a, since, until, w in found if since <= epoch < until})
+        held = Counter({a: w for a, since, until, w in intervals if since <= epoch < until})
         assert held == state(log, epoch)
 
 
@@ -83,8 +83,8 @@ def test_the_intervals_of_an_epoch_are_the_sums_of_the_weights_up_to_it(
 @given(log=_LOGS)
 def test_differentiate_undoes_integrate(logs: Logs, log: Log) -> None:
     whole = EpochRange(0, LAST)
-    found = logs.rows(net(differentiate(integrate(logs.filled(log), _KEY), _KEY, whole), _KEY))
-    assert found == netted(log)
+    changes = logs.rows(net(differentiate(integrate(logs.filled(log), _KEY), _KEY, whole), _KEY))
+    assert changes == netted(log)
 
 
 @settings(max_examples=40, deadline=None)
@@ -94,19 +94,19 @@ def test_a_range_has_the_changes_after_its_beginning_up_to_its_end(
 ) -> None:
     last = LAST - 1
     intervals = integrate(logs.filled(log), _KEY)
-    found = logs.rows(net(differentiate(intervals, _KEY, EpochRange(after, last)), _KEY))
-    assert found == netted([row for row in log if after < row[1] <= last])
+    changes = logs.rows(net(differentiate(intervals, _KEY, EpochRange(after, last)), _KEY))
+    assert changes == netted([row for row in log if after < row[1] <= last])
 
 
 @settings(max_examples=40, deadline=None)
 @given(log=_LOGS)
 def test_a_row_is_present_once_while_its_sum_is_positive(logs: Logs, log: Log) -> None:
-    found = logs.rows(presence(logs.filled(log), _KEY))
+    intervals = logs.rows(presence(logs.filled(log), _KEY))
     for epoch in range(LAST + 1):
-        held = [a for a, since, until, weight in found if since <= epoch < until]
+        held = [a for a, since, until, weight in intervals if since <= epoch < until]
         positive = [a for a, weight in state(log, epoch).items() if weight > 0]
         assert sorted(held, key=repr) == sorted(positive, key=repr)
-    assert {weight for *_, weight in found} <= {1}
+    assert {weight for *_, weight in intervals} <= {1}
 
 
 @settings(max_examples=40, deadline=None)
@@ -119,20 +119,20 @@ def test_the_log_of_a_set_has_the_epochs_at_which_a_sum_becomes_positive_or_stop
         before, now = (+state(log, at) for at in (epoch - 1, epoch))
         expected += [(row, epoch, 1) for row in now.keys() - before.keys()]
         expected += [(row, epoch, -1) for row in before.keys() - now.keys()]
-    found = logs.rows(set_log(logs.filled(log), _KEY, EpochRange(0, LAST)))
-    assert found == sorted(expected, key=repr)
+    changes = logs.rows(set_log(logs.filled(log), _KEY, EpochRange(0, LAST)))
+    assert changes == sorted(expected, key=repr)
 
 
 def test_the_ends_of_integrated_intervals_are_the_log_of_all_epochs(logs: Logs) -> None:
     intervals = integrate(logs.filled([("x", 2, 1), ("x", 5, -1), ("y", 4, 3)]), _KEY)
-    found = logs.rows(net(ends(intervals, _KEY), _KEY))
-    assert found == [("x", 2, 1), ("x", 5, -1), ("y", 4, 3)]
+    log = logs.rows(net(ends(intervals, _KEY), _KEY))
+    assert log == [("x", 2, 1), ("x", 5, -1), ("y", 4, 3)]
 
 
 def test_a_segment_lasts_to_the_next_epoch_of_its_key(logs: Logs) -> None:
     log = logs.filled([("x", 1, 1), ("x", 3, 2), ("y", 2, 1)])
-    found = logs.rows(sweep(log, _KEY, {"total": column("weight")}))
-    assert found == [("x", 1, 3, 1), ("x", 3, FOREVER, 3), ("y", 2, FOREVER, 1)]
+    segments = logs.rows(sweep(log, _KEY, {"total": column("weight")}))
+    assert segments == [("x", 1, 3, 1), ("x", 3, FOREVER, 3), ("y", 2, FOREVER, 1)]
 
 
 def test_without_a_key_there_is_one_sequence_of_segments(logs: Logs) -> None:

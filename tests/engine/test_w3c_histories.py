@@ -97,8 +97,8 @@ def wrong_answers(case: Case, seed: int) -> list[str]:
     log = run_in_cuts(Memory(plan, history), last, cuts).log()
     wrong = []
     for epoch, expected in enumerate(_batch(case, query, plan, history), 1):
-        found = solutions(plan, query, state(log, epoch))
-        if not same(_coarse(found), _coarse(solutions(plan, query, expected))):
+        answer = solutions(plan, query, state(log, epoch))
+        if not same(_coarse(answer), _coarse(solutions(plan, query, expected))):
             wrong.append(f"epoch {epoch}: {state(log, epoch)} and not {expected}")
     if not is_expected(case, plan, solutions(plan, query, state(log, last))):
         wrong.append(f"not the expected result: {state(log, last)}")
@@ -111,11 +111,11 @@ def _batch(case: Case, query: Query, plan: Plan, history: Sequence[Change]) -> l
     if is_a_choice(case.text, plan) or case.name in DEPARTURES:
         return [reference.rows(query, quads, columns) for quads in states(history)]
     oxigraph = Oxigraph("default")
-    found = []
+    answers = []
     for change in history:
         oxigraph.apply(change)
-        found.append(oxigraph.answer(case.text, columns))
-    return found
+        answers.append(oxigraph.answer(case.text, columns))
+    return answers
 
 
 def is_a_choice(text: str, plan: Plan) -> bool:
@@ -138,11 +138,11 @@ def solutions(plan: Plan, query: Query, rows: Counter[Row]) -> list[Solution]:
     ]
 
 
-def _coarse(found: list[Solution]) -> list[Solution]:
+def _coarse(answer: list[Solution]) -> list[Solution]:
     """Solutions with numbers to 15 digits and booleans as words: pyoxigraph cuts quotients after
     the 18th decimal and rewrites booleans.
     """
-    return [{name: _coarse_term(term) for name, term in s.items()} for s in found]
+    return [{name: _coarse_term(term) for name, term in s.items()} for s in answer]
 
 
 def _coarse_term(term: str) -> str:
@@ -153,11 +153,11 @@ def _coarse_term(term: str) -> str:
             return {f'"1"^^<{_XSD}boolean>': TRUE, f'"0"^^<{_XSD}boolean>': FALSE}.get(term, term)
 
 
-def is_expected(case: Case, plan: Plan, found: list[Solution]) -> bool:
+def is_expected(case: Case, plan: Plan, answer: list[Solution]) -> bool:
     assert case.result is not None
     if case.result.suffix == ".csv":
-        return as_csv(found, [name for name, _ in plan.columns]) == read_csv(case.result)
-    return same(found, read_result(case.result))
+        return as_csv(answer, [name for name, _ in plan.columns]) == read_csv(case.result)
+    return same(answer, read_result(case.result))
 
 
 def test_only_functions_without_a_stable_value_are_refused(shared: Path) -> None:

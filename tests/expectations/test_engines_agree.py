@@ -98,8 +98,8 @@ def test_rows_in_memory_and_on_spark_get_the_same_results(
             [{**row, "scope": scope} for row, scope in zip(drawn, scopes, strict=True)],
         )
         on_spark = spark.createDataFrame(held).coalesce(1)
-        found = run_checks([Check(suites, held, scopes), Check(suites, on_spark, scopes)])
-        half = len(found) // 2
-        assert found[:half] == found[half:]
+        results = run_checks([Check(suites, held, scopes), Check(suites, on_spark, scopes)])
+        half = len(results) // 2
+        assert results[:half] == results[half:]
 
     law()

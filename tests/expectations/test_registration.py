@@ -52,19 +52,19 @@ def results(held: Held, rows: Sequence[dict[str, Any]]) -> list[Any]:
 
 
 def test_a_validation_has_a_result_per_expectation_under_its_name(held: Held) -> None:
-    found = results(held, [change()])
+    validated = results(held, [change()])
     expected = {(s.name, e.name, e.sentence) for s in SUITES for e in s.expectations}
     listed = [
         (config["kwargs"]["suite"], config["type"], config["description"])
-        for config in (result["expectation_config"] for result in found)
+        for config in (result["expectation_config"] for result in validated)
     ]
     assert len(listed) == len(expected)
     assert set(listed) == expected
-    assert all(result["success"] for result in found)
+    assert all(result["success"] for result in validated)
 
 
 def test_a_failed_expectation_has_its_count_examples_and_scopes(held: Held) -> None:
-    found = results(
+    validated = results(
         held,
         [
             change(weight=0, epoch=5),
@@ -73,7 +73,7 @@ def test_a_failed_expectation_has_its_count_examples_and_scopes(held: Held) -> N
             change(),
         ],
     )
-    (failed,) = (result for result in found if not result["success"])
+    (failed,) = (result for result in validated if not result["success"])
     assert failed["expectation_config"]["type"] == "weight_is_not_zero"
     assert failed["result"]["unexpected_count"] == 3
     assert ['"epoch":5' in text for text in failed["result"]["partial_unexpected_list"]] == [

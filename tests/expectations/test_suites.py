@@ -33,11 +33,11 @@ def cases_of(suite: Suite, cases: Mapping[str, Sequence[Row]]) -> pa.Table:
 
 def failures(results: Sequence[QualityResult]) -> dict[str, set[str]]:
     """Scope -> the expectations that failed."""
-    found: dict[str, set[str]] = {result.scope: set() for result in results}
+    failed: dict[str, set[str]] = {result.scope: set() for result in results}
     for result in results:
         if not result.success:
-            found[result.scope].add(result.expectation)
-    return found
+            failed[result.scope].add(result.expectation)
+    return failed
 
 
 def check(
@@ -52,11 +52,11 @@ def check(
         rejected: case -> (the one expectation that fails, rows); a case for each expectation.
     """
     cases = {**accepted, **{case: rows for case, (_, rows) in rejected.items()}}
-    found = failures(run_checks([Check((suite,), held(cases_of(suite, cases)), tuple(cases))]))
+    failed = failures(run_checks([Check((suite,), held(cases_of(suite, cases)), tuple(cases))]))
     expected = {case: set[str]() for case in accepted} | {
         case: {expectation} for case, (expectation, _) in rejected.items()
     }
-    assert found == expected
+    assert failed == expected
     assert {expectation for expectation, _ in rejected.values()} == {
         e.name for e in suite.expectations
     }

@@ -115,8 +115,8 @@ def statements(line: bytes, ending: str) -> set[tuple[str, ...]]:
         syntax = "xml" if ending == "rdf" else "json-ld"
         graph = rdflib.Graph().parse(data=line, format=syntax)
         line, ending = graph.serialize(format="nt").encode(), "nt"
-    found = pyoxigraph.parse(line, SYNTAXES[ending])
-    return {(str(quad.subject), str(quad.predicate), str(quad.object)) for quad in found}
+    quads = pyoxigraph.parse(line, SYNTAXES[ending])
+    return {(str(quad.subject), str(quad.predicate), str(quad.object)) for quad in quads}
 
 
 def without_labels(quads: set[tuple[str, ...]]) -> set[tuple[str, ...]]:

@@ -25,15 +25,17 @@ TABLE = DeltaTable(name="t", kind="delta", location="x")
 def files(*sizes: int) -> list[ChangeSet]:
     request = ParseRequest("x", "rdf-patch", "patch", scope="p")
     documents = [Document("x", size, request) for size in sizes]
-    return [ChangeSet(PATCHES, str(i), documents=(each,)) for i, each in enumerate(documents)]
+    return [
+        ChangeSet(PATCHES, str(i), documents=(document,)) for i, document in enumerate(documents)
+    ]
 
 
 def lengths(queue: list[ChangeSet], **limits: int) -> list[int]:
-    found = []
+    numbers = []
     while queue:
         batch, queue = next_batch(queue, Limits(**limits))
-        found.append(len(batch))
-    return found
+        numbers.append(len(batch))
+    return numbers
 
 
 @given(
@@ -87,5 +89,8 @@ def test_a_run_reads_the_positions_once_however_many_batches_it_has(
     (result,) = project.ingest().sources
     assert (result.epochs, result.position, result.error) == (3, "3.rdfp", None)
     assert read.count("transactions") == 1
-    found = source_positions(open_lake(project.settings))["p"]
-    assert (found.positions, found.last_id) == (("0.rdfp", "1.rdfp", "2.rdfp", "3.rdfp"), "urn:3")
+    ingested = source_positions(open_lake(project.settings))["p"]
+    assert (ingested.positions, ingested.last_id) == (
+        ("0.rdfp", "1.rdfp", "2.rdfp", "3.rdfp"),
+        "urn:3",
+    )

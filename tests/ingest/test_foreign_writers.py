@@ -67,7 +67,7 @@ class House:
     def remove_by_hand(self, *objects: str) -> None:
         """Commit a `remove` of the file with just these objects, without its optional fields."""
         added = pa.table(self.table.get_add_actions()).to_pylist()
-        (path,) = (each["path"] for each in added if each["num_records"] == len(objects))
+        (path,) = (file["path"] for file in added if file["num_records"] == len(objects))
         remove = {"path": path, "deletionTimestamp": 1, "dataChange": True}
         lines = ({"commitInfo": {"timestamp": 1767225600000}}, {"remove": remove})
         commit = self.folder / commit_file(self.table.version() + 1)
@@ -87,8 +87,8 @@ class House:
     @property
     def versions(self) -> list[set[object]]:
         """The objects of each version."""
-        read = [DeltaTable(self.folder, each) for each in range(self.table.version() + 1)]
-        columns = [each.to_pyarrow_table(columns=["object"])["object"] for each in read]
+        read = [DeltaTable(self.folder, version) for version in range(self.table.version() + 1)]
+        columns = [table.to_pyarrow_table(columns=["object"])["object"] for table in read]
         return [{*column.to_pylist()} for column in columns]
 
     @property

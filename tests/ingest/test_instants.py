@@ -107,25 +107,25 @@ def test_an_instant_beyond_all_times_is_shown_as_the_nearest() -> None:
 def local_times(seed: int, count: int) -> list[datetime]:
     rng = random.Random(seed)
     first = datetime(1960, 1, 1, tzinfo=UTC)
-    found = [first + timedelta(microseconds=rng.randrange(4 * 10**15)) for _ in range(count)]
+    local = [first + timedelta(microseconds=rng.randrange(4 * 10**15)) for _ in range(count)]
     # Around the changes of the clocks.
     for year in (1981, 2026):
         for month, day in ((3, 29), (9, 27), (10, 25)):
-            found += [
+            local += [
                 datetime(year, month, day, hour, minute, tzinfo=UTC)
                 for hour in range(5)
                 for minute in (0, 59)
             ]
-    return found
+    return local
 
 
 @pytest.mark.parametrize("zone", [VIENNA, "America/St_Johns", "Pacific/Apia", "UTC"])
 def test_times_without_a_zone_are_those_of_the_declared_one(zone: str) -> None:
     clocks = local_times(1, 200)
     texts: list[str | None] = [clock.isoformat().removesuffix("+00:00") for clock in clocks]
-    found = instants(texts, zone)
+    read = instants(texts, zone)
     for text, clock in zip(texts, clocks, strict=True):
-        assert found[text] == (microseconds(clock.replace(tzinfo=ZoneInfo(zone))), None), text
+        assert read[text] == (microseconds(clock.replace(tzinfo=ZoneInfo(zone))), None), text
 
 
 def test_both_engines_read_the_same_instants(spark: SparkSession) -> None:
@@ -134,7 +134,7 @@ def test_both_engines_read_the_same_instants(spark: SparkSession) -> None:
     engine = SparkEngine(spark, 10_000)
     for name, rows in (("times", times(texts)), ("offsets", zone_offsets(VIENNA))):
         engine.register(name, engine.send(rows))
-    found = engine.frame(statement().select).collect()
+    collected = engine.frame(statement().select).collect()
     engine.release()
-    on_spark = {row["raw"]: (row["instant"], row["reason"]) for row in found}
+    on_spark = {row["raw"]: (row["instant"], row["reason"]) for row in collected}
     assert on_spark == instants(texts, VIENNA)

@@ -41,11 +41,11 @@ class Pages(Source):
         """The rows of the pages."""
         del position
         parsed = reader.parse(accepted, self.name)
-        found = {
+        readings = {
             ordinal: ChangeSetReading(None, None, sum(page.result.changes for page in pages), 0)
             for ordinal, pages in parsed.documents.items()
         }
-        return SourceReading(parsed.rows, found)
+        return SourceReading(parsed.rows, readings)
 
     def _change_set(self, folder: Path) -> ChangeSet:
         documents = tuple(self._document(file) for file in sorted(folder.iterdir()))
@@ -104,9 +104,9 @@ def retrieve_thrice(project: Project, spark: SparkSession | Callable[[], NoRetur
 def assert_each_retrieval_changes_its_pages_only(project: Project) -> None:
     columns = ("epoch", "inserted", "deleted")
     assert project.rows("transactions", *columns) == [(1, 2, 0), (2, 1, 1), (3, 1, 1)]
-    found = {(quad[0], quad[3]) for quad in project.state(3)}
+    changed = {(quad[0], quad[3]) for quad in project.state(3)}
     two, one = (f'"{n}"^^<http://www.w3.org/2001/XMLSchema#integer>' for n in (2, 1))
-    assert found == {("<http://example.org/a/>", two), ("<http://example.org/c/>", one)}
+    assert changed == {("<http://example.org/a/>", two), ("<http://example.org/c/>", one)}
 
 
 def test_pages_that_are_not_retrieved_again_do_not_change(pages: Project) -> None:

@@ -25,9 +25,9 @@ from weir.ingest.numbered_names import left_out
 def test_a_name_after_which_numbers_are_left_out_is_noticed(
     ingested: Sequence[str], following: str, missing: str
 ) -> None:
-    found = left_out([name for name in ingested if name != "base"], following)
-    assert found is not None
-    assert f"{missing} left out" in found
+    notice = left_out([name for name in ingested if name != "base"], following)
+    assert notice is not None
+    assert f"{missing} left out" in notice
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def read(request: pytest.FixtureRequest, filled: Project) -> Read:
         spark = (lambda: request.getfixturevalue("spark")) if is_spark else no_spark
         with engine_of(filled.settings, "maintain", spark, lake) as engine:
             read_changes(engine, "changes", Scope(), epochs, transactions, None)
-            found = engine.rows(select(column("object")).from_(rows_of("changes")))
-        return {str(value) for (value,) in found}
+            rows = engine.rows(select(column("object")).from_(rows_of("changes")))
+        return {str(value) for (value,) in rows}
 
     return run
 

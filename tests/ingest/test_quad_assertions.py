@@ -48,11 +48,11 @@ def covers(graphs: frozenset[str] | None, quad: Quad) -> bool:
 def states_after(
     before: frozenset[Quad], states: Iterable[tuple[frozenset[str] | None, frozenset[Quad]]]
 ) -> list[frozenset[Quad]]:
-    found = [before]
+    after = [before]
     for graphs, content in states:
-        kept = {quad for quad in found[-1] if not covers(graphs, quad)}
-        found.append(frozenset(kept | {quad for quad in content if covers(graphs, quad)}))
-    return found
+        kept = {quad for quad in after[-1] if not covers(graphs, quad)}
+        after.append(frozenset(kept | {quad for quad in content if covers(graphs, quad)}))
+    return after
 
 
 def table(columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pa.Table:
@@ -81,14 +81,14 @@ def netted(
             engine.make(Statement("assertions", union_all(parts)))
             engine.make(Statement("log", netting.net_quads("assertions", "stored")))
             log = engine.rows(select(*columns((*QUAD, "epoch", "weight")), from_=rows_of("log")))
-    found = [before]
+    by_epoch = [before]
     for state in states:
-        held = {*found[-1]}
+        held = {*by_epoch[-1]}
         for *quad, epoch, weight in log:
             if epoch == state.epoch:
                 (held.add if weight == 1 else held.remove)(tuple(quad))  # type: ignore[arg-type]
-        found.append(frozenset(held))
-    return found
+        by_epoch.append(frozenset(held))
+    return by_epoch
 
 
 @settings(max_examples=40, deadline=None)
@@ -108,5 +108,5 @@ def test_a_carried_document_counts_for_a_state_within_the_graphs_that_it_covers(
         DatedState(0, HEAD, frozenset({"<g>", "<h>"})),
         DatedState(1, HEAD + 1, frozenset({"<h>"})),
     ]
-    found = netted(frozenset(), rows, states, [Carried(1, 0)])
-    assert found == [frozenset(), frozenset({one, two}), frozenset({one})]
+    states_of_log = netted(frozenset(), rows, states, [Carried(1, 0)])
+    assert states_of_log == [frozenset(), frozenset({one, two}), frozenset({one})]

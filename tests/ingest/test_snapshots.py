@@ -302,7 +302,7 @@ DOCUMENTS = st.dictionaries(st.sampled_from("abc"), st.booleans())
 
 def at_a_time(versions: list[dict[str, bool]], before: dict[str, int]) -> set[tuple[int, int]]:
     """The carried documents, computed one version at a time from the state before it."""
-    found = set()
+    times = set()
     state: dict[str, int] = dict(before)
     for ordinal, documents in enumerate(versions):
         if not any(documents.values()):
@@ -313,9 +313,9 @@ def at_a_time(versions: list[dict[str, bool]], before: dict[str, int]) -> set[tu
                 following[name] = number_of(ordinal, name)
             elif name in state:
                 following[name] = state[name]
-                found.add((state[name], ordinal))
+                times.add((state[name], ordinal))
         state = following
-    return found
+    return times
 
 
 def number_of(ordinal: int, name: str) -> int:
@@ -330,8 +330,8 @@ def test_broken_documents_are_carried_from_the_newest_version_that_has_them(
     versions: list[dict[str, bool]], before: dict[str, int]
 ) -> None:
     parsed = [
-        Version(i, {name: number_of(i, name) if good else None for name, good in each.items()})
-        for i, each in enumerate(versions)
+        Version(i, {name: number_of(i, name) if good else None for name, good in documents.items()})
+        for i, documents in enumerate(versions)
     ]
     last_good: Callable[[str], int | None] = before.get
     assert {*carried(parsed, last_good)} == {

@@ -31,7 +31,7 @@ def ingest_beside_a_good_source(
     project.declare({"name": "bad"} | source, GOOD)
     project.patch("good/1.rdfp", 'A <urn:s> <urn:p> "good" .')
     result = project.ingest(spark)
-    assert [(each.name, each.epochs) for each in result.sources][1] == ("good", 1)
+    assert [(ingested.name, ingested.epochs) for ingested in result.sources][1] == ("good", 1)
     assert result.sources[1].error is None
     assert (result.from_epoch, result.to_epoch) == (0, 1 + result.sources[0].epochs)
     (error,) = result.errors

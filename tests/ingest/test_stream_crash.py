@@ -40,11 +40,11 @@ def fill(project: Project) -> None:
 
 def contents(project: Project) -> dict[str, list[tuple[Any, ...]]]:
     """Everything that ingest writes, without the columns that differ from run to run."""
-    lake, found = open_lake(project.settings), project.contents()
+    lake, tables = open_lake(project.settings), project.contents()
     for table in _TABLES:
         names = lake.rows(table).column_names if lake.exists(table) else []
-        found[table] = project.rows(table, *(n for n in names if n != "run_id")) if names else []
-    return found
+        tables[table] = project.rows(table, *(n for n in names if n != "run_id")) if names else []
+    return tables
 
 
 @pytest.fixture(scope="module")

@@ -100,7 +100,7 @@ def stored(project: Project, table: str, *columns: str) -> list[Row]:
     return project.rows(table, *columns) if lake.exists(table) else []
 
 
-def found(project: Project) -> dict[str, list[Row]]:
+def contents(project: Project) -> dict[str, list[Row]]:
     """What the tables hold, in the shape of the model."""
     event = ("subject", "predicate", "object", "instant", "line", "epoch")
     rejected = [
@@ -155,7 +155,7 @@ def test_random_arrivals_leave_the_tables_of_the_model(
         if not run.files:
             model.pass_time(run.now)
         assert project.ingest().errors == ()
-        assert found(project) == expected(model)
+        assert contents(project) == expected(model)
     assert model.events
     recorded = Frontiers.read(open_lake(project.settings)).streams["r"]
     assert [*recorded] == [(row[0], row[2]) for row in model.epochs]
@@ -172,7 +172,7 @@ def in_runs(
             if number in cuts:
                 project.ingest()
         project.ingest()
-        return found(project)
+        return contents(project)
 
 
 @pytest.mark.usefixtures("sampled")

@@ -56,8 +56,8 @@ def reasons(project: Project) -> list[tuple[Any, ...]]:
 
 def frontiers(project: Project) -> list[tuple[int, int | None]]:
     """(epoch, seconds after START)."""
-    found = Frontiers.read(open_lake(project.settings)).streams["r"]
-    return [(epoch, None if f is None else (f - START) // SECOND) for epoch, f in found]
+    of_stream = Frontiers.read(open_lake(project.settings)).streams["r"]
+    return [(epoch, None if f is None else (f - START) // SECOND) for epoch, f in of_stream]
 
 
 @pytest.fixture(autouse=True)

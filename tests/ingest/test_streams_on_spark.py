@@ -42,8 +42,8 @@ def test_spark_leaves_the_same_streams_as_the_driver(spark: SparkSession, tmp_pa
         lake = open_lake(project.settings)
         with engine_of(project.settings, "validate", spark, lake) as engine:
             last = len(project.rows("transactions"))
-            found = validate_graph(engine, 0, last, checked_streams(lake, 0, last, {"r": 0.1}))
-        assert found.failures == "late_share_is_within_max_late_share (3 rows)"
+            verdict = validate_graph(engine, 0, last, checked_streams(lake, 0, last, {"r": 0.1}))
+        assert verdict.failures == "late_share_is_within_max_late_share (3 rows)"
     assert lakes[0] == lakes[1]
 
 

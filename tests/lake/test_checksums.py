@@ -51,15 +51,15 @@ def nothing_is_verified_yet(monkeypatch: pytest.MonkeyPatch) -> None:
 def by_duckdb(lake: Lake) -> pa.Table:
     with duckdb.connect() as connection:
         attach(Bindings(connection), "rows", lake.existing(QUADS.name))
-        found: pa.Table = connection.sql("SELECT * FROM rows").to_arrow_table()
-        return found
+        table: pa.Table = connection.sql("SELECT * FROM rows").to_arrow_table()
+        return table
 
 
 def by_duckdb_from_an_epoch_on(lake: Lake) -> pa.Table:
     with duckdb.connect() as connection:
         attach(Bindings(connection), "rows", lake.existing(QUADS.name), after_epoch=0)
-        found: pa.Table = connection.sql("SELECT * FROM rows WHERE epoch > 0").to_arrow_table()
-        return found
+        table: pa.Table = connection.sql("SELECT * FROM rows WHERE epoch > 0").to_arrow_table()
+        return table
 
 
 def by_duckdb_with_others(lake: Lake) -> pa.Table:
@@ -67,8 +67,8 @@ def by_duckdb_with_others(lake: Lake) -> pa.Table:
         parts = {"a": Part(lake.existing(QUADS.name))}
         attach_all(Bindings(connection), "rows", "key", [*QUADS.column_names], parts)
         columns = ", ".join(QUADS.column_names)
-        found: pa.Table = connection.sql(f"SELECT {columns} FROM rows").to_arrow_table()
-        return found
+        table: pa.Table = connection.sql(f"SELECT {columns} FROM rows").to_arrow_table()
+        return table
 
 
 def by_arrow(lake: Lake) -> pa.Table:
@@ -123,11 +123,11 @@ def test_no_flipped_bit_gives_other_rows(
         damaged[choose.randrange(len(damaged))] ^= 1 << choose.randrange(8)
         file.write_bytes(damaged)
         try:
-            found = rows(reading(Lake(str(root))))
+            changed = rows(reading(Lake(str(root))))
         except (DamagedTable, OSError, pa.ArrowException):
             continue
         # A byte that no reader uses, such as one between two pages.
-        assert found == expected
+        assert changed == expected
 
 
 def test_the_error_of_a_file_that_was_cut_off_names_it(intact: Path, tmp_path: Path) -> None:

@@ -163,8 +163,8 @@ def test_columns_are_added_only_on_request(spark: SparkSession, tmp_path: Path) 
     with pytest.raises(ValueError, match="lacks the columns b"):
         write(Lake(root), wide, frame, MINE)
     write(Lake(root), wide, frame, MINE, merge_schema=True)
-    found = Lake(root).rows("answers/q", columns=["epoch", "b"]).sort_by("epoch").to_pylist()
-    assert found == [{"epoch": 1, "b": None}, {"epoch": 2, "b": "<y>"}]
+    rows = Lake(root).rows("answers/q", columns=["epoch", "b"]).sort_by("epoch").to_pylist()
+    assert rows == [{"epoch": 1, "b": None}, {"epoch": 2, "b": "<y>"}]
     write(Lake(root), narrow, frame, MINE, mode="overwrite")
     assert read(spark, Lake(root), "answers/q").columns == [*narrow.column_names]
 
@@ -174,8 +174,8 @@ def test_a_missing_commit_is_a_gap_of_the_change_feed(spark: SparkSession, tmp_p
     quad = {"graph": "", "subject": "<s>", "predicate": "<p>", "object": "<o>", "weight": 1}
     for epoch in (1, 2, 3):
         write(Lake(root), QUADS, [quad | {"epoch": epoch}], Metadata("r", "ingest", epoch))
-    found = changes_of(spark, f"{root}/quads", 2, 3).select("epoch", "_change_type").collect()
-    assert sorted(tuple(row) for row in found) == [(2, "insert"), (3, "insert")]
+    changes = changes_of(spark, f"{root}/quads", 2, 3).select("epoch", "_change_type").collect()
+    assert sorted(tuple(row) for row in changes) == [(2, "insert"), (3, "insert")]
     (tmp_path / "quads/_delta_log" / f"{2:020d}.json").unlink()
     with pytest.raises(ChangeFeedGap, match="version 2"):
         changes_of(spark, f"{root}/quads", 1, 3)

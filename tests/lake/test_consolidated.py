@@ -13,8 +13,8 @@ from weir.lake.upkeep.consolidated import consolidated_until, note_consolidation
 def test_a_log_is_a_state_up_to_the_latest_of_its_consolidations(tmp_path: Path) -> None:
     assert consolidated_until(Lake(str(tmp_path)), QUADS.name) == 0
     create_if_missing(Lake(str(tmp_path)), QUADS)
-    found = []
+    epochs = []
     for until in (3, 7, 5):
         note_consolidation(Lake(str(tmp_path)), QUADS.name, until)
-        found.append(consolidated_until(Lake(str(tmp_path)), QUADS.name))
-    assert found == [3, 7, 7]
+        epochs.append(consolidated_until(Lake(str(tmp_path)), QUADS.name))
+    assert epochs == [3, 7, 7]

@@ -62,9 +62,9 @@ def fill(lake: Lake) -> None:
     ids=["read", "merge", "delete", "appended", "feed", "append until files are merged"],
 )
 def test_a_damaged_file_is_named(lake: Lake, damaged: Path, use: Callable[[Lake], object]) -> None:
-    with pytest.raises(DamagedTable) as found:
+    with pytest.raises(DamagedTable) as raised:
         use(lake)
-    assert (found.value.what, found.value.where) == (
+    assert (raised.value.what, raised.value.where) == (
         "the content of this data file is not what was written (table graphs)",
         str(damaged),
     )
@@ -79,9 +79,9 @@ def test_the_damaged_and_the_missing_files_of_a_table_are_found(lake: Lake, dama
 
 def test_an_error_while_all_files_are_whole_stays_as_it_is(lake: Lake) -> None:
     error = pa.ArrowInvalid("no such column")
-    with pytest.raises(pa.ArrowInvalid) as found, lake.using(GRAPHS.name):
+    with pytest.raises(pa.ArrowInvalid) as raised, lake.using(GRAPHS.name):
         raise error
-    assert found.value is error
+    assert raised.value is error
 
 
 @pytest.mark.usefixtures("damaged")

@@ -32,13 +32,13 @@ def lake(tmp_path: Path) -> Lake:
 
 
 @pytest.mark.parametrize(
-    ("before", "found"),
+    ("before", "counts"),
     [(0, (0, 0)), (1, (1, 10)), (10, (10, 10)), (15, (15, 20)), (99, (30, 30))],
 )
 def test_earlier_rows_and_all_rows_of_their_files_are_counted(
-    lake: Lake, before: int, found: tuple[int, int]
+    lake: Lake, before: int, counts: tuple[int, int]
 ) -> None:
-    assert earlier_rows(lake, TABLE.name, "instant", before) == EarlierRows(*found)
+    assert earlier_rows(lake, TABLE.name, "instant", before) == EarlierRows(*counts)
     assert may_have_earlier_rows(lake, TABLE.name, "instant", before) == (before > 0)
 
 

@@ -25,19 +25,19 @@ def files_of(folder: Path, *actions: dict[str, Any]) -> FeedFiles:
 
 
 def test_added_files_are_inserted_and_removed_ones_deleted(tmp_path: Path) -> None:
-    found = files_of(tmp_path, {"commitInfo": {}}, {"add": ADD}, {"remove": REMOVE})
-    assert found == FeedFiles(("a b.parquet",), ("c.parquet",), (), 7)
+    files = files_of(tmp_path, {"commitInfo": {}}, {"add": ADD}, {"remove": REMOVE})
+    assert files == FeedFiles(("a b.parquet",), ("c.parquet",), (), 7)
 
 
 def test_files_of_a_change_feed_stand_for_all_others(tmp_path: Path) -> None:
     feed = {"path": "_change_data/d", "size": 5, "dataChange": False}
-    found = files_of(tmp_path, {"add": ADD}, {"cdc": feed}, {"remove": REMOVE})
-    assert found == FeedFiles((), (), ("_change_data/d",), 5)
+    files = files_of(tmp_path, {"add": ADD}, {"cdc": feed}, {"remove": REMOVE})
+    assert files == FeedFiles((), (), ("_change_data/d",), 5)
 
 
 def test_a_commit_that_only_rearranges_files_has_no_changed_file(tmp_path: Path) -> None:
-    found = files_of(tmp_path, {"add": ADD | {"dataChange": False}})
-    assert found == FeedFiles((), (), (), 0)
+    files = files_of(tmp_path, {"add": ADD | {"dataChange": False}})
+    assert files == FeedFiles((), (), (), 0)
 
 
 @pytest.mark.parametrize(

@@ -313,7 +313,7 @@ def test_statistics_of_all_types_let_rows_be_found(lake: Lake) -> None:
     begin(lake, SET, dict.fromkeys(range(40), 1))
     table = DeltaTable(f"{lake.root}/current/q")
     for name, value in zip(SET.column_names, person(13), strict=True):
-        found = table.to_pyarrow_table(filters=[(name, "=", value)])
-        assert 13 in found["age"].to_pylist(), name
+        selected = table.to_pyarrow_table(filters=[(name, "=", value)])
+        assert 13 in selected["age"].to_pylist(), name
     actions = pa.table(table.get_add_actions()).to_pylist()
     assert json.dumps(actions, default=str)

@@ -37,7 +37,7 @@ def test_commits_have_their_numbers_though_others_are_made_meanwhile(tmp_path: P
     assert next(newest_first)["userMetadata"] == "3"
     write_deltalake(folder, pa.table({"a": [1]}), mode="append")
     for commits in ([*newest_first], [*history(table, commit)][1:]):
-        assert [(each["version"], each["userMetadata"]) for each in commits] == [
+        assert [(version["version"], version["userMetadata"]) for version in commits] == [
             (number, str(number)) for number in (2, 1, 0)
         ]
 
@@ -60,17 +60,17 @@ def test_the_metadata_of_a_job_is_found_behind_many_commits_of_others(tmp_path: 
     write(Lake(root), GRAPHS, [row], Metadata("r", "ingest", 7))
     for _ in range(20):
         write(Lake(root), GRAPHS, [row], Metadata("r", "compact", 9))
-    found = Lake(root).last_metadata("graphs", job="ingest")
-    assert found == (1, Metadata("r", "ingest", 7))
-    assert [each["version"] for each in Lake(root).commits("graphs")] == [*reversed(range(22))]
+    last = Lake(root).last_metadata("graphs", job="ingest")
+    assert last == (1, Metadata("r", "ingest", 7))
+    assert [commit["version"] for commit in Lake(root).commits("graphs")] == [*reversed(range(22))]
 
 
 @pytest.mark.usefixtures("slow")
 def test_a_program_may_end_while_arrow_reads_ahead(tmp_path: Path) -> None:
     root = str(tmp_path)
-    for each in range(20):
-        row = {"graph": f"<g{each}>", "source": "s", "run_id": "r"}
-        write(Lake(root), GRAPHS, [row], Metadata("r", "ingest", each))
+    for number in range(20):
+        row = {"graph": f"<g{number}>", "source": "s", "run_id": "r"}
+        write(Lake(root), GRAPHS, [row], Metadata("r", "ingest", number))
     program = (
         "from weir.lake.lake import Lake\n"
         f"batches = Lake({root!r}).open('graphs').to_pyarrow_dataset().to_batches()\n"
@@ -86,6 +86,6 @@ def test_a_table_with_many_commits_since_it_was_opened_is_opened_again(tmp_path:
         write(lake, GRAPHS, [], Metadata("run", "ingest", watermark=number))
         lake.catch_up()
     assert lake.opened[GRAPHS.name] == 2
-    found = lake.last_metadata(GRAPHS.name)
-    assert found is not None
-    assert found[1].watermark == 59
+    last = lake.last_metadata(GRAPHS.name)
+    assert last is not None
+    assert last[1].watermark == 59

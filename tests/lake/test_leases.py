@@ -45,9 +45,9 @@ def test_a_renewal_is_found_until_the_claim_ends(lake: Lake) -> None:
     began = datetime.now(UTC) - timedelta(seconds=5)
     renew(lake, "refresh:wd", 7)
     renew(lake, "refresh:wd", 7)
-    found = renewed_at(lake, "refresh:wd", 7)
-    assert found is not None
-    assert began < found < datetime.now(UTC) + timedelta(seconds=5)
+    instant = renewed_at(lake, "refresh:wd", 7)
+    assert instant is not None
+    assert began < instant < datetime.now(UTC) + timedelta(seconds=5)
     assert renewed_at(lake, "refresh:wd", 8) is None
     forget(lake, "refresh:wd", 7)
     assert renewed_at(lake, "refresh:wd", 7) is None

@@ -244,8 +244,8 @@ def test_a_run_whose_end_could_not_be_recorded_does_not_keep_its_process_from_th
             pass
     with claimed(lake, "ingest", "second", LEASE) as run:
         assert run.number == 2
-    found = [(n, status) for n, status in statuses(tmp_path) if n == 1]
-    assert found == [(1, "abandoned"), (1, "claimed")]
+    of_first = [(n, status) for n, status in statuses(tmp_path) if n == 1]
+    assert of_first == [(1, "abandoned"), (1, "claimed")]
 
 
 def test_a_run_is_not_disturbed_by_another_thread_of_its_process(tmp_path: Path) -> None:

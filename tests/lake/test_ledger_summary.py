@@ -50,9 +50,9 @@ def test_the_summary_gives_the_same_readings_as_all_rows(seed: int) -> None:
     ]
     assert validated[0] == validated[1]
     for key, row in newest(every).items():
-        found = newest(few)[key]
+        reading = newest(few)[key]
         compared = ("run_id", "status", "mode", "reason", "table_version", "checked_run")
-        assert [found[name] for name in compared] == [row[name] for name in compared]
+        assert [reading[name] for name in compared] == [row[name] for name in compared]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -74,11 +74,11 @@ def test_summing_up_in_steps_gives_what_summing_up_at_once_gives(seed: int) -> N
     ledger = random_ledger(seed, runs=40)
     whole = summed_up(ledger.rows())
     for step in (1, 3, 10):
-        found = summed_up(ledger.rows(0, step))
+        in_steps = summed_up(ledger.rows(0, step))
         for first in range(step, len(ledger.commits), step):
             later = ledger.rows(first, first + step)
-            found = summed_up(pa.concat_tables([found, later]))
-        assert found.equals(whole)
+            in_steps = summed_up(pa.concat_tables([in_steps, later]))
+        assert in_steps.equals(whole)
 
 
 def test_consecutive_untouched_ranges_are_one_row() -> None:
@@ -123,9 +123,9 @@ def sum_up(lake: Lake) -> Ledger:
 
 def read(lake: Lake) -> Ledger:
     """What another process reads; it must agree with all rows."""
-    found = read_ledger(Lake(lake.root))
-    assert same(found.rows, summed_up(ledger_summary._whole(Lake(lake.root))))
-    return found
+    ledger = read_ledger(Lake(lake.root))
+    assert same(ledger.rows, summed_up(ledger_summary._whole(Lake(lake.root))))
+    return ledger
 
 
 def commits_read(lake: Lake) -> int:
@@ -133,8 +133,8 @@ def commits_read(lake: Lake) -> int:
 
 
 def test_a_lake_without_a_ledger_has_no_rows(lake: Lake) -> None:
-    found = read_ledger(lake)
-    assert (found.rows.num_rows, found.version, found.commits) == (0, -1, 0)
+    empty = read_ledger(lake)
+    assert (empty.rows.num_rows, empty.version, empty.commits) == (0, -1, 0)
 
 
 @pytest.mark.usefixtures("sampled")
@@ -156,10 +156,10 @@ def test_merged_files_are_not_read_again(lake: Lake) -> None:
     fill(lake, ledger, 10, 14)
     assert compact_files(Lake(lake.root), RUNS.name, 10**8) > 0
     fill(lake, ledger, 14)
-    found = read(lake)
+    read_now = read(lake)
     # The merging is a commit, too, without rows.
-    assert found.commits == len(ledger.commits) - 10 + 1
-    assert found.rows_read < ledger.rows().num_rows + sum_up(lake).rows.num_rows
+    assert read_now.commits == len(ledger.commits) - 10 + 1
+    assert read_now.rows_read < ledger.rows().num_rows + sum_up(lake).rows.num_rows
 
 
 def test_if_merged_files_were_deleted_all_rows_are_read(lake: Lake) -> None:
@@ -170,8 +170,8 @@ def test_if_merged_files_were_deleted_all_rows_are_read(lake: Lake) -> None:
     compact_files(Lake(lake.root), RUNS.name, 10**8)
     table = Lake(lake.root).existing(RUNS.name)
     assert table.vacuum(0, dry_run=False, enforce_retention_duration=False)
-    found = read(lake)
-    assert found.rows_read == ledger.rows().num_rows
+    read_now = read(lake)
+    assert read_now.rows_read == ledger.rows().num_rows
 
 
 def _log(lake: Lake, version: int) -> Path:
@@ -196,8 +196,8 @@ def test_after_a_foreign_deletion_all_rows_are_read(lake: Lake) -> None:
     fill(lake, ledger)
     sum_up(lake)
     Lake(lake.root).existing(RUNS.name).delete("job = 'ingest'")
-    found = read(lake)
-    assert found.rows_read == len(
+    read_now = read(lake)
+    assert read_now.rows_read == len(
         [row for row in ledger.rows().to_pylist() if row["job"] != "ingest"]
     )
 
@@ -354,10 +354,10 @@ def test_reading_the_ledger_costs_the_same_after_10_000_runs_as_after_100(
         opened.clear()
         with monkeypatch.context() as patched:
             patched.setattr(ledger_summary, "_whole", None)
-            found = read_ledger(Lake(lake.root))
+            reading = read_ledger(Lake(lake.root))
         summary = Lake(lake.root).existing(LEDGER_SUMMARY.name)
-        costs.append((found.commits, found.rows_read, len(opened), len(summary.file_uris())))
-        assert found.rows_read < 40
+        costs.append((reading.commits, reading.rows_read, len(opened), len(summary.file_uris())))
+        assert reading.rows_read < 40
         read(lake)
     assert costs[0] == costs[1]
 

@@ -48,7 +48,7 @@ def numbers(lake: Lake) -> list[int]:
 def logged(lake: Lake, name: str = TABLE.name) -> list[int]:
     """The versions whose commits the log has."""
     folder = Path(lake.location(name)) / LOG
-    return sorted(int(each.stem) for each in folder.glob("*.json"))
+    return sorted(int(file.stem) for file in folder.glob("*.json"))
 
 
 def test_the_log_stays_short_and_has_all_rows(lake: Lake) -> None:

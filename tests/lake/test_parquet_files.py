@@ -67,7 +67,7 @@ def test_no_filter_skips_a_row_that_meets_it(
                 condition = ds.field(name).is_null()
             else:
                 condition = ds.field(name) == pa.scalar(value, schema.field(name).type)
-            expected = sum(each[name] == value for each in rows)
+            expected = sum(candidate[name] == value for candidate in rows)
             assert dataset.to_table(filter=condition).num_rows == expected
 
 
@@ -79,9 +79,9 @@ def test_rows_are_written_in_their_order_to_files_of_about_a_size(
     (tmp_path / "t").mkdir()
     batches = [pa.record_batch({"a": [*range(start, start + 7)]}) for start in range(0, 49, 7)]
     files = write_files(lake, "t", schema, batches, file_bytes=200)
-    assert [each.rows for each in files] == [20, 20, 9]
-    found = [ds.dataset(str(tmp_path / "t" / each.name)).to_table()["a"] for each in files]
-    assert [value for each in found for value in each.to_pylist()] == [*range(49)]
+    assert [file.rows for file in files] == [20, 20, 9]
+    columns = [ds.dataset(str(tmp_path / "t" / file.name)).to_table()["a"] for file in files]
+    assert [value for column in columns for value in column.to_pylist()] == [*range(49)]
 
 
 def test_writing_no_rows_makes_no_file(tmp_path: Path) -> None:

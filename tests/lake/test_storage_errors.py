@@ -114,11 +114,11 @@ ANSWER = "/data/my lake/answers/q"
 def test_the_failures_of_files_are_recognized_in_the_words_of_each_library(
     error: Exception, what: str, where: str
 ) -> None:
-    with pytest.raises(StorageError) as found, storage_errors(ANSWER):
+    with pytest.raises(StorageError) as raised, storage_errors(ANSWER):
         raise error
-    assert (found.value.what, found.value.where) == (what, where)
-    assert found.value.hint
-    assert str(error) not in str(found.value)
+    assert (raised.value.what, raised.value.where) == (what, where)
+    assert raised.value.hint
+    assert str(error) not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,16 @@ def test_the_failures_of_files_are_recognized_in_the_words_of_each_library(
 )
 def test_errors_that_are_not_about_files_of_the_lake_stay_as_they_are(error: Exception) -> None:
     assert storage_error(error, ANSWER) is None
-    with pytest.raises(type(error)) as found, storage_errors(ANSWER):
+    with pytest.raises(type(error)) as raised, storage_errors(ANSWER):
         raise error
-    assert found.value is error
+    assert raised.value is error
 
 
 def test_the_file_at_the_place_of_the_lake_is_named_instead_of_one_below_it(tmp_path: Path) -> None:
     (tmp_path / "lake").write_text("mine")
-    with pytest.raises(StorageError) as found:
+    with pytest.raises(StorageError) as raised:
         write(Lake(str(tmp_path / "lake")), GRAPHS, [ROW], MINE)
-    assert (found.value.what, found.value.where) == (
+    assert (raised.value.what, raised.value.where) == (
         "a file is where a folder is expected",
         str(tmp_path / "lake"),
     )
@@ -173,11 +173,11 @@ def lake(tmp_path: Path) -> Lake:
 def test_a_write_that_the_system_refuses_names_the_table_and_leaves_it_as_it_was(
     lake: Lake,
 ) -> None:
-    with files_of_at_most(1), pytest.raises(StorageError) as found:
+    with files_of_at_most(1), pytest.raises(StorageError) as raised:
         write(lake, GRAPHS, [ROW], MINE)
-    assert "too large (table graphs)" in found.value.what
-    assert found.value.where.startswith(lake.location("graphs"))
-    assert "run again" in found.value.hint
+    assert "too large (table graphs)" in raised.value.what
+    assert raised.value.where.startswith(lake.location("graphs"))
+    assert "run again" in raised.value.hint
     assert len(Lake(lake.root).rows("graphs")) == 2
     write(lake, GRAPHS, [ROW], MINE)
     assert len(Lake(lake.root).rows("graphs")) == 3
@@ -190,9 +190,9 @@ def test_a_garbled_commit_is_named_when_its_table_is_opened(
 ) -> None:
     commit = Path(lake.location("graphs")) / "_delta_log" / f"{version:020}.json"
     commit.write_bytes(content)
-    with pytest.raises(DamagedTable) as found:
+    with pytest.raises(DamagedTable) as raised:
         lake.open("graphs")
-    assert (found.value.where, found.value.what) == (
+    assert (raised.value.where, raised.value.what) == (
         str(commit),
         "line 1 of the commit file is not JSON (log of the table graphs)",
     )
@@ -226,9 +226,9 @@ def test_reading_a_table_without_one_of_its_data_files_names_the_table(lake: Lak
 def test_reading_a_data_file_that_was_cut_off_names_the_file(lake: Lake) -> None:
     file = next(Path(lake.location("graphs")).glob("*.parquet"))
     file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(DamagedTable) as found:
+    with pytest.raises(DamagedTable) as raised:
         lake.rows("graphs")
-    assert found.value.where == str(file)
+    assert raised.value.where == str(file)
 
 
 def test_a_whole_table_has_no_damage(lake: Lake) -> None:

@@ -46,7 +46,11 @@ def names_by_hand(program: str) -> Iterator[str]:
                 yield text
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=arguments):
                 if name in TAKE_A_TABLE:
-                    constants = [each.value for each in arguments if isinstance(each, ast.Constant)]
+                    constants = [
+                        argument.value
+                        for argument in arguments
+                        if isinstance(argument, ast.Constant)
+                    ]
                     yield from RESERVED_NAMES.intersection(map(str, constants))
 
 

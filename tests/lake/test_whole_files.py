@@ -16,7 +16,7 @@ PARTIAL = re.compile(r"\.write_(?:text|bytes)\(")
 
 
 def test_a_reader_never_finds_a_part_of_a_file_that_is_replaced(tmp_path: Path) -> None:
-    page, found = tmp_path / "reports" / "page.html", set[str]()
+    page, seen = tmp_path / "reports" / "page.html", set[str]()
     texts = {letter * 2_000_000 for letter in "ab"}
     write_whole(page, min(texts))
     writing = threading.Event()
@@ -30,9 +30,9 @@ def test_a_reader_never_finds_a_part_of_a_file_that_is_replaced(tmp_path: Path) 
     writer = threading.Thread(target=write)
     writer.start()
     while not writing.is_set():
-        found.add(page.read_text())
+        seen.add(page.read_text())
     writer.join()
-    assert found <= texts
+    assert seen <= texts
 
 
 def test_a_file_that_cannot_be_written_leaves_the_earlier_one_and_nothing_else(
@@ -75,7 +75,7 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
 def test_no_other_code_writes_files_in_place() -> None:
     packages = (CODE / package for package in ("weir", "lake", "expectations", "jobs"))
     files = (file for package in packages for file in package.rglob("*.py"))
-    found = {str(file.relative_to(CODE)) for file in files if PARTIAL.search(file.read_text())}
+    writers = {str(file.relative_to(CODE)) for file in files if PARTIAL.search(file.read_text())}
     # What is downloaded is compared with its hash before it is used.
     downloads = {f"weir/spark_setup/{name}.py" for name in ("java", "maven", "trust")}
-    assert found == {"lake/whole_files.py"} | downloads
+    assert writers == {"lake/whole_files.py"} | downloads

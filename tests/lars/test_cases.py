@@ -37,8 +37,10 @@ def elements_changed(change: Callable[[Element], Element | None]) -> Callable[[P
     """A change of the elements of all bodies; None takes one out."""
 
     def of_rule(rule: Rule) -> Rule:
-        changed = (each if isinstance(each, Comparison) else change(each) for each in rule.body)
-        return replace(rule, body=tuple(each for each in changed if each is not None))
+        changed = (
+            element if isinstance(element, Comparison) else change(element) for element in rule.body
+        )
+        return replace(rule, body=tuple(element for element in changed if element is not None))
 
     return lambda program: replace(program, rules=tuple(map(of_rule, program.rules)))
 
@@ -66,7 +68,9 @@ def without_arithmetic(program: Program) -> Program:
 
     def changed(rule: Rule) -> Rule:
         body = tuple(
-            each for each in rule.body if not isinstance(each, Comparison) or each.symbol == "="
+            element
+            for element in rule.body
+            if not isinstance(element, Comparison) or element.symbol == "="
         )
         return replace(rule, body=body)
 
@@ -115,8 +119,8 @@ def test_the_first_point_decides_an_answer_of_some_cases(cases: list[LarsCase]) 
         earlier = case.meaning()
         if earlier.first is not None:
             earlier.first -= 1
-            found = states(case)
-            changed += any(earlier.state(*at) != state for at, state in found.items())
+            answers = states(case)
+            changed += any(earlier.state(*at) != state for at, state in answers.items())
     assert changed >= 3
 
 
@@ -133,8 +137,8 @@ def test_late_events_and_changes_of_the_graph_correct_answers_of_some_cases(
 
 def test_histories_have_tied_late_and_idle_events_and_units(cases: list[LarsCase]) -> None:
     batches = [[e for e in case.epochs if isinstance(e, StreamBatch)] for case in cases]
-    assert sum(any(not e.events for e in each) for each in batches) > 25
-    assert sum(any(len({*e.events}) < len(e.events) for e in each) for each in batches) > 5
+    assert sum(any(not e.events for e in batch) for batch in batches) > 25
+    assert sum(any(len({*e.events}) < len(e.events) for e in batch) for batch in batches) > 5
     assert sum(case.axis.unit > 1 for case in cases) > 15
     assert sum(case.axis.origin > 0 for case in cases) > 15
     assert sum(case.starts is not None for case in cases) > 5

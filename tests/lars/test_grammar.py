@@ -78,9 +78,9 @@ class Translation:
         return Atom(predicate, tuple(map(self._argument, arguments)))
 
     def _argument(self, argument: programs.Argument) -> Term:
-        found = self._value(argument)
-        assert isinstance(found, Variable | Constant)
-        return found
+        constant = self._value(argument)
+        assert isinstance(constant, Variable | Constant)
+        return constant
 
     def _value(self, expression: programs.Expression) -> Expression:
         match expression:
@@ -123,8 +123,10 @@ def test_a_program_that_is_written_is_read_as_it_was(seed: int) -> None:
 def test_the_programs_of_the_paper_are_read_as_its_notation_says(shared: Path) -> None:
     fixtures = [e for e in read_fixtures(shared / "papers" / "examples") if e.text]
     assert len(fixtures) == 20
-    for each in fixtures:
-        assert parse(each.text, PREFIXES) == Translation().rule_set(each.program), each.name
+    for fixture in fixtures:
+        assert parse(fixture.text, PREFIXES) == Translation().rule_set(fixture.program), (
+            fixture.name
+        )
 
 
 def test_elements_have_the_places_where_they_begin() -> None:
@@ -144,7 +146,7 @@ def test_lines_that_end_with_cr_lf_are_counted_like_others() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "found"),
+    ("written", "n_triples"),
     [
         ("room", f"<{NAMESPACE}room>"),
         ("true", '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'),
@@ -163,8 +165,8 @@ def test_lines_that_end_with_cr_lf_are_counted_like_others() -> None:
         ('"a"^^<http://x/t>', '"a"^^<http://x/t>'),
     ],
 )
-def test_a_constant_is_an_rdf_term(written: str, found: str) -> None:
-    assert arguments(f"p({written}).") == (Constant(found),)
+def test_a_constant_is_an_rdf_term(written: str, n_triples: str) -> None:
+    assert arguments(f"p({written}).") == (Constant(n_triples),)
 
 
 def test_each_underscore_is_a_variable_of_its_own() -> None:
@@ -205,7 +207,7 @@ def test_less_than_a_negative_number_is_not_an_arrow_and_less_than_a_name_no_iri
 
 def test_words_that_begin_like_keywords_are_names() -> None:
     rule = only_rule("winner <- notify(X), boxed, win^1 diamond diamonds.")
-    assert [each.atom.predicate for each in rule.literals] == ["notify", "boxed", "diamonds"]
+    assert [literal.atom.predicate for literal in rule.literals] == ["notify", "boxed", "diamonds"]
 
 
 def test_a_text_without_statements_is_a_program_without_rules() -> None:

@@ -40,15 +40,15 @@ def examples(shared: Path) -> Path:
     return shared / "papers" / "examples"
 
 
-def outputs(each: LarsFixture) -> dict[int, frozenset[GroundAtom]]:
+def outputs(example: LarsFixture) -> dict[int, frozenset[GroundAtom]]:
     """The outputs of a fixture by the definitions."""
-    return {t: output(each.program, each.data(t)) for t in each.outputs}
+    return {t: output(example.program, example.data(t)) for t in example.outputs}
 
 
 def test_the_oracle_imports_nothing_of_the_project() -> None:
     modules = "tests.support.lars.cases, tests.support.lars.fixtures"
-    found = f"[m for m in sys.modules if m.split('.')[0] in {PACKAGES}]"
-    program = f"import sys, {modules}; print({found})"
+    ours = f"[m for m in sys.modules if m.split('.')[0] in {PACKAGES}]"
+    program = f"import sys, {modules}; print({ours})"
     run = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -61,16 +61,16 @@ def test_there_are_22_fixtures_and_19_replays(examples: Path) -> None:
 
 
 def test_outputs_of_the_replays_are_those_of_definition_6(examples: Path) -> None:
-    for each in replays(examples):
-        assert outputs(each) == each.outputs, each.name
+    for replay in replays(examples):
+        assert outputs(replay) == replay.outputs, replay.name
 
 
 def test_answer_streams_of_the_replays_are_those_of_definition_5(examples: Path) -> None:
     compared = 0
-    for each in replays(examples):
-        for t, expected in each.answer_streams.items():
-            found = answer_stream(each.program, each.data(t))
-            assert found == expected, f"{each.name} at {t}"
+    for replay in replays(examples):
+        for t, expected in replay.answer_streams.items():
+            stream = answer_stream(replay.program, replay.data(t))
+            assert stream == expected, f"{replay.name} at {t}"
             compared += 1
     assert compared > 100
 
@@ -78,65 +78,65 @@ def test_answer_streams_of_the_replays_are_those_of_definition_5(examples: Path)
 def test_output_intervals_and_deltas_of_the_replays_follow_from_the_outputs(
     examples: Path,
 ) -> None:
-    for each in replays(examples):
-        found = outputs(each)
-        if "output_intervals" in each.expected:
-            assert _intervals(found) == each.expected["output_intervals"], each.name
+    for replay in replays(examples):
+        derived = outputs(replay)
+        if "output_intervals" in replay.expected:
+            assert _intervals(derived) == replay.expected["output_intervals"], replay.name
         before: frozenset[GroundAtom] = frozenset()
-        for step in each.expected.get("steps", ()):
-            now = found[step["t"]]
+        for step in replay.expected.get("steps", ()):
+            now = derived[step["t"]]
             signed = Counter({shown(atom): 1 for atom in now - before})
             signed.update({shown(atom): -1 for atom in before - now})
-            assert signed == Counter({d["atom"]: d["delta"] for d in step["deltas"]}), each.name
+            assert signed == Counter({d["atom"]: d["delta"] for d in step["deltas"]}), replay.name
             before = now
 
 
 def test_the_windows_of_example_1_are_those_of_definitions_3_and_4(examples: Path) -> None:
     """004-1: a window of n points of the past has n + 1 points, not n; the caption says 41."""
-    each = fixture(examples, 1)
-    for name, expected in each.expected["windows"].items():
+    example = fixture(examples, 1)
+    for name, expected in example.expected["windows"].items():
         kind, _, size, _, at = name.split()[:5]
-        data = each.data(int(at))
+        data = example.data(int(at))
         begin, v = Structure(data, ()).window(Window(int(size), kind == "tuple"))
         assert [begin, data.last] == expected["timeline"], name
-        found = {str(u): sorted(map(shown, atoms)) for u, atoms in v.items() if atoms}
-        assert found == expected["atoms"], name
+        atoms_by_time = {str(u): sorted(map(shown, atoms)) for u, atoms in v.items() if atoms}
+        assert atoms_by_time == expected["atoms"], name
 
 
 def test_example_4_of_the_paper_is_wrong_at_42(examples: Path) -> None:
-    each = fixture(examples, 2)
-    (claim,) = (s["paper_claim"] for s in each.expected["steps"] if "paper_claim" in s)
-    assert claim != sorted(map(shown, outputs(each)[42]))
+    example = fixture(examples, 2)
+    (claim,) = (s["paper_claim"] for s in example.expected["steps"] if "paper_claim" in s)
+    assert claim != sorted(map(shown, outputs(example)[42]))
 
 
 def test_a_tuple_window_counts_events_so_004_6_has_an_answer(examples: Path) -> None:
     """Of Definition 5 to the letter, with derived tuples, 004-6 has no answer stream."""
-    each = fixture(examples, 6)
-    assert each.expected["answer_streams"] == 0
-    assert outputs(each) == each.outputs
+    example = fixture(examples, 6)
+    assert example.expected["answer_streams"] == 0
+    assert outputs(example) == example.outputs
 
 
 def test_the_printed_algorithms_depart_from_the_definitions_where_the_fixtures_say(
     examples: Path,
 ) -> None:
-    found = []
-    for each in replays(examples):
-        for step in each.expected.get("steps", ()):
+    departing = []
+    for replay in replays(examples):
+        for step in replay.expected.get("steps", ()):
             printed = step.get("printed_algorithm_output")
             if printed is not None and sorted(printed) != sorted(step["output"]):
-                found.append(int(each.name.split("-")[1]))
-    assert tuple(sorted({*found})) == PRINTED_OUTPUTS_ARE_WRONG
+                departing.append(int(replay.name.split("-")[1]))
+    assert tuple(sorted({*departing})) == PRINTED_OUTPUTS_ARE_WRONG
 
 
 def test_the_equivalences_of_negation_hold_but_for_at_outside_of_the_window(
     examples: Path,
 ) -> None:
     """004-13: not win @t a is win @t not a only if the window has the point t."""
-    each = fixture(examples, 13)
-    for row in each.expected["rows"]:
+    example = fixture(examples, 13)
+    for row in example.expected["rows"]:
         size = row["window"].removeprefix("win^")
         window = Window(int(size.removeprefix("#")), size.startswith("#"))
-        structure = Structure(each.data(row["t"]), ())
+        structure = Structure(example.data(row["t"]), ())
         begin, v = structure.window(window)
         points = range(begin, row["t"] + 1)
         assert [begin, row["t"]] == row["timeline"]
@@ -158,19 +158,19 @@ def test_the_equivalences_of_negation_hold_but_for_at_outside_of_the_window(
 
 def test_a_loop_through_negation_has_no_unique_answer_stream(examples: Path) -> None:
     """004-14: the two candidates, and the predicates of the cycle."""
-    each = fixture(examples, 14)
+    example = fixture(examples, 14)
     data: DataStream[GroundAtom] = DataStream(0, 0, {}, frozenset)
-    found = [
+    candidates = [
         {
             "candidate": sorted(map(shown, atoms)),
-            "answer_set": _is_answer_stream(each.program, data, {0: {*atoms}}),
+            "answer_set": _is_answer_stream(example.program, data, {0: {*atoms}}),
         }
         for atoms in _subsets([("a", ()), ("b", ())])
     ]
-    assert found == each.expected["candidates"]
-    assert negative_cycle(each.program) == frozenset({"a", "b"})
+    assert candidates == example.expected["candidates"]
+    assert negative_cycle(example.program) == frozenset({"a", "b"})
     with pytest.raises(ValueError, match="not stratified"):
-        answer_stream(each.program, data)
+        answer_stream(example.program, data)
 
 
 @pytest.mark.parametrize(
@@ -191,14 +191,14 @@ def test_the_model_of_the_strata_is_the_only_answer_stream(text: str) -> None:
     everywhere: list[tuple[int, GroundAtom]] = [
         (u, (name, ())) for u in range(3) for name in ("a", "b")
     ]
-    found = []
+    models = []
     for chosen in _subsets(everywhere):
         derived: dict[int, set[GroundAtom]] = {}
         for u, atom in chosen:
             derived.setdefault(u, set()).add(atom)
         if _is_answer_stream(program, data, derived):
-            found.append(derived)
-    assert found == [answer_stream(program, data)]
+            models.append(derived)
+    assert models == [answer_stream(program, data)]
 
 
 def test_the_parameters_of_the_benchmark_are_those_of_the_rules(examples: Path) -> None:
@@ -215,7 +215,7 @@ def _is_answer_stream(
     """Definition 5 for a ground program: a minimal model of the reduct at the last point."""
 
     def body_holds(structure: Structure[GroundAtom], number: int) -> bool:
-        return all(structure.holds(each, {}) for each in program.rules[number].elements)
+        return all(structure.holds(element, {}) for element in program.rules[number].elements)
 
     def is_model(structure: Structure[GroundAtom], rules: list[int]) -> bool:
         for number in rules:
@@ -232,7 +232,7 @@ def _is_answer_stream(
     reduct = [number for number in range(len(program.rules)) if body_holds(model, number)]
     if not is_model(model, reduct):
         return False
-    atoms = [(u, atom) for u, found in derived.items() for atom in found]
+    atoms = [(u, atom) for u, of_point in derived.items() for atom in of_point]
     for chosen in _subsets(atoms):
         if len(chosen) < len(atoms):
             smaller: dict[int, set[GroundAtom]] = {}
@@ -247,10 +247,10 @@ def _subsets(items: Sequence[T]) -> Iterator[tuple[T, ...]]:
     return chain.from_iterable(combinations(items, k) for k in range(len(items) + 1))
 
 
-def _intervals(found: dict[int, frozenset[GroundAtom]]) -> dict[str, list[list[int]]]:
+def _intervals(by_time: dict[int, frozenset[GroundAtom]]) -> dict[str, list[list[int]]]:
     """The maximal intervals of each atom."""
     intervals: dict[str, list[list[int]]] = {}
-    for t, atoms in sorted(found.items()):
+    for t, atoms in sorted(by_time.items()):
         for atom in sorted(map(shown, atoms)):
             known = intervals.setdefault(atom, [])
             if known and known[-1][1] == t - 1:

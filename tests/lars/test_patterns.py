@@ -55,24 +55,24 @@ def test_a_declared_pattern_names_its_arguments_and_joins_its_triples() -> None:
     declared = atom("w(A,B)", "?A ex:of ?N . ?N ex:has ?B")
     a, n, b = variables("A", "N", "B")
     of, has = Constant("<http://other.example/of>"), Constant("<http://other.example/has>")
-    found = program("a(X) <- w(X,_).", declared).patterns["w"]
+    pattern = program("a(X) <- w(X,_).", declared).patterns["w"]
     triples = (TriplePattern(a, of, n), TriplePattern(n, has, b))
-    assert found == AtomPattern("w", ("A", "B"), triples, "stream")
+    assert pattern == AtomPattern("w", ("A", "B"), triples, "stream")
 
 
 def test_atoms_of_the_graph_are_background() -> None:
     declared = DeclaredAtom("g(X)", "?X a ex:G", PLACE, "graph")
-    found = program("a(X) <- p(X), g(X).", declared)
-    assert found.reads_graph
-    assert found.predicates["g"].is_background
-    assert not found.predicates["p"].is_background
+    compiled = program("a(X) <- p(X), g(X).", declared)
+    assert compiled.reads_graph
+    assert compiled.predicates["g"].is_background
+    assert not compiled.predicates["p"].is_background
     assert not program("a(X) <- p(X).").reads_graph
 
 
 def test_facts_have_no_pattern() -> None:
-    found = program("a(X) <- p(X), k(X).\nk(x).")
-    assert {*found.patterns} == {"p"}
-    assert found.predicates["k"].origin == "facts"
+    compiled = program("a(X) <- p(X), k(X).\nk(x).")
+    assert {*compiled.patterns} == {"p"}
+    assert compiled.predicates["k"].origin == "facts"
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,13 @@ def test_a_default_pattern_needs_a_namespace() -> None:
 
 
 def test_atoms_are_written_as_triples_of_their_arguments() -> None:
-    found = program(
+    compiled = program(
         "alarm <- p(_).\nhot(X,V) <- q(X,V).",
         written=(atom("alarm", ":it a ex:Alarm"), atom("hot(S,V)", "?S ex:is ?V")),
     )
     s, v = variables("S", "V")
-    assert found.written_stream == "alerts"
-    assert found.written == (
+    assert compiled.written_stream == "alerts"
+    assert compiled.written == (
         WrittenAtom(
             "alarm",
             (),
@@ -170,9 +170,9 @@ def test_all_derived_predicates_are_published_unless_the_front_matter_chooses() 
     ],
 )
 def test_columns_are_named_after_the_variables_of_heads(text: str, names: tuple[str, ...]) -> None:
-    found = program(text).argument_names("a")
-    assert found == names
-    assert len({*found}) == len(found)
+    columns = program(text).argument_names("a")
+    assert columns == names
+    assert len({*columns}) == len(columns)
 
 
 def test_a_variable_named_like_another_column_names_none() -> None:

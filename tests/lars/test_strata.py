@@ -69,14 +69,14 @@ def test_what_a_body_reads_is_in_an_earlier_stratum_and_only_unnegated_in_its_ow
     seeds: Seeds,
 ) -> None:
     for seed in seeds:
-        found = checked(propositional(random.Random(f"strata {seed}")))
+        rules = checked(propositional(random.Random(f"strata {seed}")))
         seen: set[str] = set()
-        for stratum in found.strata if found else ():
+        for stratum in rules.strata if rules else ():
             own = {*stratum.predicates}
             assert own.isdisjoint(seen)
             assert {rule.head.atom.predicate for rule in stratum.rules} == own
-            derived = {*(found.derived if found else ())}
-            for literal in (each for rule in stratum.rules for each in rule.literals):
+            derived = {*(rules.derived if rules else ())}
+            for literal in (literal for rule in stratum.rules for literal in rule.literals):
                 name = literal.atom.predicate
                 assert name not in derived or name in seen or (name in own and not literal.negated)
             reads_own = any(e.atom.predicate in own for r in stratum.rules for e in r.literals)
@@ -89,16 +89,16 @@ def test_strata_have_every_rule_once() -> None:
     for seed in range(100):
         case = lars_case(seed)
         parsed = parse(case.text, PREFIXES)
-        found = stratified(parsed, "p.lars")
-        assert sorted(rule.place for rule in found.rules) == [rule.place for rule in parsed.rules]
-        assert found.facts == parsed.facts
+        rules = stratified(parsed, "p.lars")
+        assert sorted(rule.place for rule in rules.rules) == [rule.place for rule in parsed.rules]
+        assert rules.facts == parsed.facts
 
 
 def test_recursive_predicates_are_one_stratum_and_others_one_each() -> None:
-    found = program(
+    compiled = program(
         "c <- b, not d.\nb <- win^1 box a.\na <- win^2 diamond b.\na <- z.\nd <- z.\ne <- c, e."
     )
-    strata = [(stratum.predicates, stratum.recursive) for stratum in found.rules.strata]
+    strata = [(stratum.predicates, stratum.recursive) for stratum in compiled.rules.strata]
     assert strata == [(("b", "a"), True), (("d",), False), (("c",), False), (("e",), True)]
 
 
@@ -136,11 +136,13 @@ def test_a_program_looks_back_as_far_as_its_windows_over_streams(
 
 
 def test_windows_that_several_rules_read_are_listed_once_with_their_places() -> None:
-    found = program(
+    compiled = program(
         "a(X) <- win^3 diamond p(X), not win^#2 box p(X).\nb(Y) <- win^3 diamond p(Y).\n"
         "c(T) <- win^3 @T p(_), win^2 @T p(_)."
     )
-    reads = [(str(each), [*map(str, each.places)]) for each in found.window_reads]
+    reads = [
+        (str(window_read), [*map(str, window_read.places)]) for window_read in compiled.window_reads
+    ]
     assert reads == [
         ("win^3 diamond p", ["1:9", "2:9"]),
         ("win^#2 box p", ["1:29"]),

@@ -51,7 +51,7 @@ class Life:
 
     @property
     def refused(self) -> list[str]:
-        return [each.stage for each in self.done if each.is_busy]
+        return [ended.stage for ended in self.done if ended.is_busy]
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_no_stage_is_refused_at_any_point_of_a_compaction(
     compact(life)
     assert {*points} == {"consolidating quads", "consolidating triples", *MERGES}
     assert life.refused == []
-    assert [each.errors for each in life.done if each.errors] == []
+    assert [ended.errors for ended in life.done if ended.errors] == []
     newest = len(points) + len(FIRST)
     assert life.project.watermark("pairs") == newest
     log = life.project.signed("pairs")
@@ -157,9 +157,9 @@ def test_what_another_run_is_at_work_on_is_left_to_it_and_the_rest_is_done(life:
     lake = open_lake(life.project.settings)
     number = claim(lake, "ingest", "the other run", lease_seconds=60)
     life.goes_on()
-    summaries: dict[str, Any] = {each.stage: each.summary for each in life.done}
+    summaries: dict[str, Any] = {ended.stage: ended.summary for ended in life.done}
     assert summaries["ingest"] == "waits for another run"
     assert summaries["maintain"] == "1 of 1 query touched"
     assert "appended" in summaries["publish"]
-    assert [type(error) for each in life.done for error in each.errors] == [BusyError]
+    assert [type(error) for ended in life.done for error in ended.errors] == [BusyError]
     record(lake, [LedgerRow("the other run", "ingest", number, SUCCEEDED)])

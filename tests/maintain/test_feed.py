@@ -49,8 +49,8 @@ def read(lake: HandMadeLake, after: int, last: int) -> set[str]:
     with engine_of(lake.settings, "maintain", no_spark, tables) as engine:
         ingested = epochs_after(tables, after)
         read_changes(engine, "changes", Scope(), EpochRange(after, last), ingested, None)
-        found = engine.rows(select(column("object")).from_(rows_of("changes")))
-    return {str(value) for (value,) in found}
+        rows = engine.rows(select(column("object")).from_(rows_of("changes")))
+    return {str(value) for (value,) in rows}
 
 
 @pytest.mark.parametrize(

@@ -181,8 +181,8 @@ class Attempts:
         self.project = project
 
     def count(self) -> int:
-        found = Completion.read(open_lake(self.project.settings)).failed_attempts["bomb"]
-        return found.attempts
+        failed = Completion.read(open_lake(self.project.settings)).failed_attempts["bomb"]
+        return failed.attempts
 
 
 def test_a_failed_query_is_tried_again_over_new_changes_when_it_is_due(

@@ -85,22 +85,22 @@ def test_each_query_of_a_shape_stores_what_it_stores_alone(
         {},
     ]
     for change_set, edits in zip(CHANGES, steps, strict=True):
-        for each in (project, other):
+        for side in (project, other):
             for query, text in edits.items():
                 if text is None:
-                    each.remove_query(query)
+                    side.remove_query(query)
                 else:
-                    each.query(query, text)
+                    side.query(query, text)
             with monkeypatch.context() as patched:
-                if each is other:
+                if side is other:
                     alone(patched)
-                result = each.maintain()
+                result = side.maintain()
             assert result.failures == []
-            if each is project:
+            if side is project:
                 modes = result.modes
             else:
                 assert result.modes == modes
-            each.change(*change_set)
+            side.change(*change_set)
         assert stored(project) == stored(other)
     project.maintain()
     with monkeypatch.context() as patched:
@@ -144,16 +144,16 @@ def test_statements_do_not_grow_with_the_members_and_tables_with_those_touched(
     project.change(*("A " + knows(person, "a") for person in people))
     initial, later = [], []
     for number in (2, 10, 100):
-        each = project.copy(tmp_path / str(number))
+        numbered = project.copy(tmp_path / str(number))
         for person in people[:number]:
-            each.query(f"star_{person}", SHAPES["star"].format(person))
-            each.query(f"optional_{person}", SHAPES["optional"].format(person))
+            numbered.query(f"star_{person}", SHAPES["star"].format(person))
+            numbered.query(f"optional_{person}", SHAPES["optional"].format(person))
         statements.clear()
-        each.maintain()
+        numbered.maintain()
         initial.append((statements["statements"], statements["tables"], statements["commits"]))
-        each.change("A " + knows(people[0], "b"), "A " + knows(people[1], "b"))
+        numbered.change("A " + knows(people[0], "b"), "A " + knows(people[1], "b"))
         statements.clear()
-        assert Counter(each.maintain().modes.values())["incremental"] == 4
+        assert Counter(numbered.maintain().modes.values())["incremental"] == 4
         later.append((statements["statements"], statements["tables"], statements["commits"]))
     assert [commits for *_, commits in initial] == [4, 20, 200]
     assert len({counts[:2] for counts in initial}) == 1
@@ -259,9 +259,9 @@ def test_many_new_rows_are_written_by_condition(
     monkeypatch.setattr(Engine, "fetch_few", lambda *_: None)
     other.maintain()
     assert stored(other) == stored(project)
-    for each in (project, other):
-        ingest_change_sets(each, LATER)
-        each.maintain()
+    for side in (project, other):
+        ingest_change_sets(side, LATER)
+        side.maintain()
     assert stored(other) == stored(project)
 
 
@@ -301,5 +301,5 @@ def test_spark_alone_stores_what_the_driver_stores(
         other.maintain(spark)
         assert stored(other) == stored(project)
         other.configure()
-        for each in (project, other):
-            each.change(*LATER[0], "A " + knows("d", "a"))
+        for side in (project, other):
+            side.change(*LATER[0], "A " + knows("d", "a"))

@@ -46,12 +46,12 @@ class Paused:
 @pytest.fixture
 def paused(monkeypatch: pytest.MonkeyPatch) -> Paused:
     """Pauses at checkpoints; every claim can be taken over at once."""
-    found, original = Paused(), commit.checkpoint
+    interrupted, original = Paused(), commit.checkpoint
     for module in [*sys.modules.values()]:
         if getattr(module, "checkpoint", None) is original:
-            monkeypatch.setattr(module, "checkpoint", found.checkpoint)
+            monkeypatch.setattr(module, "checkpoint", interrupted.checkpoint)
     monkeypatch.setattr(claims, "_is_active", lambda *_: False)
-    return found
+    return interrupted
 
 
 @pytest.fixture(scope="module")

@@ -25,9 +25,9 @@ def mode_after(lake: HandMadeLake, reason: str) -> str:
     lake.ingest(1)
     lake.maintain("q", [(1, 1, "<http://a/s>")], mode="initial")
     tables = open_lake(lake.settings)
-    found = tables.last_metadata("embeddings/q", job="maintain")
-    assert found is not None
-    version, maintained = found
+    last = tables.last_metadata("embeddings/q", job="maintain")
+    assert last is not None
+    version, maintained = last
     verdict = LedgerRow(
         "v",
         "validate",

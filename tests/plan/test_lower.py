@@ -87,10 +87,10 @@ def test_from_replaces_the_default_graph() -> None:
 
 def test_every_pattern_is_looked_up_from_every_other() -> None:
     made = plan("SELECT * { ?x :p ?y . ?y :q ?z . ?z :r ?w }")
-    found = lookups(made.components)
-    reached = {(one.seed.shape.predicate, one.shape.predicate) for one in found}
-    assert len(reached) == len(found) == 6
-    assert [one.depth for one in found] == sorted(one.depth for one in found)
+    order = lookups(made.components)
+    reached = {(one.seed.shape.predicate, one.shape.predicate) for one in order}
+    assert len(reached) == len(order) == 6
+    assert [one.depth for one in order] == sorted(one.depth for one in order)
 
 
 def test_queries_with_common_patterns_share_lookups() -> None:

@@ -30,12 +30,12 @@ def constants(text: str) -> tuple[str, ...]:
 @settings(max_examples=200, deadline=None)
 def test_the_constants_in_their_places_give_the_plan_again(text: str) -> None:
     made = plan(text)
-    general, found = parameterized(made)
-    again = with_constants(general, found)
+    general, in_order = parameterized(made)
+    again = with_constants(general, in_order)
     assert again == made
     assert plan_fingerprint(again) == plan_fingerprint(made)
-    assert len(set(found)) == len(found)
-    assert not any(map(is_parameter, found))
+    assert len(set(in_order)) == len(in_order)
+    assert not any(map(is_parameter, in_order))
     # The same nodes are equal, so that the same ones are stored under the same ids.
     assert [*general.ids.values()] == [*made.ids.values()]
     assert [general.ids[n] for n in general.stored] == [made.ids[n] for n in made.stored]
@@ -47,11 +47,11 @@ def test_other_constants_of_the_same_kinds_give_the_same_shape(
     text: str, data: st.DataObject
 ) -> None:
     made = plan(text)
-    general, found = parameterized(made)
-    order = data.draw(st.permutations(range(len(found))))
+    general, in_order = parameterized(made)
+    order = data.draw(st.permutations(range(len(in_order))))
     others = [
         f"<urn:other{i}>" if term.startswith("<") else f'"other {i}"'
-        for i, term in zip(order, found, strict=True)
+        for i, term in zip(order, in_order, strict=True)
     ]
     changed = with_constants(general, others)
     assert shape(changed) == shape(made)

@@ -90,8 +90,8 @@ def test_the_fingerprint_of_an_existing_plan_does_not_change(name: str) -> None:
 
 def test_the_pinned_plans_have_every_kind_of_node() -> None:
     plans = [lower(translate(text), allow_product=True) for text, _ in STORED.values()]
-    found = {type(node) for plan in plans for node in walk(plan.root)}
-    assert found == {*get_args(PlanNode)}
+    kinds = {type(node) for plan in plans for node in walk(plan.root)}
+    assert kinds == {*get_args(PlanNode)}
 
 
 def test_a_value_that_no_plan_holds_has_no_stored_form() -> None:

@@ -107,9 +107,9 @@ def test_a_scope_is_a_window_or_graphs() -> None:
     assert _W.name == "the window <u:w>"
     assert not _W.is_merge
     assert len({_W, _V, Scope()}) == 3
-    for graphs, each in ((("<u:g>",), False), (None, True)):
+    for graphs, by_graph in ((("<u:g>",), False), (None, True)):
         with pytest.raises(ValueError, match="a window or some graphs"):
-            Scope(graphs, each, "<u:w>")
+            Scope(graphs, by_graph, "<u:w>")
 
 
 def _products(root: PlanNode) -> list[PlanNode]:

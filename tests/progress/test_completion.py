@@ -33,8 +33,8 @@ def read(lake: HandMadeLake) -> Completion:
 
 def verdict(lake: HandMadeLake, number: int, *, success: bool) -> None:
     """The ledger rows of a validation of `q` and of the graph up to the newest epoch."""
-    found = read(lake).maintained("q")
-    assert found is not None
+    maintained = read(lake).maintained("q")
+    assert maintained is not None
     status = SUCCEEDED if success else FAILED
     (backlog,) = read(lake).backlog(["q"])
     about = LedgerRow(
@@ -46,8 +46,8 @@ def verdict(lake: HandMadeLake, number: int, *, success: bool) -> None:
         reason=None if success else "ask_has_one_row (1 rows)",
         from_epoch=backlog.from_epoch,
         to_epoch=backlog.to_epoch,
-        table_version=found.version,
-        checked_run=found.metadata.run_id,
+        table_version=maintained.version,
+        checked_run=maintained.metadata.run_id,
     )
     graph = LedgerRow("v", "validate", number, status, to_epoch=lake.epochs if success else 0)
     record(open_lake(lake.settings), [about, graph])
@@ -68,10 +68,10 @@ def publish(lake: HandMadeLake, backlog: Backlog) -> None:
 
 
 def test_of_an_empty_lake_nothing_is_complete(lake: HandMadeLake) -> None:
-    found = read(lake)
-    assert (found.head, found.graph_validated_to, found.graph_failure) == (0, 0, None)
-    assert (found.maintained("q"), found.published("q")) == (None, None)
-    assert (found.backlog(["q"]), found.verdicts, found.last_maintenance) == ((), {}, {})
+    empty = read(lake)
+    assert (empty.head, empty.graph_validated_to, empty.graph_failure) == (0, 0, None)
+    assert (empty.maintained("q"), empty.published("q")) == (None, None)
+    assert (empty.backlog(["q"]), empty.verdicts, empty.last_maintenance) == ((), {}, {})
 
 
 def test_the_newest_epoch_is_that_of_all_files(lake: HandMadeLake) -> None:
@@ -97,7 +97,7 @@ def test_transactions_come_in_order_and_only_those_after_an_epoch(lake: HandMade
     for epochs in (2, 3):
         lake.ingest(epochs)
     tables = open_lake(lake.settings)
-    assert [each.epoch for each in epochs_after(tables, 1)] == [2, 3, 4, 5]
+    assert [transaction.epoch for transaction in epochs_after(tables, 1)] == [2, 3, 4, 5]
     assert epochs_after(tables, 5) == ()
 
 
@@ -108,9 +108,9 @@ def test_epochs_that_did_not_touch_a_query_move_its_watermark(lake: HandMadeLake
         before = lake.epochs
         lake.ingest(2)
         lake.leave_untouched("q", before)
-    found = read(lake).maintained("q")
-    assert found is not None
-    assert (found.epoch, found.metadata.watermark) == (8, 2)
+    maintained = read(lake).maintained("q")
+    assert maintained is not None
+    assert (maintained.epoch, maintained.metadata.watermark) == (8, 2)
 
 
 def test_a_range_that_starts_behind_the_watermark_does_not_move_it(lake: HandMadeLake) -> None:
@@ -118,9 +118,9 @@ def test_a_range_that_starts_behind_the_watermark_does_not_move_it(lake: HandMad
     lake.maintain("q", [(1, 1, A, B)], mode="initial")
     lake.ingest(4)
     lake.leave_untouched("q", 4)
-    found = read(lake).maintained("q")
-    assert found is not None
-    assert found.epoch == 2
+    maintained = read(lake).maintained("q")
+    assert maintained is not None
+    assert maintained.epoch == 2
 
 
 def test_a_query_that_was_dropped_and_comes_back_starts_at_its_own_commit(
@@ -134,16 +134,16 @@ def test_a_query_that_was_dropped_and_comes_back_starts_at_its_own_commit(
     assert read(lake).maintained("q") is None
     lake.ingest(1)
     lake.maintain("q", [(5, 1, A, B)], base=5, mode="initial")
-    found = read(lake).maintained("q")
-    assert found is not None
-    assert (found.epoch, found.metadata.base) == (5, 5)
+    maintained = read(lake).maintained("q")
+    assert maintained is not None
+    assert (maintained.epoch, maintained.metadata.base) == (5, 5)
 
 
 def known_to_the_ledger(lake: HandMadeLake, number: int) -> None:
     """Let a run of maintain end with the newest commit of `q`."""
-    found = open_lake(lake.settings).last_metadata("embeddings/q")
-    assert found is not None
-    version, metadata = found
+    last = open_lake(lake.settings).last_metadata("embeddings/q")
+    assert last is not None
+    version, metadata = last
     row = LedgerRow("m", "maintain", number, SUCCEEDED, "q", to_epoch=metadata.watermark)
     known = replace(row, table_version=version, commit_metadata=metadata.to_json())
     record(open_lake(lake.settings), [known])
@@ -155,9 +155,9 @@ def test_a_commit_of_a_run_that_died_before_the_ledger_counts(lake: HandMadeLake
     known_to_the_ledger(lake, 1)
     lake.ingest(1)
     lake.maintain("q", [(3, 1, A, C)])
-    found = read(lake).maintained("q")
-    assert found is not None
-    assert (found.epoch, found.version) == (3, 2)
+    maintained = read(lake).maintained("q")
+    assert maintained is not None
+    assert (maintained.epoch, maintained.version) == (3, 2)
 
 
 def test_a_table_that_was_created_again_is_not_the_one_that_the_ledger_knows(
@@ -170,9 +170,9 @@ def test_a_table_that_was_created_again_is_not_the_one_that_the_ledger_knows(
     open_lake(lake.settings).remove("embeddings/q")
     lake.ingest(1)
     lake.maintain("q", [(2, 1, A, B)], base=2, mode="initial")
-    found = read(lake).maintained("q")
-    assert found is not None
-    assert (found.epoch, found.metadata.base) == (2, 2)
+    maintained = read(lake).maintained("q")
+    assert maintained is not None
+    assert (maintained.epoch, maintained.metadata.base) == (2, 2)
 
 
 def test_the_backlog_is_what_lies_between_the_two_tables(lake: HandMadeLake) -> None:
@@ -234,9 +234,9 @@ def test_the_last_verdict_counts_and_concerns_one_commit_and_one_range(lake: Han
     lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
     verdict(lake, 1, success=False)
     (backlog,) = read(lake).backlog(["q"])
-    found = read(lake).verdicts["q"]
-    assert (found.success, found.is_about(backlog)) == (False, True)
-    assert found.reason == "ask_has_one_row (1 rows)"
+    last = read(lake).verdicts["q"]
+    assert (last.success, last.is_about(backlog)) == (False, True)
+    assert last.reason == "ask_has_one_row (1 rows)"
     assert read(lake).graph_validated_to == 0
     verdict(lake, 2, success=True)
     assert read(lake).verdicts["q"].success
@@ -317,11 +317,11 @@ def test_one_completion_reads_the_ledger_once_and_each_watermark_once(
             return _called(*arguments)  # type: ignore[operator]
 
         monkeypatch.setattr(completion, name, counted)
-    found = read(lake)
+    progress = read(lake)
     for _ in range(2):
-        assert len(found.backlog(["q"])) == 1
-        assert found.verdicts == {}
-        assert found.maintained("q") is not None
+        assert len(progress.backlog(["q"])) == 1
+        assert progress.verdicts == {}
+        assert progress.maintained("q") is not None
     assert sorted(calls) == ["read_ledger", "watermark", "watermark"]
 
 
@@ -330,9 +330,9 @@ def test_a_foreign_commit_on_top_does_not_hide_a_watermark(lake: HandMadeLake) -
     lake.maintain("q", [(1, 1, A, B)], base=1, mode="initial")
     table = open_lake(lake.settings).existing("embeddings/q")
     write_deltalake(table, table.to_pyarrow_table().slice(0, 0), mode="append")
-    found = read(lake).maintained("q")
-    assert found is not None
-    assert (found.epoch, found.snapshot) == (1, found.version + 1)
+    maintained = read(lake).maintained("q")
+    assert maintained is not None
+    assert (maintained.epoch, maintained.snapshot) == (1, maintained.version + 1)
 
 
 def test_the_quads_of_the_graph_are_those_inserted_without_those_deleted(

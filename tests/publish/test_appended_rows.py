@@ -37,10 +37,10 @@ def test_every_row_is_cut_out_for_its_query(seed: int) -> None:
         for number in range(chance.randint(1, 30))
     ]
     of_all = pa.table({name: [row[name] for row in rows] for name in ("query", "epoch", "weight")})
-    found = by_query(of_all)
+    tables = by_query(of_all)
     for query in QUERIES:
         own = [row for row in rows if row["query"] == query]
-        assert sorted(found[query].to_pylist(), key=repr) == sorted(own, key=repr)
+        assert sorted(tables[query].to_pylist(), key=repr) == sorted(own, key=repr)
 
 
 def test_where_there_are_no_rows_no_query_has_any() -> None:
@@ -67,12 +67,12 @@ def test_queries_that_are_read_together_have_their_own_rows_of_the_range(
         make_rows_of_many(engine, "rows", items, "times")
         rows_of_all = engine.fetch_few("rows", engine.count("rows"))
     assert rows_of_all is not None
-    found = by_query(rows_of_all)
+    tables = by_query(rows_of_all)
     for number, item in enumerate(items):
         expected = [
             {"y": None, "x": f'"{item.query}"', "epoch": epoch, "weight": 1 + number}
             for epoch in range(1, 6)
             if epoch > item.from_epoch
         ]
-        part = named(found[item.query], item, ("y", "x")).drop_columns(["event_time"])
+        part = named(tables[item.query], item, ("y", "x")).drop_columns(["event_time"])
         assert part.to_pylist() == expected, item.query

@@ -79,8 +79,8 @@ def table(lake: HandMadeLake, query: str = "q") -> DeltaTable:
 
 
 def rows(lake: HandMadeLake, query: str = "q") -> list[dict[str, Any]]:
-    found = table(lake, query).to_pyarrow_table().to_pylist()
-    return sorted(found, key=repr)
+    current = table(lake, query).to_pyarrow_table().to_pylist()
+    return sorted(current, key=repr)
 
 
 def types(lake: HandMadeLake) -> Mapping[str, str]:

@@ -61,9 +61,9 @@ def event_times(lake: HandMadeLake, query: str) -> Mapping[int, object]:
 
 
 def metadata(lake: HandMadeLake, query: str) -> tuple[int, Any]:
-    found = open_lake(lake.settings).last_metadata(f"answers/{query}")
-    assert found is not None
-    return found[1].watermark, found[1].extra["rows"]
+    last = open_lake(lake.settings).last_metadata(f"answers/{query}")
+    assert last is not None
+    return last[1].watermark, last[1].extra["rows"]
 
 
 def test_answers_of_which_none_has_a_row_are_published_together(lake: HandMadeLake) -> None:
@@ -268,9 +268,9 @@ def test_an_epoch_that_touches_nothing_moves_the_watermark_without_a_commit(
     lake.leave_untouched("q", 1)
     validate(lake)
     publish(lake)
-    found = Completion.read(open_lake(lake.settings)).published("q")
-    assert found is not None
-    assert (found.epoch, open_lake(lake.settings).version("answers/q")) == (2, version)
+    published = Completion.read(open_lake(lake.settings)).published("q")
+    assert published is not None
+    assert (published.epoch, open_lake(lake.settings).version("answers/q")) == (2, version)
 
 
 def test_running_again_commits_nothing(lake: HandMadeLake) -> None:

@@ -35,9 +35,9 @@ A, B, C = "<http://a/a>", '"b"@en', "_:c"
 
 
 def watermark(lake: HandMadeLake, query: str) -> int:
-    found = Completion.read(open_lake(lake.settings)).published(query)
-    assert found is not None
-    return found.epoch
+    published = Completion.read(open_lake(lake.settings)).published(query)
+    assert published is not None
+    return published.epoch
 
 
 def run(lake: HandMadeLake, session: Spark = no_spark, run_id: str = "r") -> None:
@@ -265,9 +265,9 @@ def test_a_wrong_quad_holds_back_every_query(lake: HandMadeLake) -> None:
     with pytest.raises(QualityError, match="2 answers held back"):
         call(publish_answers, lake.settings, "r2")
     assert [watermark(lake, name) for name in ("touched", "untouched")] == [1, 1]
-    found = statuses_of(lake.settings)
-    assert [status.state for status in found] == ["held", "held"]
-    assert "the graph: weight_is_a_sign" in (found[0].reason or "")
+    statuses = statuses_of(lake.settings)
+    assert [status.state for status in statuses] == ["held", "held"]
+    assert "the graph: weight_is_a_sign" in (statuses[0].reason or "")
 
 
 @pytest.mark.parametrize("weight", [1, 2])
@@ -297,8 +297,8 @@ def test_a_query_is_not_held_by_a_failure_of_another(lake: HandMadeLake) -> None
         call(validate_answers, lake.settings, "r2")
     lake.ingest(1)
     lake.maintain("good", [(3, 1, B, C)], base=1)
-    found = {status.query: status.state for status in statuses_of(lake.settings)}
-    assert found == {"good": "behind", "bad": "held"}
+    states = {status.query: status.state for status in statuses_of(lake.settings)}
+    assert states == {"good": "behind", "bad": "held"}
 
 
 def test_rows_that_came_after_the_check_are_not_published(lake: HandMadeLake) -> None:
@@ -488,7 +488,7 @@ def test_the_published_log_sums_to_the_answer_over_random_histories(
 
 
 def published_state(lake: HandMadeLake) -> Counter[tuple[Any, ...]]:
-    found: Counter[tuple[Any, ...]] = Counter()
+    state: Counter[tuple[Any, ...]] = Counter()
     for row in lake.rows("answers/q"):
-        found[(row["s"], row["o"])] += row["weight"]
-    return +found
+        state[(row["s"], row["o"])] += row["weight"]
+    return +state

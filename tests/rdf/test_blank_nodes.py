@@ -46,9 +46,9 @@ def renamed(quads: list[Quad], seed: int) -> list[Quad]:
 
 def dataset(quads: set[Quad] | list[Quad]) -> pyoxigraph.Dataset:
     text = "".join(f"{s} {p} {o} {g} .\n" for g, s, p, o in quads)
-    found = pyoxigraph.Dataset(pyoxigraph.parse(text.encode(), pyoxigraph.RdfFormat.N_QUADS))
-    found.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
-    return found
+    canonical = pyoxigraph.Dataset(pyoxigraph.parse(text.encode(), pyoxigraph.RdfFormat.N_QUADS))
+    canonical.canonicalize(pyoxigraph.CanonicalizationAlgorithm.RDFC_1_0)
+    return canonical
 
 
 def points_into_a_cycle(quads: list[Quad]) -> bool:

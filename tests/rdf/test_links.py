@@ -11,14 +11,14 @@ from weir.rdf.files import list_files
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    found = tmp_path / "source"
-    (found / "a/b").mkdir(parents=True)
-    (found / "a/b/1.nt").write_text("")
-    (found / ".hidden").mkdir()
-    (found / ".hidden/2.nt").write_text("")
+    source = tmp_path / "source"
+    (source / "a/b").mkdir(parents=True)
+    (source / "a/b/1.nt").write_text("")
+    (source / ".hidden").mkdir()
+    (source / ".hidden/2.nt").write_text("")
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside/3.nt").write_text("")
-    return found
+    return source
 
 
 def listed(folder: Path) -> dict[str, str | None]:
@@ -30,25 +30,25 @@ def listed(folder: Path) -> dict[str, str | None]:
 )
 def test_a_link_that_leaves_the_folder_is_refused(folder: Path, target: str) -> None:
     (folder / "link.nt").symlink_to(target)
-    found = listed(folder)
-    assert found.keys() == {"a/b/1.nt", "link.nt"}
-    assert "leaves the folder" in str(found["link.nt"])
+    files = listed(folder)
+    assert files.keys() == {"a/b/1.nt", "link.nt"}
+    assert "leaves the folder" in str(files["link.nt"])
 
 
 @pytest.mark.parametrize("target", [".", "..", "../..", "../../a", "link"])
 def test_a_link_that_makes_a_cycle_is_refused(folder: Path, target: str) -> None:
     (folder / "a/b/link").symlink_to(target)
-    found = listed(folder)
-    assert found.keys() == {"a/b/1.nt", "a/b/link"}
-    assert "makes a cycle" in str(found["a/b/link"])
+    files = listed(folder)
+    assert files.keys() == {"a/b/1.nt", "a/b/link"}
+    assert "makes a cycle" in str(files["a/b/link"])
 
 
 def test_two_links_that_make_a_cycle_end(folder: Path) -> None:
     (folder / "c").mkdir()
     (folder / "a/x").symlink_to("../c")
     (folder / "c/y").symlink_to("../a")
-    found = listed(folder)
-    assert {name: bool(reason) for name, reason in found.items()} == {
+    files = listed(folder)
+    assert {name: bool(reason) for name, reason in files.items()} == {
         "a/b/1.nt": False,
         "a/x/y": True,
         "c/y/b/1.nt": False,

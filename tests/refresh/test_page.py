@@ -57,10 +57,10 @@ def test_the_page_has_every_part_and_loads_nothing(tables: RemoteTables) -> None
     file = write_page(tables.settings, current_states(tables.settings, now), now)
     assert file == str(tables.folder / "lake" / PAGE)
     text = Path(file).read_text()
-    found = _Elements()
-    found.feed(text)
-    assert found.names & {"script", "img", "link", "iframe", "object", "image"} == set()
-    assert found.addresses == []
+    elements = _Elements()
+    elements.feed(text)
+    assert elements.names & {"script", "img", "link", "iframe", "object", "image"} == set()
+    assert elements.addresses == []
     assert "url(" not in text
     titles = ("Age over time", "(CCDF)", "Budget and staleness", "Outcomes", "Heat map of age")
     assert all(title in text for title in titles)
@@ -72,10 +72,10 @@ def test_the_page_has_every_part_and_loads_nothing(tables: RemoteTables) -> None
 def test_the_stalest_keys_are_listed_oldest_first(tables: RemoteTables) -> None:
     tables.refresh(dict.fromkeys("abc", ('"1"',)))
     tables.refresh({"b": ('"1"',), "d": None})
-    found = history(tables)
-    keys = [re.sub(r"[^a-d]", "", row["key"].removeprefix('["<urn:')) for row in found.stalest]
+    shown = history(tables)
+    keys = [re.sub(r"[^a-d]", "", row["key"].removeprefix('["<urn:')) for row in shown.stalest]
     assert keys == ["d", "a", "c", "b"]
-    assert [row["age"] for row in found.stalest] == [None, 660.0, 656.0, 60.0]
+    assert [row["age"] for row in shown.stalest] == [None, 660.0, 656.0, 60.0]
 
 
 def test_a_key_that_is_no_candidate_any_more_is_left_out(tables: RemoteTables) -> None:
@@ -88,12 +88,12 @@ def test_a_key_that_is_no_candidate_any_more_is_left_out(tables: RemoteTables) -
 def test_ages_are_quantiles_and_cells_of_all_keys(tables: RemoteTables) -> None:
     tables.refresh(dict.fromkeys("abcd", ('"1"',)))
     tables.refresh({"a": ('"1"',)})
-    found = history(tables)
-    assert (found.quantiles[0], found.quantiles[-1]) == (60.0, 658.0)
-    assert [*found.quantiles] == sorted(found.quantiles)
+    shown = history(tables)
+    assert (shown.quantiles[0], shown.quantiles[-1]) == (60.0, 658.0)
+    assert [*shown.quantiles] == sorted(shown.quantiles)
     by_time = [
-        sum(cell["keys"] for cell in found.cells if cell["place"] == place)
-        for place in range(len(found.times))
+        sum(cell["keys"] for cell in shown.cells if cell["place"] == place)
+        for place in range(len(shown.times))
     ]
     # At the instant of an evaluation, of the keys that it asks for only the first was answered.
     assert by_time == [1, 4, 4]
@@ -108,9 +108,9 @@ def test_the_page_has_a_bounded_number_of_evaluations_and_keys(tables: RemoteTab
     ]
     write(open_lake(tables.settings), FRESHNESS, more, Metadata("r", "refresh:wd", 0))
     tables.rounds = EVALUATIONS + 49
-    found = history(tables)
-    assert len(found.evaluations) == EVALUATIONS
-    assert found.evaluations[-1]["evaluation"] == tables.evaluation(EVALUATIONS + 49)
+    shown = history(tables)
+    assert len(shown.evaluations) == EVALUATIONS
+    assert shown.evaluations[-1]["evaluation"] == tables.evaluation(EVALUATIONS + 49)
     tables.rounds = 1
     assert len(history(tables).stalest) == STALEST
 

@@ -39,10 +39,10 @@ def block_of(text: str) -> Block:
 
 
 def solutions(store: ox.Store, query: str) -> list[dict[str, str]]:
-    found = store.query(query)
-    assert isinstance(found, ox.QuerySolutions)
-    names = [each.value for each in found.variables]
-    return [{n: str(row[n]) for n in names if row[n] is not None} for row in found]
+    result = store.query(query)
+    assert isinstance(result, ox.QuerySolutions)
+    names = [variable.value for variable in result.variables]
+    return [{n: str(row[n]) for n in names if row[n] is not None} for row in result]
 
 
 @pytest.mark.parametrize("text", BLOCKS)
@@ -56,13 +56,15 @@ def test_a_question_gives_the_mappings_of_the_block_with_its_keys(text: str) -> 
             s, p, o = rng.choice(NODES[:4]), rng.choice(("<u:p>", "<u:q>")), rng.choice(NODES)
             store.update(f"INSERT DATA {{ {s} {p} {o} }}")
         keys: list[Key] = [(node,) for node in rng.sample(NODES, rng.randint(1, 4))]
-        found = answers_by_key(block, keys, solutions(store, question(block, keys, 1000)))
+        answers = answers_by_key(block, keys, solutions(store, question(block, keys, 1000)))
         everything = solutions(store, f"SELECT * {{ {{ {block.text} }} }}")
         for key in keys:
             expected = Counter(
-                tuple(sorted(each.items())) for each in everything if each["x"] == key[0]
+                tuple(sorted(solution.items()))
+                for solution in everything
+                if solution["x"] == key[0]
             )
-            assert found[key].rows == dict(expected)
+            assert answers[key].rows == dict(expected)
 
 
 def test_a_block_without_a_key_is_asked_for_as_a_whole() -> None:

@@ -41,7 +41,7 @@ class Memory:
 
     def reserve(self, sent: Sequence[Sent]) -> None:
         self.step()
-        self.rows += [Entry(each.request_id, "reserved", each.most) for each in sent]
+        self.rows += [Entry(request.request_id, "reserved", request.most) for request in sent]
         self.step()
 
     def settle(self, ended: Sequence[tuple[Sent, Fetched | None]]) -> None:
@@ -86,11 +86,11 @@ class Remote:
             for subject, size in self.sizes.items()
             for i in range(size)
         )
-        found = store.query(query)
-        assert isinstance(found, ox.QuerySolutions)
-        names = [each.value for each in found.variables]
+        result = store.query(query)
+        assert isinstance(result, ox.QuerySolutions)
+        names = [variable.value for variable in result.variables]
         solutions: list[Solution] = [
-            {n: str(row[n]) for n in names if row[n] is not None} for row in found
+            {n: str(row[n]) for n in names if row[n] is not None} for row in result
         ]
         assert len(solutions) <= bindings
         return Fetched(solutions, took)
@@ -122,8 +122,8 @@ def keys_of(*subjects: str) -> list[Elected]:
 def sizes(asked: Asked) -> dict[str, int | str]:
     """By subject the number of its mappings, or why there are none."""
     return {
-        each.key[0][1:-1]: each.status if each.answer is None else each.answer.size
-        for each in asked.outcomes
+        outcome.key[0][1:-1]: outcome.status if outcome.answer is None else outcome.answer.size
+        for outcome in asked.outcomes
     }
 
 
@@ -145,8 +145,8 @@ def test_a_key_does_not_get_the_mappings_of_one_that_the_remote_takes_for_it() -
     asking_ = asking(Remote({}), Memory())
     asking_.fetch = normalizing
     asked = asking_.ask([Elected(BLOCK, (padded,)), Elected(BLOCK, (one,))])
-    found = {each.key: each.answer and each.answer.size for each in asked.outcomes}
-    assert found == {(padded,): None, (one,): 1}
+    answered = {outcome.key: outcome.answer and outcome.answer.size for outcome in asked.outcomes}
+    assert answered == {(padded,): None, (one,): 1}
 
 
 def test_an_answer_that_was_cut_off_is_divided_until_one_key_is_too_large() -> None:
@@ -251,13 +251,13 @@ def test_keys_that_the_budget_does_not_try_again_have_failed() -> None:
     remote = Remote({}, [Failure("server_error", "500", 500)])
     asked = asking(remote, Memory(), replace(PLENTY, requests=1)).ask(keys_of("u:a", "u:b"))
     assert (asked.stop, sizes(asked)) == ("budget", {"u:a": "failed", "u:b": "failed"})
-    assert {each.request_id for each in asked.outcomes} == {"r0"}
+    assert {outcome.request_id for outcome in asked.outcomes} == {"r0"}
 
 
 def test_keys_that_failed_before_are_asked_for_apart_and_in_smaller_batches() -> None:
     elected = [
-        replace(each, failures=i % 2)
-        for i, each in enumerate(keys_of(*(f"u:{each}" for each in "abcdefgh")))
+        replace(key, failures=i % 2)
+        for i, key in enumerate(keys_of(*(f"u:{name}" for name in "abcdefgh")))
     ]
     remote = Remote({})
     asking(remote, Memory(), batch_keys=16).ask(elected)
@@ -273,7 +273,7 @@ def test_random_evaluations_with_failures_and_kills_are_right_and_within_budget(
     for seed in seeds:
         rng = random.Random(seed)
         subjects = [f"u:{i}" for i in range(rng.randint(1, 12))]
-        truth = {each: rng.choice((0, 1, 2, 3, 9)) for each in subjects}
+        truth = {subject: rng.choice((0, 1, 2, 3, 9)) for subject in subjects}
         kinds: tuple[FailureKind, ...] = ("connection_lost", "not_results", "client_error")
         failures = [
             Failure(rng.choice(kinds), "bad") if rng.random() < 0.25 else None for _ in range(40)
@@ -295,11 +295,11 @@ def test_random_evaluations_with_failures_and_kills_are_right_and_within_budget(
         assert slack.covers(spent(store.rows)), seed
         assert asked is not None
         stops[asked.stop] += 1
-        for subject, found in sizes(asked).items():
-            if found == "too_large":
+        for subject, size in sizes(asked).items():
+            if size == "too_large":
                 assert truth[subject] > 3, seed
-            elif found != "failed":
-                assert found == truth[subject], seed
+            elif size != "failed":
+                assert size == truth[subject], seed
         if asked.stop == "done":
             assert len(asked.outcomes) == len(subjects), seed
     assert len(seeds) < 100 or min(stops["done"], stops["budget"]) > len(seeds) / 8

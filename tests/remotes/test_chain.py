@@ -50,10 +50,10 @@ def quad(subject: str, predicate: str, value: str | int) -> ox.Quad:
 def change(rng: random.Random, store: ox.Store, predicates: tuple[str, ...]) -> list[str]:
     """Change some quads of a store; returns the lines of a patch."""
     lines = []
-    for each in sorted(store, key=str):
+    for present in sorted(store, key=str):
         if rng.random() < 0.25:
-            store.remove(each)
-            lines.append(f"D {each.triple} .")
+            store.remove(present)
+            lines.append(f"D {present.triple} .")
     for _ in range(rng.randint(1, 6)):
         predicate = rng.choice(predicates)
         value = rng.randint(0, 7) if predicate == Q else rng.choice(NODES)

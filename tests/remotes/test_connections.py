@@ -20,8 +20,8 @@ SECRET = "s3cret"
     ],
 )
 def test_a_connection_is_a_uri_or_json(value: str, header: str) -> None:
-    found = credentials_of("wd", {"AIRFLOW_CONN_WD": value})
-    assert found.authorization("wd").reveal() == header
+    credentials = credentials_of("wd", {"AIRFLOW_CONN_WD": value})
+    assert credentials.authorization("wd").reveal() == header
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def fetcher(url: str) -> DocumentFetcher:
 
 def solutions(fetched: Fetched) -> list[dict[str, str]]:
     assert not isinstance(fetched.result, Failure), fetched.result
-    return [dict(each) for each in fetched.result]
+    return [dict(solution) for solution in fetched.result]
 
 
 def test_a_document_is_fetched_once_and_answers_each_query() -> None:

@@ -89,8 +89,8 @@ def test_an_epoch_is_at_the_instant_of_its_evaluation(tmp_path: Path) -> None:
     project.remote.set("http://x/a", POPULATION, 7)
     project.refresh()
     project.stages("ingest")
-    found = {row["position"]: row["event_time"] for row in project.table("transactions")}
-    assert (found["1"], found["2"]) == (START, START + EVERY)
+    instants = {row["position"]: row["event_time"] for row in project.table("transactions")}
+    assert (instants["1"], instants["2"]) == (START, START + EVERY)
 
 
 def test_rounds_that_were_not_ingested_yet_are_ingested_together(tmp_path: Path) -> None:
@@ -100,11 +100,11 @@ def test_rounds_that_were_not_ingested_yet_are_ingested_together(tmp_path: Path)
         project.remote.set("http://x/a", POPULATION, number // 2)
         project.refresh()
     project.stages("ingest")
-    found = [row["position"] for row in project.table("transactions") if row["source"] == "wd"]
+    positions = [row["position"] for row in project.table("transactions") if row["source"] == "wd"]
     changed = {
         str(row["round"]) for row in project.table("replicas/wd") if row["part"] == "mapping"
     }
-    assert sorted(found) == sorted(changed)
+    assert sorted(positions) == sorted(changed)
     assert len(changed) > 3
 
 

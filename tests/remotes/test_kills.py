@@ -61,19 +61,19 @@ _COUNTS = (
 
 def killed(folder: Path, step: Step, passed: int, rng: random.Random) -> set[str]:
     """Play a step in processes that die; returns the checkpoints at which they did."""
-    found = set()
+    points = set()
     late = 1.0
     for number in (passed, *(rng.randrange(12) for _ in range(rng.choice((0, 0, 1, 2))))):
         point = killed_after(refresh, folder, step, late, passed=number)
         late += 20.0
         if point is not None:
-            found.add(point)
+            points.add(point)
     refresh(folder, step, late)
     point = killed_after(ingest, folder, passed=passed % 16)
     if point is not None:
-        found.add(point)
+        points.add(point)
     ingest(folder)
-    return found
+    return points
 
 
 def prepare(folder: Path, step: Step) -> None:
@@ -87,7 +87,7 @@ def prepare(folder: Path, step: Step) -> None:
 def contents(folder: Path) -> dict[str, list[Any]]:
     """What the tables say, without ids and times of the clock."""
     project = ReplicaProject(folder)
-    found: dict[str, list[Any]] = {
+    tables: dict[str, list[Any]] = {
         "inbox": [
             {name: value for name, value in row.items() if name not in _TIMES}
             for row in project.table("replicas/wd")
@@ -100,13 +100,13 @@ def contents(folder: Path) -> dict[str, list[Any]]:
     }
     for name in ("quads", *(f"answers/{name}" for name in QUERIES)):
         # An epoch of a file is dated by the clock; those of the remote are above.
-        found[name] = [
+        tables[name] = [
             {column: value for column, value in row.items() if column != "event_time"}
             for row in project.table(name)
         ]
     return {
         name: sorted(rows, key=lambda row: json.dumps(row, default=str, sort_keys=True))
-        for name, rows in found.items()
+        for name, rows in tables.items()
     }
 
 
@@ -205,12 +205,12 @@ def test_runs_that_are_killed_at_any_checkpoint_leave_what_unbroken_ones_leave(
     points: set[str] = set()
     for seed in seeds:
         broken, whole = tmp_path / f"broken{seed}", tmp_path / f"whole{seed}"
-        for each in (broken, whole):
-            declared(each, budget=AMPLE)
+        for folder in (broken, whole):
+            declared(folder, budget=AMPLE)
         died = play(broken, seed, whole)
         points |= died
-        for each in (broken, whole):
-            ReplicaProject(each).run()
+        for folder in (broken, whole):
+            ReplicaProject(folder).run()
         left, expected = contents(broken), contents(whole)
         if "refresh:after:services" in died:
             left, expected = without_put_off(left, expected), without_put_off(expected, expected)

@@ -24,9 +24,9 @@ REMOTES = """remotes:
 
 
 def file(folder: Path, text: str) -> Path:
-    found = folder / "remotes.yml"
-    found.write_text(text)
-    return found
+    declaration = folder / "remotes.yml"
+    declaration.write_text(text)
+    return declaration
 
 
 def test_names_and_times_are_those_of_the_whole_declaration(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_names_and_times_are_those_of_the_whole_declaration(tmp_path: Path) -> N
         DeclaredRemote(remote.name, remote.inbox, remote.every_us, remote.connection)
         for remote in whole
     )
-    assert [each.pool for each in declared_remotes(declared)] == ["weir_wd", "weir_geo"]
+    assert [remote.pool for remote in declared_remotes(declared)] == ["weir_wd", "weir_geo"]
 
 
 def test_without_a_file_there_are_no_remotes(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_without_a_file_there_are_no_remotes(tmp_path: Path) -> None:
 
 def test_what_scheduling_does_not_need_is_not_looked_at(tmp_path: Path) -> None:
     declared = file(tmp_path, REMOTES.replace("iri:", "colour:"))
-    assert [each.name for each in declared_remotes(declared)] == ["wd", "geo"]
+    assert [remote.name for remote in declared_remotes(declared)] == ["wd", "geo"]
 
 
 @pytest.mark.parametrize(

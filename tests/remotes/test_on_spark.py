@@ -59,6 +59,6 @@ def test_spark_finds_the_rounds_that_the_driver_finds(tmp_path: Path, spark: Spa
             )
             assert not result.errors
     assert {*started} == {there}
-    found = rounds(ReplicaProject(there))
-    assert found == rounds(ReplicaProject(here))
-    assert len(found) > 9
+    of_spark = rounds(ReplicaProject(there))
+    assert of_spark == rounds(ReplicaProject(here))
+    assert len(of_spark) > 9

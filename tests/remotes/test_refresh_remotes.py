@@ -33,25 +33,25 @@ POPULATION = "http://x/population"
 
 @pytest.fixture
 def project(tmp_path: Path) -> ReplicaProject:
-    found = ReplicaProject(tmp_path)
-    found.declare_remote()
-    found.query("cities", QUERY)
+    started = ReplicaProject(tmp_path)
+    started.declare_remote()
+    started.query("cities", QUERY)
     for city, n in (("a", 1), ("b", 2), ("c", 3)):
-        found.remote.set(f"http://x/{city}", POPULATION, n)
-    found.change_set(
+        started.remote.set(f"http://x/{city}", POPULATION, n)
+    started.change_set(
         "A <http://x/u> <http://x/city> <http://x/a> .",
         "A <http://x/v> <http://x/city> <http://x/b> .",
     )
-    return found
+    return started
 
 
 def graph(**cities: str) -> ox.Store:
     """The graph in which users live in cities."""
-    found = ox.Store()
+    store = ox.Store()
     for user, city in cities.items():
         nodes = (ox.NamedNode(f"http://x/{name}") for name in (user, "city", city))
-        found.add(ox.Quad(*nodes))
-    return found
+        store.add(ox.Quad(*nodes))
+    return store
 
 
 BOTH = graph(u="a", v="b")
@@ -115,9 +115,9 @@ def test_why_a_first_answer_waits_has_the_reason_of_a_failure(project: ReplicaPr
     project.remote.failures = [Failure("client_error", "the server answered 400")]
     project.refresh()
     project.stages("validate")
-    (found,) = project.publish().publications
-    assert found.mode == "waiting"
-    assert found.reason.startswith(
+    (waiting,) = project.publish().publications
+    assert waiting.mode == "waiting"
+    assert waiting.reason.startswith(
         "2 of 2 keys of wd were never answered (one of them: the server answered 400)"
     )
 
@@ -143,8 +143,8 @@ def test_changes_after_a_first_answer_have_their_own_epochs(project: ReplicaProj
     project.change_set("D <http://x/u> <http://x/city> <http://x/a> .")
     project.change_set("D <http://x/v> <http://x/city> <http://x/b> .")
     project.run()
-    found = sorted((row["epoch"], row["weight"]) for row in project.table("answers/cities"))
-    assert found == [(2, 1), (2, 1), (3, -1), (4, -1)]
+    changes = sorted((row["epoch"], row["weight"]) for row in project.table("answers/cities"))
+    assert changes == [(2, 1), (2, 1), (3, -1), (4, -1)]
 
 
 def test_an_edited_query_keeps_its_answer_until_the_new_one_is_complete(
@@ -163,7 +163,9 @@ def test_an_edited_query_keeps_its_answer_until_the_new_one_is_complete(
     project.refresh()
     project.run()
     (row,) = [
-        each for each in project.table("answers/cities") if each["weight"] > 0 and each["area"]
+        answer
+        for answer in project.table("answers/cities")
+        if answer["weight"] > 0 and answer["area"]
     ]
     assert row["epoch"] == 3
     columns, rows = answer_at(project.settings, "cities", Moment(epoch=2), Printed(0))
@@ -283,7 +285,7 @@ def test_a_source_cannot_write_the_graph_of_a_replica(project: ReplicaProject) -
     (error,) = result.errors
     assert "reserved for what remotes answer" in str(error)
     # The replica itself is ingested.
-    assert [each.epochs for each in result.sources] == [0, 1]
+    assert [source.epochs for source in result.sources] == [0, 1]
 
 
 def test_what_refreshes_write_passes_every_check(project: ReplicaProject) -> None:

@@ -27,11 +27,13 @@ def outcome(block: Block, key: Key, rows: dict[Row, int] | None) -> KeyOutcome:
     return KeyOutcome(block, key, status, answer, NOW, NOW, "r")  # type: ignore[arg-type]
 
 
-def after(held: Held, found: tuple[KeyRound, ...]) -> Held:
+def after(held: Held, key_rounds: tuple[KeyRound, ...]) -> Held:
     """What is known after a round."""
     return held | {
-        (each.block, each.key): Known(each.rows, each.content, each.status == "suspect")
-        for each in found
+        (key_round.block, key_round.key): Known(
+            key_round.rows, key_round.content, key_round.status == "suspect"
+        )
+        for key_round in key_rounds
     }
 
 
@@ -39,11 +41,12 @@ def played(held: Held, outcomes: list[KeyOutcome]) -> tuple[KeyRound, ...]:
     return round_of(outcomes, lambda block, key: held.get((block, key), Known({})))
 
 
-def changes(found: tuple[KeyRound, ...]) -> list[tuple[bool, Quad]]:
+def changes(key_rounds: tuple[KeyRound, ...]) -> list[tuple[bool, Quad]]:
     """How the graph changes by the rows of a round."""
-    rows = round_rows(RoundOf(1, NOW, "run"), [(each, NEVER) for each in found])
+    rows = round_rows(RoundOf(1, NOW, "run"), [(key_round, NEVER) for key_round in key_rounds])
     patterns = {
-        each.pattern: RowPattern(each.remote, each.pattern, not each.certain) for each in BLOCKS
+        block.pattern: RowPattern(block.remote, block.pattern, not block.certain)
+        for block in BLOCKS
     }
     return [*changes_of(rows, patterns)]
 
@@ -64,17 +67,17 @@ def test_the_graph_has_a_node_for_each_mapping_and_multiplicity_after_any_rounds
                     some = [(("x", key[0]), row[1]) for row in rng.sample(pool, rng.randint(0, 3))]
                 rows = {row: rng.randint(1, 3) for row in some}
                 outcomes.append(outcome(block, key, None if rng.random() < 0.2 else rows))
-            found = played(held, outcomes)
-            for appears, quad in changes(found):
+            key_rounds = played(held, outcomes)
+            for appears, quad in changes(key_rounds):
                 assert (quad in graph) is not appears, seed
                 (graph.add if appears else graph.remove)(quad)
-            held = after(held, found)
+            held = after(held, key_rounds)
         rows_in_graph: Counter[str] = Counter()
         terms: dict[str, set[tuple[str, str]]] = {}
         for _, row, predicate, term in graph:
             terms.setdefault(row, set()).add((predicate.rpartition("#")[2][:-1], term))
-        for each in terms.values():
-            rows_in_graph[repr(sorted(pair for pair in each if pair[0]))] += 1
+        for pairs in terms.values():
+            rows_in_graph[repr(sorted(pair for pair in pairs if pair[0]))] += 1
         expected: Counter[str] = Counter()
         for known in held.values():
             for mapping, times in known.rows.items():
@@ -87,7 +90,7 @@ def test_an_answer_that_is_as_before_changes_nothing() -> None:
     first = played({}, [outcome(BLOCKS[0], ("<u:a>",), rows)])
     held = after({}, first)
     again = played(held, [outcome(BLOCKS[0], ("<u:a>",), dict(rows))])
-    assert [each.status for each in (*first, *again)] == ["changed", "unchanged"]
+    assert [key_round.status for key_round in (*first, *again)] == ["changed", "unchanged"]
     assert not changes(again)
 
 
@@ -111,10 +114,10 @@ def test_a_sudden_loss_is_believed_when_a_second_evaluation_says_the_same() -> N
     held = after({}, played({}, full))
     lost = [outcome(BLOCKS[0], key, {}) for key in keys[:6]] + full[6:]
     first = played(held, lost)
-    assert [each.status for each in first] == ["suspect"] * 6 + ["unchanged"] * 4
+    assert [key_round.status for key_round in first] == ["suspect"] * 6 + ["unchanged"] * 4
     assert not changes(first)
     second = played(after(held, first), lost)
-    assert [each.status for each in second] == ["gone"] * 6 + ["unchanged"] * 4
+    assert [key_round.status for key_round in second] == ["gone"] * 6 + ["unchanged"] * 4
     assert len(changes(second)) == 12
 
 
@@ -123,6 +126,6 @@ def test_the_loss_of_half_of_the_keys_or_of_few_keys_is_believed() -> None:
     full = [outcome(BLOCKS[0], key, {(("x", key[0]), ("y", '"1"')): 1}) for key in keys]
     held = after({}, played({}, full))
     half = [outcome(BLOCKS[0], key, {}) for key in keys[:5]] + full[5:]
-    assert {each.status for each in played(held, half)[:5]} == {"gone"}
+    assert {key_round.status for key_round in played(held, half)[:5]} == {"gone"}
     few = [outcome(BLOCKS[0], key, {}) for key in keys[:9]]
-    assert {each.status for each in played(held, few)} == {"gone"}
+    assert {key_round.status for key_round in played(held, few)} == {"gone"}

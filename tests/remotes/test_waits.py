@@ -34,8 +34,8 @@ def test_a_wait_that_the_remote_asked_for_says_so() -> None:
 
 
 def test_a_wait_after_failures_says_how_many_and_the_last_reason() -> None:
-    found = wait_of(None, attempts("server_error", 6), "the server answered 500", NOW)
-    assert found == Wait(
+    wait = wait_of(None, attempts("server_error", 6), "the server answered 500", NOW)
+    assert wait == Wait(
         NOW + 10 * MINUTE,
         "6 requests in a row failed (last: the server answered 500);"
         " it is left alone until 12:10:00 UTC",
@@ -43,17 +43,17 @@ def test_a_wait_after_failures_says_how_many_and_the_last_reason() -> None:
 
 
 def test_failures_beyond_those_remembered_are_counted_as_at_least_so_many() -> None:
-    found = wait_of(None, attempts("server_error", 32), "500", NOW)
-    assert found is not None
-    assert found.reason.startswith("at least 32 requests in a row failed")
+    wait = wait_of(None, attempts("server_error", 32), "500", NOW)
+    assert wait is not None
+    assert wait.reason.startswith("at least 32 requests in a row failed")
 
 
 def test_of_two_waits_the_longer_one_counts() -> None:
     failed = attempts("server_error", 5)
     for wait, expected in ((MINUTE, 5 * MINUTE), (9 * MINUTE, 9 * MINUTE)):
-        found = wait_of(NOW + wait, failed, "500", NOW)
-        assert found is not None
-        assert found.until == NOW + expected
+        longer = wait_of(NOW + wait, failed, "500", NOW)
+        assert longer is not None
+        assert longer.until == NOW + expected
 
 
 def test_a_wait_that_is_over_is_none() -> None:

@@ -37,13 +37,13 @@ MINUTE = 60_000_000
 
 @pytest.fixture
 def project(tmp_path: Path) -> ReplicaProject:
-    found = ReplicaProject(tmp_path)
-    found.declare_remote(every="PT1M", budget={"keys": 2})
+    started = ReplicaProject(tmp_path)
+    started.declare_remote(every="PT1M", budget={"keys": 2})
     mentions = {"name": "mentions", "kind": "patches", "location": "mentions"}
-    found.declare(mentions | {"stream": {"time": "transaction"}})
-    found.folders("mentions")
-    found.query("influencers", LISTING)
-    return found
+    started.declare(mentions | {"stream": {"time": "transaction"}})
+    started.folders("mentions")
+    started.query("influencers", LISTING)
+    return started
 
 
 def mention(project: ReplicaProject, minute: float, *users: str) -> None:
@@ -57,22 +57,22 @@ def mention(project: ReplicaProject, minute: float, *users: str) -> None:
 
 def answer_at(project: ReplicaProject, minute: int) -> Counter[str]:
     """The answer at an instant, as it is known now."""
-    found: Counter[str] = Counter()
+    answer: Counter[str] = Counter()
     for row in project.table("answers/influencers"):
         if row["event_time"] <= START + timedelta(minutes=minute):
-            found[row["user"].rpartition("/")[2][:-1]] += row["weight"]
-    return +found
+            answer[row["user"].rpartition("/")[2][:-1]] += row["weight"]
+    return +answer
 
 
 def replica(project: ReplicaProject) -> dict[str, int]:
     """The followers in the replica: of each key the newest round with mappings."""
-    found: dict[str, tuple[int, int]] = {}
+    newest: dict[str, tuple[int, int]] = {}
     for row in project.table("replicas/wd"):
         if row["part"] == "mapping" and row["multiplicity"]:
             user = row["key"].rpartition("/")[2][:-1]
             count = int(row["mapping"].split('\\"')[-2])
-            found[user] = max(found.get(user, (0, 0)), (row["round"], count))
-    return {user: count for user, (_, count) in found.items()}
+            newest[user] = max(newest.get(user, (0, 0)), (row["round"], count))
+    return {user: count for user, (_, count) in newest.items()}
 
 
 def test_at_each_close_the_answer_is_that_of_window_and_replica(project: ReplicaProject) -> None:
@@ -117,10 +117,10 @@ def test_a_candidate_is_dated_by_the_last_close_at_which_the_window_got_it(
     with engine_of(project.settings, "refresh", no_spark, lake) as engine:
         queries = Catalog.of(project.settings).members
         make_wanted(engine, askers(queries, Completion.read(lake)))
-        names = [column(each) for each in ("key", "seen")]
-        found = {
+        names = [column(name) for name in ("key", "seen")]
+        seen_by_key = {
             str(key).rpartition("/")[2][:-1]: seen
             for key, seen in engine.rows(select(*names, from_=rows_of(WANTED)))
         }
     # The log of the query ends with the close of minute 6; ann was seen at that of minute 4.
-    assert found == {"ann": 2 * MINUTE, "bob": 1 * MINUTE}
+    assert seen_by_key == {"ann": 2 * MINUTE, "bob": 1 * MINUTE}

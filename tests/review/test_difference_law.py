@@ -75,9 +75,9 @@ def _announced(project: Project) -> Rows:
     with opened(project.settings) as own:
         lake = own.open_lake()
         edits = [*edits_of_published(own.settings, Catalog.of(own.settings), Completion.read(lake))]
-        found = [*differences(own, edits, 0, silent)]
+        of_edits = [*differences(own, edits, 0, silent)]
     # A removed query stays as it is published; a broken one, too.
-    return {one.name: _rows(one) for one in found if not one.error and one.change != "removed"}
+    return {one.name: _rows(one) for one in of_edits if not one.error and one.change != "removed"}
 
 
 def _since(project: Project, base: Path) -> Rows:
@@ -86,12 +86,12 @@ def _since(project: Project, base: Path) -> Rows:
     with opened(project.settings) as own:
         completion = Completion.read(own.open_lake())
         edits = edits_of_base(own.settings, Catalog.of(own.settings), catalog, completion)
-        found = [*differences(own, [*edits], 0, silent)]
+        of_edits = [*differences(own, [*edits], 0, silent)]
     # A removed query has an answer all the same, and one that is broken there, an old one.
     usable = {member.name for member in catalog.members}
     return {
         one.name: _rows(one)
-        for one in found
+        for one in of_edits
         if not one.error and one.change == "edited" and one.name in usable
     }
 

@@ -15,9 +15,9 @@ TEXT = (Path(__file__).parents[2] / "docs" / "rules.md").read_text()
 
 def block(language: str) -> str:
     """The first block of a language."""
-    found = re.search(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
-    assert found is not None
-    return found[1]
+    fenced = re.search(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+    assert fenced is not None
+    return fenced[1]
 
 
 def test_the_example_of_the_document_derives_the_atoms_that_it_shows(tmp_path: Path) -> None:

@@ -81,13 +81,13 @@ def holds(log: list[StreamRow]) -> dict[int, set[str]]:
 
 def state(log: list[StreamRow], second: int) -> set[str]:
     """What holds at a second."""
-    found: dict[str, int] = {}
+    weights: dict[str, int] = {}
     for _, instant, weight, (predicate, *arguments) in log:
         if instant <= second * SECOND:
             name = f"{str(predicate).strip(chr(34))} {local(arguments[0])}"
-            found[name] = found.get(name, 0) + weight
-    assert {*found.values()} <= {0, 1}
-    return {name for name, weight in found.items() if weight}
+            weights[name] = weights.get(name, 0) + weight
+    assert {*weights.values()} <= {0, 1}
+    return {name for name, weight in weights.items() if weight}
 
 
 @pytest.fixture
@@ -161,7 +161,7 @@ def test_a_program_that_is_registered_after_events_were_deleted_has_the_atoms_of
             (project.folder / "programs/plant.lars").unlink()
         for number, second in enumerate((1, 60, 120, 180)):
             seconds = range(second, second + 60, 5)
-            project.write(f"events/{number}.ttl", readings(*(("s1", each) for each in seconds)))
+            project.write(f"events/{number}.ttl", readings(*(("s1", at) for at in seconds)))
             project.run()
         if name == "after":
             (deleted,) = call(compact_lake, project.settings, "compact").events

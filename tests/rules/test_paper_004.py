@@ -62,14 +62,14 @@ def test_derived_atoms_are_placed_where_the_answer_stream_of_the_paper_has_them(
     Atoms of three arguments, in the first two examples, have no place for another.
     """
     example = _example(shared, name)
-    found = {(t, atom) for t, atom in _outputs(_placing(example)) if atom.startswith("place_")}
+    placed = {(t, atom) for t, atom in _outputs(_placing(example)) if atom.startswith("place_")}
     expected = {
         (step["t"], _place(atom, int(point)))
         for step in example.expected["steps"]
         for point, atoms in step["answer_stream"].items()
         for atom in atoms
     }
-    assert found == expected
+    assert placed == expected
 
 
 def test_only_events_are_tuples_of_a_window(shared: Path) -> None:
@@ -123,18 +123,18 @@ def _outputs(example: PaperExample) -> set[tuple[int, str]]:
     """Every point with the atoms that hold at it."""
     changes = sorted(_changes(example, at_once=True))
     held: set[str] = set()
-    found = set()
+    outputs = set()
     for point in range(example.first, example.last + 1):
         held -= {atom for at, weight, atom in changes if at == point and weight < 0}
         held |= {atom for at, weight, atom in changes if at == point and weight > 0}
-        found |= {(point, atom) for atom in held}
-    return found
+        outputs |= {(point, atom) for atom in held}
+    return outputs
 
 
 def _placing(example: PaperExample) -> PaperExample:
     """The example with rules that say at which points derived atoms are."""
     rules = example.program.rules
-    names = {each: example.program.predicates[each].arity for each in rules.derived}
+    names = {predicate: example.program.predicates[predicate].arity for predicate in rules.derived}
     more = []
     for name, arity in names.items():
         arguments = [f"X{i}" for i in range(arity)]

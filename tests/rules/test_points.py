@@ -106,5 +106,5 @@ def test_a_range_has_a_point_and_is_not_before_the_start(start: int, first: int,
 
 def _value(expression: exp.Expr) -> object:
     query = select(column("x"), from_=subquery(select(alias(expression, "x")), "t"))
-    ((found,),) = duckdb.execute(query.sql(dialect="duckdb")).fetchall()
-    return found
+    ((value,),) = duckdb.execute(query.sql(dialect="duckdb")).fetchall()
+    return value

@@ -54,12 +54,12 @@ def differences(case: LarsCase) -> Iterator[str]:
     for epoch in range(1, last + 1):
         final = meaning.finals[epoch]
         for point in range(meaning.first - 1, (meaning.first - 2 if final is None else final) + 1):
-            found = state(log, epoch, axis.instant(point), _value)
+            atoms = state(log, epoch, axis.instant(point), _value)
             expected = Counter(meaning.state(epoch, point))
-            if found != expected:
+            if atoms != expected:
                 yield (
-                    f"seed {case.seed}, epoch {epoch}, point {point}: {found - expected} too many,"
-                    f" {expected - found} missing"
+                    f"seed {case.seed}, epoch {epoch}, point {point}: {atoms - expected} too many,"
+                    f" {expected - atoms} missing"
                 )
                 return
 

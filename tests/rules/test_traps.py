@@ -82,7 +82,7 @@ def test_a_late_event_corrects_what_was_recorded() -> None:
 def test_a_derived_atom_of_an_earlier_point_is_not_remembered() -> None:
     epochs = (_batch((0, "a"), frontier=6),)
     log = _log("q <- win^1 diamond a.\nr <- win^3 diamond q.", epochs)
-    assert {each for each in log if each[3] == "r"} == {(1, 0, 1, "r"), (1, 2, -1, "r")}
+    assert {change for change in log if change[3] == "r"} == {(1, 0, 1, "r"), (1, 2, -1, "r")}
 
 
 def test_an_expression_that_is_an_error_derives_nothing() -> None:

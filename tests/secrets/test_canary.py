@@ -19,7 +19,7 @@ import pytest
 
 WEIR = Path(sys.executable).with_name("weir")
 IN_FILE, IN_VARIABLE, OF_STORE, OF_REMOTE = (
-    f"canary-{each}-not-a-real-secret" for each in ("a17f", "b28e", "c39d", "d4ac")
+    f"canary-{digits}-not-a-real-secret" for digits in ("a17f", "b28e", "c39d", "d4ac")
 )
 PAIR = base64.b64encode(f"reader:{OF_REMOTE}".encode()).decode()
 STORE_KEY = base64.b64encode(OF_STORE.encode()).decode()
@@ -72,23 +72,23 @@ def port() -> Iterator[int]:
 @contextmanager
 def watched() -> Iterator[list[bytes]]:
     """The arguments of all processes that have a canary, until the block is left."""
-    found: list[bytes] = []
+    seen: list[bytes] = []
     stop = threading.Event()
 
     def look() -> None:
         while not stop.wait(0.02):
-            for each in Path("/proc").glob("[0-9]*"):
+            for process in Path("/proc").glob("[0-9]*"):
                 try:
-                    arguments = (each / "cmdline").read_bytes()
+                    arguments = (process / "cmdline").read_bytes()
                 except OSError:
                     continue
                 if any(canary.encode() in arguments for canary in CANARIES):
-                    found.append(arguments)
+                    seen.append(arguments)
 
     thread = threading.Thread(target=look)
     thread.start()
     try:
-        yield found
+        yield seen
     finally:
         stop.set()
         thread.join()
@@ -177,15 +177,15 @@ def scenario(tmp_path_factory: pytest.TempPathFactory, port: int) -> Scenario:
     commands = ("run --refresh", "status", "doctor", "report", "freshness")
     with watched() as leaks:
         printed = {
-            each: call(folder, str(WEIR), "--debug", *each.split(), **variables)
-            for each in commands
+            command: call(folder, str(WEIR), "--debug", *command.split(), **variables)
+            for command in commands
         }
         printed["spark"] = call(folder, sys.executable, "-c", START, **variables)
         job = "compact_lake"
         printed[job] = call(folder, sys.executable, "-m", f"weir.jobs.{job}", **variables)
         printed["refused"] = call(folder, str(WEIR), "--debug", "status", **variables | refused)
-        for name, each in of_store(port).items():
-            printed[f"{name}, weir"] = call(folder, str(WEIR), "--debug", "status", **each)
+        for name, options in of_store(port).items():
+            printed[f"{name}, weir"] = call(folder, str(WEIR), "--debug", "status", **options)
         stage = (sys.executable, "-m", "weir.jobs.check_freshness")
         printed["s3, stage"] = call(folder, *stage, **of_store(port)["s3"])
     return Scenario(folder, printed, leaks)
@@ -204,12 +204,12 @@ def test_no_output_has_a_secret(scenario: Scenario) -> None:
 
 
 def test_no_table_page_or_cache_has_a_secret(scenario: Scenario) -> None:
-    files = [each for each in scenario.folder.rglob("*") if each.is_file()]
+    files = [file for file in scenario.folder.rglob("*") if file.is_file()]
     assert [
-        each.name
-        for each in files
-        if each.name != "weir.toml"
-        and any(canary.encode() in each.read_bytes() for canary in CANARIES)
+        file.name
+        for file in files
+        if file.name != "weir.toml"
+        and any(canary.encode() in file.read_bytes() for canary in CANARIES)
     ] == []
 
 

@@ -74,9 +74,9 @@ def _fetch(folder: Path) -> None:
 def _search_document(folder: Path) -> None:
     del folder
     with served(TURTLE.encode()) as fetch:
-        found = fetch(QUERY, MOST, 10)
-    assert isinstance(found, Fetched)
-    assert not isinstance(found.result, Failure), found.result
+        fetched = fetch(QUERY, MOST, 10)
+    assert isinstance(fetched, Fetched)
+    assert not isinstance(fetched.result, Failure), fetched.result
 
 
 CHILDREN = [_parse, _match, _fetch, _search_document]

@@ -49,7 +49,7 @@ def test_no_package_is_locked_in_two_versions() -> None:
     for lock in LOCKS:
         for name, rest in PINS.findall((ROOT / lock).read_text()):
             versions.setdefault(name, set()).add(rest.split()[0])
-    assert {name: found for name, found in versions.items() if len(found) > 1} == {}
+    assert {name: of_package for name, of_package in versions.items() if len(of_package) > 1} == {}
 
 
 def test_the_lock_of_production_has_no_tool_of_set_up_or_tests() -> None:

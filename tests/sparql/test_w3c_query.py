@@ -48,25 +48,25 @@ def test_the_w3c_suite_has_all_its_tests_of_each_kind(translated: _Translated) -
 
 def test_exactly_the_valid_queries_are_accepted(translated: _Translated) -> None:
     wrong = []
-    for case, found in translated:
+    for case, outcome in translated:
         is_valid = case.kind != "NegativeSyntaxTest11"
-        if case.name not in EXCEPTIONS and isinstance(found, Query) != is_valid:
-            wrong.append((case.name, found))
+        if case.name not in EXCEPTIONS and isinstance(outcome, Query) != is_valid:
+            wrong.append((case.name, outcome))
     assert not wrong
 
 
 def test_an_exception_is_a_refusal_and_not_a_syntax_error(translated: _Translated) -> None:
-    for case, found in translated:
+    for case, outcome in translated:
         if case.name in EXCEPTIONS:
-            assert isinstance(found, UnsupportedQuery), case.name
+            assert isinstance(outcome, UnsupportedQuery), case.name
 
 
 def test_an_error_has_a_place_in_the_text(translated: _Translated) -> None:
-    for case, found in translated:
-        if isinstance(found, QueryError):
+    for case, outcome in translated:
+        if isinstance(outcome, QueryError):
             lines = case.text.split("\n")
-            assert found.where == f"{case.query.name}:{found.line}:{found.column}"
-            assert 1 <= found.column <= len(lines[found.line - 1]) + 1, found
+            assert outcome.where == f"{case.query.name}:{outcome.line}:{outcome.column}"
+            assert 1 <= outcome.column <= len(lines[outcome.line - 1]) + 1, outcome
 
 
 def test_a_query_has_the_expected_answers(translated: _Translated) -> None:
@@ -75,12 +75,12 @@ def test_a_query_has_the_expected_answers(translated: _Translated) -> None:
         if case.result is None or case.name in EXCEPTIONS:
             continue
         assert isinstance(query, Query), case.name
-        found = answers(query, case.quads)
+        answer = answers(query, case.quads)
         if case.result.suffix == ".csv":
             assert isinstance(query.form, Select)
-            as_expected = as_csv(found, query.form.variables) == read_csv(case.result)
+            as_expected = as_csv(answer, query.form.variables) == read_csv(case.result)
         else:
-            as_expected = same(found, read_result(case.result))
+            as_expected = same(answer, read_result(case.result))
         if not as_expected:
             wrong.append(case.name)
     assert not wrong

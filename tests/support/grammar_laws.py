@@ -37,10 +37,10 @@ def broken_laws(case: WholeCase) -> list[str]:
     log = at_once.log()
     broken = [*_snapshot(case, query, plan, log), *_multiplicities(plan, log, last)]
 
-    def compare(law: str, found: list[LogRow], expected: list[LogRow] = log) -> None:
-        if found != expected:
-            extra = [row for row in found if row not in expected]
-            missing = [row for row in expected if row not in found]
+    def compare(law: str, rows: list[LogRow], expected: list[LogRow] = log) -> None:
+        if rows != expected:
+            extra = [row for row in rows if row not in expected]
+            missing = [row for row in expected if row not in rows]
             broken.append(f"{law}: {extra[:5]} too many, {missing[:5]} missing")
 
     # Runs over one epoch each read the stored state most often.
@@ -58,8 +58,8 @@ def broken_laws(case: WholeCase) -> list[str]:
         broken.append(f"registration at epoch {base}: not the state at that epoch")
     late.run(until, last, thresholds=WHOLE)
     after = [row for row in log if row[0] > base]
-    found = [row for row in late.log() if row[0] > base]
-    compare(f"registration at {base} up to {until}, then whole-graph reads", found, after)
+    rows = [row for row in late.log() if row[0] > base]
+    compare(f"registration at {base} up to {until}, then whole-graph reads", rows, after)
     return [f"seed {case.seed}: {case.query} [{case.default_graph}]: {what}" for what in broken]
 
 
@@ -70,14 +70,16 @@ def _snapshot(case: WholeCase, query: Query, plan: Plan, log: list[LogRow]) -> I
     for epoch, (change, quads) in enumerate(
         zip(case.history, states(case.history), strict=True), 1
     ):
-        found = comparable(state(log, epoch))
+        answer = comparable(state(log, epoch))
         if case.departure is None:
             oracle.apply(change)
-            if found == comparable(oracle.answer(case.query, columns)):
+            if answer == comparable(oracle.answer(case.query, columns)):
                 continue
         wanted = comparable(reference.rows(query, quads, columns))
-        if found != wanted:
-            yield f"snapshot at epoch {epoch}: {found - wanted} too many, {wanted - found} missing"
+        if answer != wanted:
+            yield (
+                f"snapshot at epoch {epoch}: {answer - wanted} too many, {wanted - answer} missing"
+            )
             return
 
 

@@ -158,8 +158,8 @@ class Memory:
         if node != ANSWER:
             columns = [f"v{i}" for i in range(self.plan.width)]
         query = select("epoch", "weight", *columns).from_("stored").where(f"node = '{node}'")
-        found = self.connection.execute(query.sql(dialect="duckdb")).fetchall()
-        return sorted(((e, w, tuple(row)) for e, w, *row in found), key=repr)
+        rows = self.connection.execute(query.sql(dialect="duckdb")).fetchall()
+        return sorted(((e, w, tuple(row)) for e, w, *row in rows), key=repr)
 
     def stored(self) -> list[tuple[object, ...]]:
         """Every stored row, sorted."""

@@ -313,10 +313,10 @@ class HostileServer:
 
     def __exit__(self, *error: object) -> None:
         self._stop.set()
-        for each in self._sockets:
+        for open_socket in self._sockets:
             with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+                open_socket.shutdown(socket.SHUT_RDWR)
+            open_socket.close()
         for thread in self._threads:
             thread.join(10)
 
@@ -347,7 +347,7 @@ class HostileServer:
 
     def _spawn(self, run: Callable[..., None], *arguments: object) -> None:
         thread = threading.Thread(target=run, args=arguments, daemon=True)
-        self._threads = [each for each in self._threads if each.is_alive()] + [thread]
+        self._threads = [running for running in self._threads if running.is_alive()] + [thread]
         thread.start()
 
     def _accept(self, listener: socket.socket, behaviour: Behaviour) -> None:

@@ -68,8 +68,8 @@ class RandomLedger:
 
     def rows(self, first: int = 0, last: int | None = None) -> pa.Table:
         """The rows of some commits."""
-        found = [row for commit in self.commits[first:last] for row in commit]
-        return pa.Table.from_pylist(found, schema=arrow_schema(RUNS))
+        rows = [row for commit in self.commits[first:last] for row in commit]
+        return pa.Table.from_pylist(rows, schema=arrow_schema(RUNS))
 
     def _shortened(self, job: str, number: int, rows: list[Row]) -> list[Row]:
         """The rows with one row for all untouched queries that stand at an epoch, or as they are.

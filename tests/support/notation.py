@@ -55,7 +55,7 @@ def deltas(
     """
     plan = plan_of(query, default_graph)
     if node is not None:
-        assert any(isinstance(each, node) for each in walk(plan.root)), f"no {node.__name__}"
+        assert any(isinstance(below, node) for below in walk(plan.root)), f"no {node.__name__}"
     made = history(*epochs)
     log = epoch_by_epoch(plan, made).log()
     at_once = Memory(plan, made)

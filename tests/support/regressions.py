@@ -29,29 +29,29 @@ def regression_files() -> list[Path]:
 
 def read(file: Path) -> WholeCase:
     """The case of a file."""
-    found = json.loads(file.read_text())
+    stored = json.loads(file.read_text())
     history = tuple(
         (
             frozenset(tuple(quad) for sign, *quad in changes if sign == "-"),
             frozenset(tuple(quad) for sign, *quad in changes if sign == "+"),
         )
-        for changes in ([line.split(_TAB) for line in lines] for lines in found["history"])
+        for changes in ([line.split(_TAB) for line in lines] for lines in stored["history"])
     )
     return WholeCase(
-        found["seed"], found["query"], found["default_graph"], (history,), found["departure"]
+        stored["seed"], stored["query"], stored["default_graph"], (history,), stored["departure"]
     )
 
 
-def write(found: WholeCase, name: str, why: str) -> Path:
+def write(whole: WholeCase, name: str, why: str) -> Path:
     """Add a case."""
     file = FOLDER / f"{name}.json"
     content = {
         "why": why,
-        "seed": found.seed,
-        "query": found.query,
-        "default_graph": found.default_graph,
-        "departure": found.departure,
-        "history": [_signed(change) for change in found.history],
+        "seed": whole.seed,
+        "query": whole.query,
+        "default_graph": whole.default_graph,
+        "departure": whole.departure,
+        "history": [_signed(change) for change in whole.history],
     }
     file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return file
@@ -68,11 +68,11 @@ def main() -> None:
     """See the module."""
     kind, seed, name, why = sys.argv[1:]
     if kind == "whole":
-        found = whole_case(int(seed))
+        whole = whole_case(int(seed))
     else:
         pair = case(int(seed))
-        found = WholeCase(pair.seed, pair.query, pair.default_graph, (pair.history,), None)
-    print(write(found, name, why))
+        whole = WholeCase(pair.seed, pair.query, pair.default_graph, (pair.history,), None)
+    print(write(whole, name, why))
 
 
 if __name__ == "__main__":

@@ -235,9 +235,9 @@ class GroupMemory(Memory):
 
 def shape_of(members: Mapping[str, Plan]) -> tuple[Plan, list[tuple[str, ...]]]:
     """The parameterized plan of all `members`, and the constants of each."""
-    found = [parameterized(plan) for plan in members.values()]
-    (general,) = {plan for plan, _ in found}
-    return general, [constants for _, constants in found]
+    plans = [parameterized(plan) for plan in members.values()]
+    (general,) = {plan for plan, _ in plans}
+    return general, [constants for _, constants in plans]
 
 
 def broken_laws(case: GroupCase) -> list[str]:
@@ -258,7 +258,10 @@ def broken_laws(case: GroupCase) -> list[str]:
     # One of them for each random group, in turn.
     laws = [*runs] if case.query in GIVEN else [[*runs][case.seed // 3 % len(runs)]]
     for law in laws:
-        broken += [f"{law}, {each}" for each in _differences(case, rng.random() < 0.5, runs[law])]
+        broken += [
+            f"{law}, {difference}"
+            for difference in _differences(case, rng.random() < 0.5, runs[law])
+        ]
     constants = shape_of(case.members)[1]
     return [f"seed {case.seed}: {case.query} with {constants}]: {what}" for what in broken]
 
@@ -271,9 +274,9 @@ def _differences(
     for name, plan in case.members.items():
         alone = Memory(plan, case.history, optimized=False)
         _run(alone, parts)
-        if (expected := alone.stored()) != (found := together.stored_by(name)):
-            extra = [row for row in found if row not in expected][:3]
-            missing = [row for row in expected if row not in found][:3]
+        if (expected := alone.stored()) != (shared := together.stored_by(name)):
+            extra = [row for row in shared if row not in expected][:3]
+            missing = [row for row in expected if row not in shared][:3]
             yield f"member {name}: {extra} too many, {missing} missing"
 
 

@@ -47,13 +47,13 @@ class Case:
     @property
     def quads(self) -> frozenset[Quad]:
         """The data; blank nodes of two files differ."""
-        found: set[Quad] = set()
+        quads: set[Quad] = set()
         for number, file in enumerate((*self.default, *self.named)):
             graph = f"<{_iri(file)}>" if number >= len(self.default) else ""
             for triple in read_triples(file):
                 s, p, o = (f"{t}f{number}" if t.startswith("_:") else t for t in triple)
-                found.add((graph, s, p, o))
-        return frozenset(found)
+                quads.add((graph, s, p, o))
+        return frozenset(quads)
 
 
 def read_cases(folder: Path) -> list[Case]:
@@ -86,11 +86,11 @@ def _cases(manifest: Path) -> Iterator[Case]:
     def files(names: list[str]) -> tuple[Path, ...]:
         return tuple(manifest.parent / name.removeprefix(base) for name in names)
 
-    for entry, found in values.items():
-        actions = found.get(f"{_MANIFEST}action")
+    for entry, properties in values.items():
+        actions = properties.get(f"{_MANIFEST}action")
         if actions is None:
             continue
-        kind = next((k for k in found.get(_TYPE, []) if k.startswith(_MANIFEST)), _MANIFEST)
+        kind = next((k for k in properties.get(_TYPE, []) if k.startswith(_MANIFEST)), _MANIFEST)
         parts = values.get(actions[0], {f"{_QUERY}query": actions})
         query = files(parts.get(f"{_QUERY}query", []))
         if not query:
@@ -102,5 +102,5 @@ def _cases(manifest: Path) -> Iterator[Case]:
             f"{base}{query[0].name}",
             files(parts.get(f"{_QUERY}data", [])),
             files(parts.get(f"{_QUERY}graphData", [])),
-            next(iter(files(found.get(f"{_MANIFEST}result", []))), None),
+            next(iter(files(properties.get(f"{_MANIFEST}result", []))), None),
         )

@@ -41,12 +41,12 @@ def is_in(sensor: str, room: str, sign: str = "A") -> str:
 
 def rooms(log: Sequence[StreamRow], second: int) -> dict[str, int]:
     """By room how many rows hold at a second."""
-    found: dict[str, int] = {}
+    weights: dict[str, int] = {}
     for _, instant, weight, (room, *_) in log:
         if instant <= second * SECOND:
             name = str(room).rpartition("/")[2][:-1]
-            found[name] = found.get(name, 0) + weight
-    return {room: held for room, held in found.items() if held}
+            weights[name] = weights.get(name, 0) + weight
+    return {room: held for room, held in weights.items() if held}
 
 
 def step(project: Project, number: int) -> None:
@@ -192,8 +192,8 @@ def test_a_log_that_is_recomputed_is_complete_up_to_what_was_published(tmp_path:
     project = event_project(tmp_path, _HEAD + _SENSORS.format(p="?p"))
     other = readings(("s9", 2)).replace("example.org/of", "example.org/other")
     files = (readings(("s1", 1), ("s2", 23)), readings(("s2", 25), ("s1", 45)), other)
-    for number, each in enumerate(files):
-        project.write(f"events/{number}.ttl", each)
+    for number, file in enumerate(files):
+        project.write(f"events/{number}.ttl", file)
         project.run()
     before = answer_log(project, "q")
     assert max(epoch for epoch, *_ in before) == 3
@@ -218,11 +218,11 @@ def published_to(project: Project, query: str) -> int:
 
 def held(log: Sequence[StreamRow], epoch: int, second: int) -> dict[tuple[str | None, ...], int]:
     """The rows at a second, as known at an epoch."""
-    found: dict[tuple[str | None, ...], int] = {}
+    weights: dict[tuple[str | None, ...], int] = {}
     for at, instant, weight, (sensor, *_) in log:
         if at <= epoch and instant <= second * SECOND:
-            found[sensor,] = found.get((sensor,), 0) + weight
-    return {row: weight for row, weight in found.items() if weight}
+            weights[sensor,] = weights.get((sensor,), 0) + weight
+    return {row: weight for row, weight in weights.items() if weight}
 
 
 def test_a_second_file_for_a_stream_leaves_what_its_readers_published(tmp_path: Path) -> None:

@@ -55,8 +55,8 @@ def costs(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Counter[str]]:
 def test_frontiers_are_read_once_however_many_queries_depend_on_them(
     costs: dict[int, Counter[str]],
 ) -> None:
-    assert [each[STREAM_EPOCHS.name] for each in costs.values()] == [1, 1]
+    assert [counts[STREAM_EPOCHS.name] for counts in costs.values()] == [1, 1]
 
 
 def test_all_queries_over_streams_share_one_database(costs: dict[int, Counter[str]]) -> None:
-    assert [each["databases"] for each in costs.values()] == [1, 1]
+    assert [counts["databases"] for counts in costs.values()] == [1, 1]

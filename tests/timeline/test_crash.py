@@ -105,11 +105,11 @@ def project_of(folder: Path) -> Project:
 
 def contents(project: Project) -> dict[str, list[tuple[Any, ...]]]:
     """What ingest recorded of the stream, without the columns that differ from run to run."""
-    found = {}
+    tables = {}
     for table in ("streams/readings", "stream_epochs", "late", "output_streams/steady"):
         names = [name for name in project.columns(table) if name != "run_id"]
-        found[table] = project.rows(table, *names)
-    return found
+        tables[table] = project.rows(table, *names)
+    return tables
 
 
 @pytest.mark.usefixtures("slow")
@@ -120,9 +120,9 @@ def test_runs_that_are_killed_at_every_commit_leave_the_tables_of_an_undisturbed
     """Each killed run takes up what the one before left; what it published is right."""
     first, *files = history(seeds.one())
     project, undisturbed = (project_of(tmp_path / name) for name in ("killed", "undisturbed"))
-    for each in (project, undisturbed):
-        each.write("events/00.nt", first)
-        each.run()
+    for side in (project, undisturbed):
+        side.write("events/00.nt", first)
+        side.run()
     for number, file in enumerate(files, start=1):
         undisturbed.write(f"events/{number:02}.nt", file)
     undisturbed.run()
@@ -140,8 +140,8 @@ def test_runs_that_are_killed_at_every_commit_leave_the_tables_of_an_undisturbed
 @pytest.mark.usefixtures("sampled")
 def test_a_run_that_is_killed_after_each_leg_goes_on_with_the_next(tmp_path: Path) -> None:
     project, undisturbed = (project_of(tmp_path / name) for name in ("killed", "undisturbed"))
-    for each in (project, undisturbed):
-        arrive(each, *range(len(FILES)))
+    for side in (project, undisturbed):
+        arrive(side, *range(len(FILES)))
     undisturbed.run()
     for _ in range(2):
         killed_at(project, "maintain:after:embeddings/hot")
@@ -156,12 +156,12 @@ def test_what_the_ledger_says_of_a_log_is_not_taken_for_one_that_has_begun_again
     """Late events did not touch it before an edit; the run after that dies between two commits."""
     project, undisturbed = (sensors(tmp_path / name) for name in ("killed", "undisturbed"))
     late = [readings(("s2", second)) for second in (15, 16)]
-    for each in (project, undisturbed):
-        each.query("hot", HOT.replace("ex:of ?sensor", "ex:of ?sensor , ex:s1"))
+    for side in (project, undisturbed):
+        side.query("hot", HOT.replace("ex:of ?sensor", "ex:of ?sensor , ex:s1"))
         for number, file in enumerate([*FILES[:2], *late, FILES[3]]):
-            each.write(f"events/{number}.nt", file)
-            each.run()
-        each.query("hot", HOT)
+            side.write(f"events/{number}.nt", file)
+            side.run()
+        side.query("hot", HOT)
     undisturbed.run()
     killed_at(project, "maintain:after:embeddings/hot")
     project.run()

@@ -64,8 +64,10 @@ def test_the_answer_at_every_close_is_pyoxigraphs_over_the_window(
 ) -> None:
     """Of pyoxigraph, with the benchmark's own text, over the triples of [c - R, c)."""
     query, name = TRANSLATED[number], f"query{number}"
-    names = [each for each in project.columns(f"answers/{name}") if each not in _OTHER_COLUMNS]
-    order = [names.index(each) for each in benchmark.names(number)]
+    names = [
+        column for column in project.columns(f"answers/{name}") if column not in _OTHER_COLUMNS
+    ]
+    order = [names.index(variable) for variable in benchmark.names(number)]
     log = [
         (epoch, instant, weight, tuple(row[i] for i in order))
         for epoch, instant, weight, row in answer_log(project, name)
@@ -75,8 +77,8 @@ def test_the_answer_at_every_close_is_pyoxigraphs_over_the_window(
     assert {instant // SECOND for _, instant, *_ in log} <= {*closes}
     for close in closes:
         expected = benchmark.answer(number, close - query.width, close)
-        found = state(log, len(benchmark.files) + 1, close * SECOND)
-        assert comparable(found) == comparable(expected), close
+        answer = state(log, len(benchmark.files) + 1, close * SECOND)
+        assert comparable(answer) == comparable(expected), close
 
 
 _OTHER_COLUMNS = ("epoch", "event_time", "weight")
@@ -93,10 +95,12 @@ RECORDED = {
 def test_recorded_answers_differ_from_the_definition_where_a_note_says_so(
     benchmark: Benchmark, engine: str
 ) -> None:
-    found = [compared(benchmark, engine, number) for number in QUERIES]
-    assert [(each.reports, each.equal) for each in found] == RECORDED[engine]
-    for number, each in zip(QUERIES, found, strict=True):
-        assert (engine, number) in NOTES or each.equal == each.reports
+    comparisons = [compared(benchmark, engine, number) for number in QUERIES]
+    assert [(comparison.reports, comparison.equal) for comparison in comparisons] == RECORDED[
+        engine
+    ]
+    for number, comparison in zip(QUERIES, comparisons, strict=True):
+        assert (engine, number) in NOTES or comparison.equal == comparison.reports
 
 
 @pytest.mark.usefixtures("sampled")

@@ -61,5 +61,5 @@ def test_a_damaged_log_fails_its_query_without_a_new_epoch_too(
 @pytest.mark.parametrize("table", TABLES)
 def test_the_status_says_which_query_is_broken(project: Project, table: str) -> None:
     newest_commit(open_lake(project.settings), table).write_text("{")
-    states = {each.query: each.state for each in statuses_of(project.settings)}
+    states = {status.query: status.state for status in statuses_of(project.settings)}
     assert states == {"often": "current", "q": "broken"}

@@ -35,11 +35,11 @@ def project(tmp_path: Path) -> Project:
 
 
 def state(log: list[StreamRow], second: int) -> dict[str, int]:
-    found: Counter[tuple[str | None, ...]] = Counter()
+    weights: Counter[tuple[str | None, ...]] = Counter()
     for _, instant, weight, row in log:
         if instant <= second * SECOND:
-            found[row] += weight
-    return {local(room): int(str(n).split('"')[1]) for (room, n), held in found.items() if held}
+            weights[row] += weight
+    return {local(room): int(str(n).split('"')[1]) for (room, n), held in weights.items() if held}
 
 
 def test_windows_are_published_as_the_frontier_passes_their_end(project: Project) -> None:
@@ -136,14 +136,14 @@ def test_consolidation_leaves_the_answers_of_later_runs_as_they_are(
     monkeypatch.setattr("weir.timeline.consolidation._LEAST_ROWS", -1000)
     for number in range(10_000, 50_000, 10_000):
         late = readings(("s1", number), ("s2", number + 3), ("s1", number - 50))
-        for each in (project, consolidated):
-            each.write(f"events/{number:05}.nt", late)
+        for side in (project, consolidated):
+            side.write(f"events/{number:05}.nt", late)
         consolidated.run()
         with monkeypatch.context() as patched:
             patched.setattr("weir.timeline.consolidation._LEAST_ROWS", 10**9)
             project.run()
     assert answer_log(consolidated, "hot") == answer_log(project, "hot")
-    rows = [len(each.rows("embeddings/hot")) for each in (consolidated, project)]
+    rows = [len(side.rows("embeddings/hot")) for side in (consolidated, project)]
     assert rows[0] < rows[1]
 
 

@@ -41,11 +41,11 @@ def test_random_queries_over_streams_keep_the_laws(seeds: Seeds) -> None:
 def test_the_random_cases_have_every_trait_often_enough() -> None:
     """A generator of windows that never change, or are never corrected, would pass every law."""
     cases = [stream_case(seed) for seed in range(100)]
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for case in cases:
-        found.update(_traits(case))
-    missing = {trait: found[trait] for trait, least in _LEAST.items() if found[trait] < least}
-    assert missing == {}, found
+        counts.update(_traits(case))
+    missing = {trait: counts[trait] for trait, least in _LEAST.items() if counts[trait] < least}
+    assert missing == {}, counts
 
 
 _LEAST = {
@@ -93,12 +93,12 @@ def _answers(
     case: StreamCase, meaning: Meaning, columns: list[str]
 ) -> set[frozenset[tuple[Row, int]]]:
     """The answers at the last instant of every epoch, by pyoxigraph."""
-    found = set()
+    answers = set()
     for epoch, instant in enumerate(meaning.horizons):
         if instant is not None:
             quads = meaning.dataset(epoch, instant)
-            found.add(frozenset(by_oxigraph(case, quads, columns).items()))
-    return found
+            answers.add(frozenset(by_oxigraph(case, quads, columns).items()))
+    return answers
 
 
 def test_a_regression_is_read_as_it_was_written(tmp_path: Path) -> None:

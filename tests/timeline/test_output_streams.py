@@ -82,13 +82,13 @@ def arrive(project: Project, *numbers: int) -> None:
 
 def elements(project: Project, epoch: int = 1_000) -> Elements:
     """What the stream has as known at an epoch."""
-    found: Counter[tuple[int, str]] = Counter()
+    weights: Counter[tuple[int, str]] = Counter()
     for at, instant, weight, sensor in _rows(project):
         if at <= epoch:
-            found[(instant - _microseconds()) // SECOND, local(sensor)] += weight
-    assert {*found.values()} <= {0, 1}
+            weights[(instant - _microseconds()) // SECOND, local(sensor)] += weight
+    assert {*weights.values()} <= {0, 1}
     by_second: Elements = {}
-    for (second, sensor), weight in found.items():
+    for (second, sensor), weight in weights.items():
         if weight:
             by_second.setdefault(second, set()).add(sensor)
     return by_second
@@ -159,7 +159,7 @@ WHERE { WINDOW ex:w { ?reading ex:of ?sensor } }
             for instant, n in project.rows("output_streams/q", "instant", "n")
         }
     assert (70, 0) in emitted["close"]
-    assert emitted["non_empty"] == {each for each in emitted["close"] if each[1]}
+    assert emitted["non_empty"] == {element for element in emitted["close"] if element[1]}
 
 
 def test_a_late_event_takes_back_what_was_emitted(tmp_path: Path) -> None:
@@ -294,9 +294,11 @@ def test_a_window_of_elements_reads_the_last_of_a_stream(tmp_path: Path) -> None
 
 def test_explain_names_the_streams_that_a_query_reads_and_gives(tmp_path: Path) -> None:
     project = project_of(tmp_path, "DSTREAM")
-    found = {each.name: explain_query(each) for each in Catalog.of(project.settings).members}
-    assert "stream out of the query: DSTREAM, the rows that vanish" in found["q"]
-    assert "seen: out of the query q" in found["often"]
+    explained = {
+        member.name: explain_query(member) for member in Catalog.of(project.settings).members
+    }
+    assert "stream out of the query: DSTREAM, the rows that vanish" in explained["q"]
+    assert "seen: out of the query q" in explained["often"]
 
 
 def test_a_source_and_a_query_cannot_give_the_same_stream(tmp_path: Path) -> None:

@@ -55,31 +55,31 @@ def golden(shared: Path) -> Fixture:
 
 def minutes_of_events(golden: Fixture) -> list[tuple[float, Triple]]:
     """When each triple of the window occurs, by minutes, so that it is in the right windows."""
-    found = []
+    events = []
     between = [minute + 0.5 for minute in range(-RANGE, CLOSES[-1])]
     contents = [
         {quad[1:] for quad in state if quad[0] == WINDOW} for state in states(golden.history)
     ]
     for triple in sorted(set().union(*contents)):
         wanted = [triple in content for content in contents]
-        found.append(
+        events.append(
             next(
                 (minute, triple)
                 for minute in between
                 if [minute < close <= minute + RANGE for close in CLOSES] == wanted
             )
         )
-    return found
+    return events
 
 
 def states(history: Sequence[tuple[frozenset[Quad], frozenset[Quad]]]) -> list[set[Quad]]:
     """What holds after each change."""
     held: set[Quad] = set()
-    found = []
+    contents = []
     for vanish, appear in history:
         held = (held - vanish) | appear
-        found.append(held)
-    return found
+        contents.append(held)
+    return contents
 
 
 def write_step(project: Project, golden: Fixture, step: int) -> None:
@@ -106,24 +106,24 @@ def write_step(project: Project, golden: Fixture, step: int) -> None:
 
 def deltas(project: Project, query: str) -> list[Counter[tuple[str | None, ...]]]:
     """Between the evaluations, the signed answers."""
-    found: list[Counter[tuple[str | None, ...]]] = [Counter() for _ in CLOSES]
+    by_close: list[Counter[tuple[str | None, ...]]] = [Counter() for _ in CLOSES]
     minutes = timedelta(minutes=1) // timedelta(microseconds=1)
     for _, instant, weight, row in answer_log(project, query):
         step = next(i for i, close in enumerate(CLOSES) if instant <= close * minutes)
-        found[step][row] += weight
-    return [Counter({row: n for row, n in each.items() if n}) for each in found]
+        by_close[step][row] += weight
+    return [Counter({row: n for row, n in weights.items() if n}) for weights in by_close]
 
 
 def expected(golden: Fixture, deltas: str) -> list[Counter[tuple[str | None, ...]]]:
     """The signed answers of the fixture to its query or to that of the oracle."""
     steps = [golden.expected["initial"], *(step[deltas] for step in golden.expected["steps"])]
-    found = []
+    changes = []
     for step in steps:
         signed: Counter[tuple[str | None, ...]] = Counter()
         for row in step:
             signed[row["bindings"]["user"],] += row["delta"]
-        found.append(signed)
-    return found
+        changes.append(signed)
+    return changes
 
 
 @pytest.fixture(scope="module", params=["every stage after each update", "one run at the end"])

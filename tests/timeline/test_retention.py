@@ -83,9 +83,9 @@ def first_second(project: Project) -> int:
 
 
 def counts(log: list[StreamRow], epoch: int, second: int) -> dict[str | None, str | None]:
-    found = state(log, epoch, second * SECOND)
-    assert all(weight == 1 for weight in found.values())
-    return {sensor: None if n is None else n.split('"')[1] for sensor, n in found}
+    answer = state(log, epoch, second * SECOND)
+    assert all(weight == 1 for weight in answer.values())
+    return {sensor: None if n is None else n.split('"')[1] for sensor, n in answer}
 
 
 @pytest.mark.parametrize(("elements", "first"), [(1, 40), (2, 30), (3, 30), (4, 10), (5, None)])
@@ -112,15 +112,15 @@ def test_later_runs_publish_what_they_would_with_all_events(tmp_path: Path, wind
     assert answer_log(project, "q") == before
     # 89 is as late as an event may be: the frontier is at 99.
     for number, events in ((2, (("s0", 89), ("s0", 105))), (3, (("s0", 95), ("s1", 120)))):
-        for each in (project, whole):
-            arrive(each, number, *events)
-            each.run()
+        for side in (project, whole):
+            arrive(side, number, *events)
+            side.run()
         compact(project)
     log = answer_log(project, "q")
     assert log == answer_log(whole, "q")
     assert Counter(before) < Counter(log)
-    (found,) = stream_statuses(project.settings)
-    assert found.rows == len(project.rows(TABLE))
+    (status,) = stream_statuses(project.settings)
+    assert status.rows == len(project.rows(TABLE))
     assert any(epoch == 2 and instant <= 99 * SECOND for epoch, instant, *_ in log), "a correction"
 
 
@@ -135,10 +135,10 @@ def test_events_within_keep_stay_although_no_query_needs_them(project: Project) 
     ((deleted,), _) = compact(project)
     assert first_second(project) == 49
     assert deleted.old.held_by is None
-    (found,) = stream_statuses(project.settings)
-    assert found.rows == len(project.rows(TABLE)) == 102
-    assert found.deleted_before is not None
-    assert microseconds(found.deleted_before) == FIRST + 49 * SECOND
+    (status,) = stream_statuses(project.settings)
+    assert status.rows == len(project.rows(TABLE)) == 102
+    assert status.deleted_before is not None
+    assert microseconds(status.deleted_before) == FIRST + 49 * SECOND
 
 
 def test_without_keep_nothing_is_deleted(project: Project) -> None:
@@ -335,7 +335,7 @@ def test_no_event_is_deleted_during_an_ingest(
     monkeypatch.setattr("weir.compact.stage._PATIENCE", 0.0)
     claim(open_lake(project.settings), "ingest", "busy", lease_seconds=60)
     events, said = compact(project)
-    assert [each.deleted for each in events] == [0]
+    assert [event.deleted for event in events] == [0]
     assert first_second(project) == 0
     assert any("run busy of ingest" in line for line in said)
 
@@ -356,11 +356,11 @@ def test_a_killed_compaction_is_taken_up_again(
     call_killed(compact, project, at=f"compact:{moment}:delete:{TABLE}")
     compact(project)
     assert project.rows(TABLE) == undisturbed.rows(TABLE)
-    found = [deleted_events(open_lake(p.settings), "readings") for p in (project, undisturbed)]
-    assert found[0] == found[1] is not None
+    deleted = [deleted_events(open_lake(p.settings), "readings") for p in (project, undisturbed)]
+    assert deleted[0] == deleted[1] is not None
     ((again,), _) = compact(project)
     assert again.deleted == 0
-    for each in (project, undisturbed):
-        arrive(each, 2, ("s1", 89), ("s1", 120))
-        each.run()
+    for side in (project, undisturbed):
+        arrive(side, 2, ("s1", 89), ("s1", 120))
+        side.run()
     assert answer_log(project, "q") == answer_log(undisturbed, "q")

@@ -50,17 +50,17 @@ def test_spark_stores_the_rows_that_duckdb_stores(quick_spark: SparkSession, see
     plan, last = plan_of(case), len(case.epochs)
     expected = StreamMemory.of(case, plan)
     legs = expected.run(0, last)
-    found = SparkStreamMemory.of(case, plan)
-    found.spark = quick_spark
-    assert found.run(0, last) == legs
-    assert found.stored() == expected.stored()
+    of_spark = SparkStreamMemory.of(case, plan)
+    of_spark.spark = quick_spark
+    assert of_spark.run(0, last) == legs
+    assert of_spark.stored() == expected.stored()
 
 
 @pytest.mark.usefixtures("spark")
 def test_the_cases_have_every_window_and_the_graph() -> None:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for case in map(case_with_two_legs, range(LAWS["streams on Spark"].size)):
-        found.update({type(window).__name__ for window in case.windows.values()})
-        found["the graph"] += any(c.scope.window is None for c in plan_of(case).components)
+        counts.update({type(window).__name__ for window in case.windows.values()})
+        counts["the graph"] += any(c.scope.window is None for c in plan_of(case).components)
     least = {"SlidingWindow": 4, "SteppedWindow": 8, "LastElements": 2, "the graph": 4}
-    assert {name: found[name] for name, n in least.items() if found[name] < n} == {}
+    assert {name: counts[name] for name, n in least.items() if counts[name] < n} == {}

@@ -92,14 +92,14 @@ def test_the_first_close_is_that_of_a_full_window(first: str, closes: set[int]) 
 
 def test_a_triple_that_occurs_twice_is_there_once_and_leaves_with_the_last() -> None:
     """Trap 3: the content of a window is a set."""
-    found = changes(log(SteppedWindow(10, 5, 0), batch(("a", 3), ("a", 8))))
-    assert found == [(1, 10, 1, "a"), (1, 20, -1, "a")]
+    log_of_a = changes(log(SteppedWindow(10, 5, 0), batch(("a", 3), ("a", 8))))
+    assert log_of_a == [(1, 10, 1, "a"), (1, 20, -1, "a")]
 
 
 def test_a_triple_that_leaves_and_enters_at_one_close_does_not_change_the_answer() -> None:
     """Trap 4."""
-    found = changes(log(TEN_BY_TEN, batch(("a", 0), ("a", 10))))
-    assert found == [(1, 10, 1, "a"), (1, 30, -1, "a")]
+    log_of_a = changes(log(TEN_BY_TEN, batch(("a", 0), ("a", 10))))
+    assert log_of_a == [(1, 10, 1, "a"), (1, 30, -1, "a")]
 
 
 def test_a_count_over_an_empty_window_is_zero_even_before_the_first_close() -> None:
@@ -160,14 +160,14 @@ def test_a_window_of_n_of_paper_004_has_a_range_of_n_and_one(shared: Path) -> No
     events, expected = fixture(shared, "004-1")
     windows = expected["windows"]
     assert isinstance(windows, dict)
-    for name, found in windows.items():
+    for name, printed in windows.items():
         match = re.match(r"(time|tuple) window (\d+) at (\d+)", name)
         assert match is not None
         size, instant = int(match[2]), int(match[3])
         window: Window = SlidingWindow(size + 1) if match[1] == "time" else LastElements(size)
         query = CONTENT.replace("?s F", "?s ?p ?o F")
         rows = log(window, StreamBatch("s", tuple(events), 50), query=query)
-        atoms = {atom_triple(atom) for each in found["atoms"].values() for atom in each}
+        atoms = {atom_triple(atom) for atoms_at in printed["atoms"].values() for atom in atoms_at}
         assert {*state(rows, 1, instant)} == atoms, name
 
 

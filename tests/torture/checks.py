@@ -67,10 +67,10 @@ def differences(
     lost, and a repair publishes the difference to the right answer at a later epoch.
     """
     for table in _TABLES:
-        ours, theirs = (_rows(each, table) for each in (project, undisturbed))
+        ours, theirs = (_rows(side, table) for side in (project, undisturbed))
         yield from _different(table, ours, theirs)
     for query in sorted(_published(project) | _published(undisturbed)):
-        ours, theirs = (_log(each, query) for each in (project, undisturbed))
+        ours, theirs = (_log(side, query) for side in (project, undisturbed))
         if query in corrected:
             ours, theirs = _summed(query, ours), _summed(query, theirs)
         yield from _different(f"the log of {query}", ours, theirs)
@@ -82,10 +82,10 @@ def other_sums(project: Project, undisturbed: Project) -> Iterator[str]:
     Not which epoch is which, if both took the same inputs in another order.
     """
     for table in sorted(_LOGS):
-        ours, theirs = (_rows(each, table) for each in (project, undisturbed))
+        ours, theirs = (_rows(side, table) for side in (project, undisturbed))
         yield from _different(table, ours, theirs)
     for query in sorted(_published(project) | _published(undisturbed)):
-        ours, theirs = (_summed(query, _log(each, query)) for each in (project, undisturbed))
+        ours, theirs = (_summed(query, _log(side, query)) for side in (project, undisturbed))
         yield from _different(f"the sum of the log of {query}", ours, theirs)
 
 
@@ -137,8 +137,8 @@ def _published(project: Project) -> set[str]:
     return {log.parent.name for log in logs}
 
 
-def _different(what: str, found: Counter[Any], expected: Counter[Any]) -> Iterator[str]:
+def _different(what: str, actual: Counter[Any], expected: Counter[Any]) -> Iterator[str]:
     """A line per row that is missing or too much."""
-    for row in expected.keys() | found.keys():
-        if found[row] != expected[row]:
-            yield f"{what}: {found[row]} times instead of {expected[row]}: {row}"
+    for row in expected.keys() | actual.keys():
+        if actual[row] != expected[row]:
+            yield f"{what}: {actual[row]} times instead of {expected[row]}: {row}"

@@ -170,7 +170,7 @@ def steps(seed: str, features: Features, count: int) -> Iterator[Step]:
         for _ in range(chance.choice((0, 1, 1, 2, 3)) if number else 1):
             lines = list(registry_life.change_set(chance))
             if not patches:
-                lines += [f"A {_in_room(*each)}" for each in _SENSORS]
+                lines += [f"A {_in_room(*sensor)}" for sensor in _SENSORS]
             patches += 1
             recorder.files[f"changes/{patches:04}.rdfp"] = _patch(lines)
             _apply(patched, lines)
@@ -312,8 +312,8 @@ def _said(ages: Mapping[str, int]) -> frozenset[ox.Triple]:
 
 
 def _document(chance: random.Random) -> list[str]:
-    found = {line[2:].rpartition(" ")[0] for line in registry_life.change_set(chance)}
-    return sorted(found)
+    facts = {line[2:].rpartition(" ")[0] for line in registry_life.change_set(chance)}
+    return sorted(facts)
 
 
 def _row(chance: random.Random) -> tuple[str, str, str]:

@@ -102,14 +102,14 @@ def at_once(life: Lived, folder: Path, chance: random.Random) -> What:
             worker.close()
     wrong = [
         f"{work}: {line}"
-        for work, each in zip(_AT_ONCE, ended, strict=True)
-        for line in (["it was killed"] if each.killed else unexpected(project, each))
-        if not each.busy
+        for work, end in zip(_AT_ONCE, ended, strict=True)
+        for line in (["it was killed"] if end.killed else unexpected(project, end))
+        if not end.busy
     ]
     step = last_step(life.step)
     apply(step, (project, twin), life.remote)
-    for each in (project, twin):
-        in_peace(each, "run", step)
+    for side in (project, twin):
+        in_peace(side, "run", step)
     wrong += [*wrong_answers(project, step), *other_sums(project, twin)]
     audited = Worker(project.folder, keeps_open=False)
     try:
@@ -117,7 +117,7 @@ def at_once(life: Lived, folder: Path, chance: random.Random) -> What:
         wrong += [f"audit: {line}" for line in audited.end().errors]
     finally:
         audited.close()
-    busy = sum(each.busy for each in ended)
+    busy = sum(end.busy for end in ended)
     return f"the clock by {jump:+.0f} s; {busy} of {len(ended)} found another at work", wrong
 
 

@@ -332,8 +332,8 @@ class _Life:
             one.close()
             two.close()
         self._note(Fault.KILL_OF_TWO, first)
-        for each in (first, second):
-            if not each.busy and (wrong := self._unexpected(each)):
+        for end in (first, second):
+            if not end.busy and (wrong := self._unexpected(end)):
                 raise Failed([f"{fault}: {line}" for line in wrong])
         is_busy = first.busy or second.busy
         self._count(fault, effective=is_busy, detected=is_busy)

@@ -227,10 +227,10 @@ class Worker:
                 self._process.kill()
                 self._process.join()
                 raise Hangs(f"no end after {_PATIENCE:.0f} s; {self._reached.read_text()}")
-            found: _Said = self._connection.recv()
+            said: _Said = self._connection.recv()
         except (EOFError, ConnectionResetError):
             return None
-        return found
+        return said
 
 
 def _serve(connection: Connection, folder: Path, reached: Path, keeps_open: bool) -> None:
@@ -301,7 +301,7 @@ def _work(project: Project, work: Work, query: str, evaluation: int | None) -> t
             return () if code in (0, 2) else (f"weir drop: exit code {code}",)
         case "audit":
             failed = examined(project, "audit", full=query == FULL).failed
-            return tuple(f"{table_of(each)}: {each.failure}" for each in failed)
+            return tuple(f"{table_of(failure)}: {failure.failure}" for failure in failed)
         case "repair":
             repair_lake(project, "repair")
             return ()
@@ -318,8 +318,8 @@ def _work(project: Project, work: Work, query: str, evaluation: int | None) -> t
         if name == "refresh":
             errors += _refresh(project, evaluation or 0)
         elif name == "ingest":
-            if found := _stage(project, name):
-                return tuple(map(str, [*errors, *found]))
+            if errors_of_stage := _stage(project, name):
+                return tuple(map(str, [*errors, *errors_of_stage]))
         else:
             errors += _stage(project, name)
     return tuple(dict.fromkeys(map(str, errors)))
@@ -415,7 +415,7 @@ def _descriptors(count: int | None) -> Iterator[None]:
         yield
         return
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    highest = max(int(each.name) for each in Path("/proc/self/fd").iterdir())
+    highest = max(int(entry.name) for entry in Path("/proc/self/fd").iterdir())
     resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 1 + count, before[1]))
     try:
         yield

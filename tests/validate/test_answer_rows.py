@@ -52,10 +52,10 @@ def rows(
             held = engine.held(["checked"])
             assert held is not None
             values = held.query("SELECT * FROM checked_rows")
-            found = [dict(zip(held.column_names, value, strict=True)) for value in values]
+            as_dicts = [dict(zip(held.column_names, value, strict=True)) for value in values]
         else:
-            found = [row.asDict() for row in engine.frame("checked").collect()]
-    return sorted(found, key=repr)
+            as_dicts = [row.asDict() for row in engine.frame("checked").collect()]
+    return sorted(as_dicts, key=repr)
 
 
 def work(*, rebuilt: bool, rows_before: int = 0, columns: int = 2, query: str = "q") -> Backlog:
@@ -94,16 +94,16 @@ def test_a_change_of_an_answer_has_the_multiplicity_of_its_row(
     write_embeddings(lake, changes)
     write_embeddings(lake, [(3, 1, A, A)], node="n1")
     item = work(rebuilt=bool(seed % 2), rows_before=7)
-    found = rows(lake, (item, SELECT))
+    checked = rows(lake, (item, SELECT))
     expected = Counter(
         (x, y, epoch, weight, sum(w for e, w, *v in changes if e <= epoch and v == [x, y]))
         for epoch, weight, x, y in changes
         if epoch > item.from_epoch
     )
-    (total,) = (row for row in found if row["is_total"])
+    (total,) = (row for row in checked if row["is_total"])
     assert expected == Counter(
         (*row["terms"], row["epoch"], row["weight"], row["multiplicity"])
-        for row in found
+        for row in checked
         if not row["is_total"]
     )
     net = sum(weight for epoch, weight, *_ in changes if epoch > item.from_epoch)
@@ -124,7 +124,7 @@ def test_queries_that_are_read_together_have_the_rows_that_each_has_alone(
         write_embeddings(lake, random_changes(rng), query=query, node="n1")
         item = work(rebuilt=rebuilt, rows_before=number, query=query)
         checked.append((item, AnswerRules("select", bool(number % 2), Guards(number or None))))
-    alone = [row for each in checked for row in rows(lake, each)]
+    alone = [row for query in checked for row in rows(lake, query)]
     assert rows(lake, *checked) == sorted(alone, key=repr)
 
 
@@ -171,8 +171,8 @@ def test_an_answer_with_an_index_is_checked_alone(lake: HandMadeLake) -> None:
 def test_every_change_of_an_ask_has_the_rows_at_its_epoch(lake: HandMadeLake) -> None:
     write_embeddings(lake, [(3, -1, A, None), (3, 1, B, None), (4, -1, B, None)])
     rules = AnswerRules("ask", True)
-    found = rows(lake, (work(rebuilt=False, rows_before=1, columns=1), rules))
-    changes = {(row["epoch"], *row["terms"]): row["rows_at"] for row in found if row["terms"]}
+    checked = rows(lake, (work(rebuilt=False, rows_before=1, columns=1), rules))
+    changes = {(row["epoch"], *row["terms"]): row["rows_at"] for row in checked if row["terms"]}
     assert changes == {(3, A): 1, (3, B): 1, (4, B): 0}
 
 

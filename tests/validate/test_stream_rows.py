@@ -32,7 +32,7 @@ def ingest(project: Project, number: int, *seconds: int) -> None:
 def validate(project: Project) -> int:
     """How many expectations of streams were checked."""
     result = project.validate()
-    return sum(each.suite == "streams" for v in result.validations for each in v.results)
+    return sum(outcome.suite == "streams" for v in result.validations for outcome in v.results)
 
 
 @pytest.mark.usefixtures("slow")

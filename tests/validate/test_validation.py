@@ -85,6 +85,6 @@ def test_spark_checks_what_duckdb_has_no_memory_for(
     written: HandMadeLake, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = validations(written, no_spark)
-    assert [each.success for each in expected] == [True, False]
+    assert [outcome.success for outcome in expected] == [True, False]
     fail_for("q", OUT_OF_MEMORY, monkeypatch)
     assert validations(written, spark) == expected

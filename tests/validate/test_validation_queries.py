@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def rows(query: LakeQuery, lake: HandMadeLake) -> list[dict[str, Any]]:
     with engine_of(lake.settings, "validate", no_spark, open_lake(lake.settings)) as engine:
         engine.query("checked", query)
-        found = engine.fetch_few("checked", engine.count("checked"))
-    assert found is not None
-    return sorted(found.to_pylist(), key=repr)
+        table = engine.fetch_few("checked", engine.count("checked"))
+    assert table is not None
+    return sorted(table.to_pylist(), key=repr)
 
 
 def rows_of_spark(
@@ -68,12 +68,12 @@ def test_a_quad_has_its_changes_at_the_epoch_and_its_previous_weight(
         ],
     )
     write_quads(lake, [("repeated", 1, -1), ("single", 4, 1)])
-    found = {
+    uses = {
         (r["subject"], r["epoch"], r["at_epoch"], r["weight_before"])
         for r in rows(quad_rows(1, 3), lake)
     }
-    both = {key for key in found if key[0] == "both"}
-    assert found - both == {("single", 2, 1, None), ("repeated", 2, 1, None), ("repeated", 3, 1, 1)}
+    both = {key for key in uses if key[0] == "both"}
+    assert uses - both == {("single", 2, 1, None), ("repeated", 2, 1, None), ("repeated", 3, 1, 1)}
     assert [key[:3] for key in both] == [("both", 2, 2)] * 2
 
 
@@ -97,8 +97,8 @@ def test_a_transaction_has_its_predecessor_the_uses_of_its_position_and_its_quad
         "found_inserted",
         "found_deleted",
     )
-    found = [tuple(row[c] for c in columns) for row in rows(transaction_rows(2, 5), lake)]
-    assert sorted(found) == [(4, 2, 4, 2, 2, 1), (5, 4, 5, 1, 0, 0)]
+    uses = [tuple(row[c] for c in columns) for row in rows(transaction_rows(2, 5), lake)]
+    assert sorted(uses) == [(4, 2, 4, 2, 2, 1), (5, 4, 5, 1, 0, 0)]
 
 
 def test_the_first_transaction_follows_epoch_0(lake: HandMadeLake) -> None:

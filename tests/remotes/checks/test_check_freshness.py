@@ -55,18 +55,18 @@ def failures(
         is_error = True
     rows = open_lake(tables.settings).rows(QUALITY.name).to_pylist()
     newest = max(row["recorded_at"] for row in rows)
-    found = {
+    failed = {
         f"{row['table'].partition('/')[0]}.{row['expectation']}": row["unexpected_rows"]
         for row in rows
         if row["recorded_at"] == newest and not row["success"]
     }
-    assert bool(found) == is_error
-    return found
+    assert bool(failed) == is_error
+    return failed
 
 
 def state(tables: RemoteTables, now: datetime) -> RemoteState:
-    (found,) = call(check_freshness, tables.settings, "c", now=now).states
-    return found
+    (of_remote,) = call(check_freshness, tables.settings, "c", now=now).states
+    return of_remote
 
 
 ROUNDS: tuple[Mapping[str, tuple[str, ...] | None], ...] = (
@@ -106,9 +106,9 @@ def test_the_cost_of_a_check_does_not_depend_on_the_rounds_before(
     read: list[int] = []
 
     def counting(lake: Lake, table: Table, filters: Sequence[Filter] = ()) -> pa.Table:
-        found = current.rows_of(lake, table, filters)
-        read.append(found.num_rows)
-        return found
+        rows = current.rows_of(lake, table, filters)
+        read.append(rows.num_rows)
+        return rows
 
     monkeypatch.setattr(rounds, "rows_of", counting)
     costs = []
@@ -308,7 +308,7 @@ BROKEN: tuple[tuple[Callable[[Written], None], str, int], ...] = (
 
 
 @pytest.mark.parametrize(
-    ("change", "expectation", "rows"), BROKEN, ids=[each.__name__ for each, *_ in BROKEN]
+    ("change", "expectation", "rows"), BROKEN, ids=[change.__name__ for change, *_ in BROKEN]
 )
 def test_each_kind_of_wrong_round_fails_its_expectation_alone(
     tables: RemoteTables, change: Callable[[Written], None], expectation: str, rows: int
@@ -329,7 +329,9 @@ def test_every_expectation_is_broken_by_a_test() -> None:
 
     suites = [suite for suite, _ in FRAMES if suite is not DOCUMENTS_SUITE]
     suites.append(CURRENT_FRESHNESS_SUITE)
-    every = {f"{suite.name}.{each.name}" for suite in suites for each in suite.expectations}
+    every = {
+        f"{suite.name}.{expectation.name}" for suite in suites for expectation in suite.expectations
+    }
     # The tests below break these.
     others = {"rounds.rounds_with_changes_are_epochs", "current_freshness.answered_in_time"}
     assert every == {expectation for _, expectation, _ in BROKEN} | others
@@ -380,9 +382,9 @@ def test_a_request_of_a_run_that_died_needs_no_end(tables: RemoteTables) -> None
         for unit, amount in spent.items():
             written.freshness[0][f"{unit}_used"] += amount
         tables.write(written)
-        found = failures(tables, run_id=f"c {run_id}")
+        failed = failures(tables, run_id=f"c {run_id}")
         expected = {"requests.every_request_is_settled_or_abandoned": 1}
-        assert found == (expected if run_id == "refresh" else {})
+        assert failed == (expected if run_id == "refresh" else {})
     # Of a retry, the ledger knows that the first attempt died; the failed check is made again.
     row = LedgerRow("refresh", "refresh:wd", 1, ABANDONED)
     record(open_lake(tables.settings), [row])
@@ -449,15 +451,15 @@ def test_a_remote_that_was_never_evaluated_is_an_error_when_that_is_due(
     tables: RemoteTables,
 ) -> None:
     assert state(tables, START + timedelta(minutes=59)).state == "never_evaluated"
-    found = failures(tables, now=START + timedelta(minutes=61))
-    assert found == {"current_freshness.answered_in_time": 1}
+    failed = failures(tables, now=START + timedelta(minutes=61))
+    assert failed == {"current_freshness.answered_in_time": 1}
 
 
 def test_a_remote_that_never_answers_is_an_error_when_that_is_due(tables: RemoteTables) -> None:
     tables.refresh({"a": None})
     assert failures(tables, now=START + timedelta(minutes=59)) == {}
-    found = failures(tables, now=START + timedelta(minutes=61))
-    assert found == {"current_freshness.answered_in_time": 1}
+    failed = failures(tables, now=START + timedelta(minutes=61))
+    assert failed == {"current_freshness.answered_in_time": 1}
 
 
 def test_a_remote_that_no_query_asks_for_is_never_late(tmp_path: Path) -> None:
@@ -469,10 +471,10 @@ def test_a_remote_that_no_query_asks_for_is_never_late(tmp_path: Path) -> None:
 def test_a_remote_that_wants_a_pause_is_backing_off_until_then(tables: RemoteTables) -> None:
     until = tables.evaluation(1) + timedelta(minutes=15)
     tables.refresh({"a": ('"1"',)}, not_before=until, not_before_reason="throttled")
-    found = state(tables, soon(tables))
-    assert (found.state, found.reason) == ("backing_off", "throttled")
+    backing_off = state(tables, soon(tables))
+    assert (backing_off.state, backing_off.reason) == ("backing_off", "throttled")
     # It is asked every ten minutes: by the first evaluation after the pause.
-    assert found.next_allowed == tables.evaluation(1) + timedelta(minutes=20)
+    assert backing_off.next_allowed == tables.evaluation(1) + timedelta(minutes=20)
     assert state(tables, until + timedelta(seconds=1)).state == "fresh"
 
 

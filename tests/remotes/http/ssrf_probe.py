@@ -41,7 +41,7 @@ class Probe:
         self.answers: list[tuple[str, ...]] = []
         self.resolved = 0
         self.listeners = [self._listen(socket.AF_INET6, "::"), self._listen(socket.AF_INET, GOOD)]
-        self.port, self.good_port = (each.getsockname()[1] for each in self.listeners)
+        self.port, self.good_port = (listener.getsockname()[1] for listener in self.listeners)
         threading.Thread(target=self._tripwire, daemon=True).start()
         threading.Thread(target=self._good, daemon=True).start()
         socket.getaddrinfo = self._getaddrinfo  # type: ignore[assignment]
@@ -114,13 +114,13 @@ class Probe:
         now = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return [
             (
-                socket.AF_INET6 if ":" in each else socket.AF_INET,
+                socket.AF_INET6 if ":" in address else socket.AF_INET,
                 socket.SOCK_STREAM,
                 6,
                 "",
-                (each, port),
+                (address, port),
             )
-            for each in now
+            for address in now
         ]
 
     @staticmethod

@@ -375,7 +375,7 @@ def test_a_name_that_is_pinned_to_an_address_is_the_name_that_tls_verifies(
 def test_a_fetch_ends_at_its_deadline_without_being_killed(
     hostile: HostileServer, name: str
 ) -> None:
-    behaviour = next(each for each in BEHAVIOURS if each.name == name)
+    behaviour = next(known for known in BEHAVIOURS if known.name == name)
     port = hostile.port(behaviour)
     limits = replace(LIMITS, seconds=0.5)
     allow = ("127.0.0.1/32",)

@@ -72,16 +72,16 @@ def test_bytes_that_are_no_gzip_are_refused_or_decoded_as_zlib_does(content: byt
 def test_no_more_is_decoded_than_the_limit(body: bytes, most: int) -> None:
     limits = DecodingLimits(decoded_bytes=most, ratio=10**9)
     for coding, sent in (("gzip", gzip.compress(body)), ("", body)):
-        found, kind = until_error(sent, coding, limits)
+        size, kind = until_error(sent, coding, limits)
         assert kind == ("too_much_decoded" if len(body) > most else None)
-        assert found <= most
+        assert size <= most
 
 
 def test_a_bomb_ends_when_it_expands_too_much() -> None:
     bomb = gzip.compress(b"\0" * (8 << 20), 9)
-    found, kind = until_error(bomb, "gzip", LIMITS)
+    size, kind = until_error(bomb, "gzip", LIMITS)
     assert kind == "too_much_decoded"
-    assert found <= 200 * len(bomb)
+    assert size <= 200 * len(bomb)
 
 
 @pytest.mark.parametrize("coding", ["br", "deflate", "gzip, gzip", "identity, gzip", "x"])

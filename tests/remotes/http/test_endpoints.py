@@ -59,12 +59,12 @@ def oxigraph_running() -> Iterator[OxigraphEndpoint]:
 def endpoint(request: pytest.FixtureRequest) -> Endpoint:
     """Each endpoint, with the data above."""
     if request.param == "fuseki":
-        found: Endpoint = request.getfixturevalue("fuseki")
+        running: Endpoint = request.getfixturevalue("fuseki")
     else:
-        found = request.getfixturevalue("oxigraph_running")
-        found.update("DROP ALL")
-    found.update(DATA)
-    return found
+        running = request.getfixturevalue("oxigraph_running")
+        running.update("DROP ALL")
+    running.update(DATA)
+    return running
 
 
 @pytest.fixture(params=ENDPOINTS, scope="module")
@@ -94,18 +94,18 @@ def failure(request: FetchRequest) -> Failure:
 
 
 def test_every_kind_of_term_arrives_as_it_is(endpoint: Endpoint) -> None:
-    found = results(request_to(endpoint, "SELECT ?o { <http://e/a> <http://e/p> ?o }"))
-    assert found.variables == ("o",)
-    assert {solution["o"] for solution in found.solutions} == TERMS
-    assert len(found.solutions) == len(TERMS)
+    answer = results(request_to(endpoint, "SELECT ?o { <http://e/a> <http://e/p> ?o }"))
+    assert answer.variables == ("o",)
+    assert {solution["o"] for solution in answer.solutions} == TERMS
+    assert len(answer.solutions) == len(TERMS)
 
 
 def test_values_select_keys_and_a_limit_cuts_off_solutions(endpoint: Endpoint) -> None:
     values = "VALUES (?s) { (<http://e/a>) (<http://e/none>) } ?s <http://e/p> ?o"
     query = f"SELECT ?s ?o WHERE {{ {values} }}"
-    found = results(request_to(endpoint, query)).solutions
-    assert {solution["s"] for solution in found} == {"<http://e/a>"}
-    assert len(found) == len(TERMS)
+    solutions = results(request_to(endpoint, query)).solutions
+    assert {solution["s"] for solution in solutions} == {"<http://e/a>"}
+    assert len(solutions) == len(TERMS)
     assert len(results(request_to(endpoint, f"{query} LIMIT 4")).solutions) == 4
 
 
@@ -113,10 +113,10 @@ def test_a_blank_node_is_one_node_in_all_of_an_answer(endpoint: Endpoint) -> Non
     query = (
         "SELECT ?x ?y ?r { <http://e/n> <http://e/q> ?x . ?x <http://e/r> ?r . BIND (?x AS ?y) }"
     )
-    found = results(request_to(endpoint, query)).solutions
-    assert sorted(solution["r"] for solution in found) == ['"1"', '"2"']
-    assert all(solution["x"] == solution["y"] for solution in found)
-    labels = {solution["x"] for solution in found}
+    solutions = results(request_to(endpoint, query)).solutions
+    assert sorted(solution["r"] for solution in solutions) == ['"1"', '"2"']
+    assert all(solution["x"] == solution["y"] for solution in solutions)
+    labels = {solution["x"] for solution in solutions}
     assert len(labels) == 2
     assert all(label.startswith("_:") for label in labels)
 
@@ -126,20 +126,20 @@ def test_an_unbound_variable_is_missing_in_its_solution_only(endpoint: Endpoint)
         "SELECT ?s ?o ?never { VALUES ?s { <http://e/a> <http://e/n> }"
         " OPTIONAL { ?s <http://e/only> ?o } }"
     )
-    found = results(request_to(endpoint, query))
-    assert found.variables == ("s", "o", "never")
+    answer = results(request_to(endpoint, query))
+    assert answer.variables == ("s", "o", "never")
     expected: list[Solution] = [{"s": "<http://e/a>", "o": '"here"'}, {"s": "<http://e/n>"}]
-    assert sorted(found.solutions, key=lambda each: each["s"]) == expected
+    assert sorted(answer.solutions, key=lambda solution: solution["s"]) == expected
 
 
 def test_duplicate_solutions_of_an_answer_stay(endpoint: Endpoint) -> None:
-    found = results(request_to(endpoint, "SELECT ?s { ?s <http://e/p> ?o }")).solutions
-    assert found == ({"s": "<http://e/a>"},) * len(TERMS)
+    solutions = results(request_to(endpoint, "SELECT ?s { ?s <http://e/p> ?o }")).solutions
+    assert solutions == ({"s": "<http://e/a>"},) * len(TERMS)
 
 
 def test_no_solution_is_an_answer(endpoint: Endpoint) -> None:
-    found = results(request_to(endpoint, "SELECT ?s { ?s <http://e/absent> ?o }"))
-    assert found == SparqlResults(("s",), ())
+    answer = results(request_to(endpoint, "SELECT ?s { ?s <http://e/absent> ?o }"))
+    assert answer == SparqlResults(("s",), ())
 
 
 def test_a_query_too_long_for_a_url_is_posted_and_answered(endpoint: Endpoint) -> None:
@@ -179,8 +179,8 @@ def test_an_update_with_a_mistake_is_an_error_of_the_test(endpoint: Endpoint) ->
 
 def test_the_right_password_lets_in(guarded: Endpoint) -> None:
     before = guarded.queries
-    found = results(request_to(guarded, "SELECT (1 AS ?one) {}", GOOD))
-    assert found.solutions == ({"one": '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'},)
+    answer = results(request_to(guarded, "SELECT (1 AS ?one) {}", GOOD))
+    assert answer.solutions == ({"one": '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'},)
     assert guarded.queries == before + 1
 
 
@@ -243,15 +243,15 @@ def test_fifty_keys_are_answered_in_one_request(
     assert len(asked) == 50
     request = request_to(fuseki, question(BLOCK, [(user,) for user in asked], 50 * 10))
     before = fuseki.queries
-    found = results(request)
+    answer = results(request)
     assert fuseki.queries == before + 1
-    assert {solution["user"] for solution in found.solutions} == set(asked)
-    assert len(found.solutions) == 50
+    assert {solution["user"] for solution in answer.solutions} == set(asked)
+    assert len(answer.solutions) == 50
     assert {
         "user": "<http://example.org/users/8>",
         "count": '"10008"^^<http://www.w3.org/2001/XMLSchema#integer>',
         "name": '"user 8"@en',
-    } in found.solutions
+    } in answer.solutions
     plain = median(_seconds(lambda: _here(request)) for _ in range(5))
     isolated = median(_seconds(lambda: results(request)) for _ in range(5))
     figures = {
@@ -324,8 +324,8 @@ def test_a_filter_given_to_a_remote_leaves_all_that_pass_it_here(endpoint: Endpo
         conditions.append(compiled(query.form.pattern.pattern.condition, ("o",)))
     numbered = (f"{{ {block} BIND({i} AS ?number) }}" for i, block in enumerate([block, *given]))
     sent: list[set[str]] = [set() for _ in range(len(given) + 1)]
-    found = results(request_to(endpoint, f"SELECT * {{ {' UNION '.join(numbered)} }}"))
-    for solution in found.solutions:
+    answer = results(request_to(endpoint, f"SELECT * {{ {' UNION '.join(numbered)} }}"))
+    for solution in answer.solutions:
         sent[int(solution["number"].split('"')[1])].add(solution["o"])
     everything, *after_filter = sent
     for condition, holds, passed in zip(CONDITIONS, conditions, after_filter, strict=True):

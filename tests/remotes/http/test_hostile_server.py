@@ -76,30 +76,30 @@ def test_a_behaviour_ends_as_expected_within_its_budget_beside_a_good_server(
             good = beside.submit(run, hostile, GOOD)
             runs.append(run(hostile, behaviour))
             assert good.result().outcome == "answered"
-    assert [each.outcome for each in runs] == [behaviour.expected] * len(seeds), runs[0].answer
-    assert max(each.seconds for each in runs) <= limits.seconds + 0.5
-    assert max(each.usage.bytes for each in runs) <= BYTES
-    assert max(each.usage.peak_memory for each in runs) <= MEMORY
-    for each in runs:
-        if not isinstance(each.answer, Failure):
-            assert len(each.answer.value.solutions) == behaviour.solutions
+    assert [ended.outcome for ended in runs] == [behaviour.expected] * len(seeds), runs[0].answer
+    assert max(ended.seconds for ended in runs) <= limits.seconds + 0.5
+    assert max(ended.usage.bytes for ended in runs) <= BYTES
+    assert max(ended.usage.peak_memory for ended in runs) <= MEMORY
+    for ended in runs:
+        if not isinstance(ended.answer, Failure):
+            assert len(ended.answer.value.solutions) == behaviour.solutions
     if REPORT:
         figures = {
             "behaviour": behaviour.name,
             "outcome": behaviour.expected,
             "rounds": len(runs),
             "deadline": limits.seconds,
-            "longest": round(max(each.seconds for each in runs), 3),
-            "bytes": max(each.usage.bytes for each in runs),
-            "measured": sum(each.usage.measured for each in runs),
-            "peak_mib": max(each.usage.peak_memory for each in runs) >> 20,
+            "longest": round(max(ended.seconds for ended in runs), 3),
+            "bytes": max(ended.usage.bytes for ended in runs),
+            "measured": sum(ended.usage.measured for ended in runs),
+            "peak_mib": max(ended.usage.peak_memory for ended in runs) >> 20,
         }
         with Path(REPORT).open("a") as report:
             report.write(json.dumps(figures) + "\n")
 
 
 def test_a_wait_until_2099_is_one_hour(hostile: HostileServer) -> None:
-    behaviour = next(each for each in BEHAVIOURS if each.name == "Retry-After in 2099")
+    behaviour = next(known for known in BEHAVIOURS if known.name == "Retry-After in 2099")
     failure = run(hostile, behaviour).answer
     assert isinstance(failure, Failure)
     assert failure.retry_after == 3600.0

@@ -195,8 +195,8 @@ ECHOES: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("cut", [0, 5])
 def test_a_secret_that_a_server_repeats_is_in_no_outcome(echo: str, cut: int) -> None:
     def answer(sent: bytes) -> bytes:
-        found = ECHOES[echo](sent)
-        return found[: len(found) - cut]
+        echoed = ECHOES[echo](sent)
+        return echoed[: len(echoed) - cut]
 
     with CountingServer(answer) as server:
         failure, _ = fetch_solutions(request_to(server, authorization=Secret(BASIC)))
@@ -419,8 +419,8 @@ def test_a_task_is_read_as_it_was_written() -> None:
         (("If-None-Match", '"1"'),),
         "ca",
     )
-    for each in (request, replace(request, authorization=None)):
-        task = Task(each, "body", 1.5)
+    for asked in (request, replace(request, authorization=None)):
+        task = Task(asked, "body", 1.5)
         assert decode_task(encode_task(task)) == task
 
 

@@ -249,8 +249,8 @@ def test_another_type_of_answer_is_refused_and_quoted(kind: str) -> None:
 def test_labels_that_are_none_of_n_triples_stay_different() -> None:
     labels = ["nodeID://b1", "x-6e", "n", "b 1", "é.", ""]
     bindings = [{"a": {"type": "bnode", "value": label}} for label in labels]
-    found = read(json.dumps({"head": {"vars": ["a"]}, "results": {"bindings": bindings}}).encode())
-    terms = [solution["a"] for solution in found.solutions]
+    answer = read(json.dumps({"head": {"vars": ["a"]}, "results": {"bindings": bindings}}).encode())
+    terms = [solution["a"] for solution in answer.solutions]
     assert len(set(terms)) == len(labels)
     assert terms[2] == "_:n"
     for term in terms:

@@ -68,8 +68,8 @@ def test_every_refusal_is_reported_as_one(probed: dict[str, Any]) -> None:
         outcomes[run["way"]].add("good" if run["good"] else run["outcome"])
     assert outcomes.pop("rebinding") == {"good", "address_refused"}
     assert outcomes.pop("redirect") == {"good"}
-    for way, found in outcomes.items():
-        assert found <= REFUSED, way
+    for way, reported in outcomes.items():
+        assert reported <= REFUSED, way
 
 
 def test_a_host_in_numbers_is_never_resolved(probed: dict[str, Any]) -> None:

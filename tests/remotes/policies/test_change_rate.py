@@ -15,8 +15,8 @@ from weir.remotes.policies.change_rate import Observed, online_intervals, stale_
 
 def intervals(keys: Sequence[Observed]) -> list[float]:
     columns = np.array([[key.answers, key.changed, key.seconds] for key in keys], dtype=float)
-    found: list[float] = online_intervals(*columns.reshape(len(keys), 3).T).tolist()
-    return found
+    seconds: list[float] = online_intervals(*columns.reshape(len(keys), 3).T).tolist()
+    return seconds
 
 
 def test_answers_accumulate_from_the_second_on() -> None:
@@ -32,8 +32,8 @@ def test_answers_accumulate_from_the_second_on() -> None:
 )
 def test_the_interval_of_a_random_process_is_found_on_average(interval: float, gap: float) -> None:
     """Gaps vary by half; no more than four answers of five are changes."""
-    found = [intervals([_observed(interval, gap, seed)])[0] for seed in range(10)]
-    assert mean(found) == pytest.approx(interval, rel=0.15)
+    estimates = [intervals([_observed(interval, gap, seed)])[0] for seed in range(10)]
+    assert mean(estimates) == pytest.approx(interval, rel=0.15)
 
 
 def _observed(interval: float, gap: float, seed: int) -> Observed:
@@ -48,18 +48,18 @@ def _observed(interval: float, gap: float, seed: int) -> Observed:
 
 def test_a_key_without_answers_has_the_interval_of_all_together() -> None:
     often = Observed(0, answers=1000, changed=632, seconds=60_000)
-    new, found = intervals([Observed(), often])
+    new, estimate = intervals([Observed(), often])
     assert new == pytest.approx(60, rel=0.02)
-    assert found == pytest.approx(60, rel=0.02)
+    assert estimate == pytest.approx(60, rel=0.02)
 
 
 def test_keys_that_changed_always_or_never_have_finite_intervals_in_that_order() -> None:
     always = Observed(0, answers=5, changed=5, seconds=300)
     never = Observed(0, answers=5, changed=0, seconds=300)
     half = Observed(0, answers=4, changed=2, seconds=240)
-    found = intervals([always, half, never])
-    assert found == sorted(found)
-    assert all(0 < each < math.inf for each in found)
+    estimates = intervals([always, half, never])
+    assert estimates == sorted(estimates)
+    assert all(0 < estimate < math.inf for estimate in estimates)
 
 
 def test_nothing_is_known_before_the_first_comparison() -> None:

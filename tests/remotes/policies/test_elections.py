@@ -48,8 +48,8 @@ def test_keys_never_asked_get_their_share_while_others_wait() -> None:
     def shares(budget: int, share: float) -> tuple[int, int]:
         policy = policy_of("LRU", {"first_share": share})
         elected = elect(policy, never + asked, Evaluation(100, None, 60), budget)
-        assert [*elected] == sorted(elected, key=lambda each: each.asked_at is not None)
-        first = sum(each.asked_at is None for each in elected)
+        assert [*elected] == sorted(elected, key=lambda candidate: candidate.asked_at is not None)
+        first = sum(candidate.asked_at is None for candidate in elected)
         return first, len(elected) - first
 
     assert shares(6, 0.5) == (3, 3)
@@ -68,7 +68,11 @@ def test_keys_never_asked_come_by_tie_then_by_how_long_they_are_needed() -> None
         Candidate("failed before", last_seen=9.0, tie=1),
     ]
     elected = elect(policy_of("LRU"), keys, Evaluation(10, 60, 60), 3)
-    assert [each.key for each in elected] == ["just seen", "seen long ago", "failed before"]
+    assert [candidate.key for candidate in elected] == [
+        "just seen",
+        "seen long ago",
+        "failed before",
+    ]
 
 
 def test_a_band_elects_keys_of_unknown_distance_after_those_inside() -> None:
@@ -78,13 +82,13 @@ def test_a_band_elects_keys_of_unknown_distance_after_those_inside() -> None:
         Candidate("inside", asked_at=2.0, distances=(5.0,)),
     ]
     elected = elect(policy_of("LRU.F", {"fdt": 10}), keys, Evaluation(10, None, 60), 3)
-    assert [each.key for each in elected] == ["inside", "unknown"]
+    assert [candidate.key for candidate in elected] == ["inside", "unknown"]
 
 
 def test_a_clock_that_was_set_back_gives_age_zero() -> None:
     keys = [Candidate("later", asked_at=20.0), Candidate("now", asked_at=10.0)]
     elected = elect(policy_of("LRU"), keys, Evaluation(10, None, 60), 2)
-    assert [each.key for each in elected] == ["later", "now"]
+    assert [candidate.key for candidate in elected] == ["later", "now"]
 
 
 def test_sums_that_are_equal_are_ties() -> None:
@@ -96,7 +100,7 @@ def test_sums_that_are_equal_are_ties() -> None:
     ]
     policy = policy_of("LRU.F+", {"mode": "positions", "alpha": 0.2})
     elected = elect(policy, keys, Evaluation(10, None, 60), 5)
-    assert [each.key for each in elected] == ["k2", "k3", "k0", "k1", "k4"]
+    assert [candidate.key for candidate in elected] == ["k2", "k3", "k0", "k1", "k4"]
 
 
 def test_infinite_values_are_the_ends_of_minmax() -> None:

@@ -60,7 +60,7 @@ def test_no_smaller_change_flips_the_conjunction_and_a_little_more_does(seed: in
 
 
 def _all_hold(bounds: Sequence[Bound], values: Mapping[str, float]) -> bool:
-    return all(HOLDS[each.comparison](values[each.variable], each.threshold) for each in bounds)
+    return all(HOLDS[bound.comparison](values[bound.variable], bound.threshold) for bound in bounds)
 
 
 def _flips(bounds: Sequence[Bound], values: Mapping[str, float], most: float) -> bool:

@@ -60,7 +60,7 @@ def elected_by(
     fixture: Fixture, text: str, budget: int, options: Mapping[str, object] | None = None
 ) -> list[str]:
     policy = policy_of(text, options)
-    return [each.key for each in elect(policy, candidates_of(fixture), MINUTE, budget)]
+    return [candidate.key for candidate in elect(policy, candidates_of(fixture), MINUTE, budget)]
 
 
 def test_distances_and_times_of_every_candidate_are_those_of_the_table(policies: Fixture) -> None:
@@ -79,8 +79,8 @@ def test_single_rankings_order_the_candidates_as_the_fixture_does(
     policies: Fixture, name: str
 ) -> None:
     ranking: Ranking = Wbm() if name == "WBM" else ranking_of(name)
-    found = ranked(ranking, columns_of(candidates_of(policies)), MINUTE).order
-    assert [f"u{row + 1}" for row in found] == policies["orders"][name]
+    order = ranked(ranking, columns_of(candidates_of(policies)), MINUTE).order
+    assert [f"u{row + 1}" for row in order] == policies["orders"][name]
 
 
 def ranking_of(name: str) -> Ranking:
@@ -136,9 +136,9 @@ def test_aggregated_scores_and_elections_are_the_fixtures_in_both_readings(
     of_acqua = score(ranked(acqua, columns, MINUTE), mode)
     weight = alpha if side == "filter" else 1 - alpha
     scores = weight * of_filter + (1 - weight) * of_acqua
-    assert {f"u{row + 1}": pytest.approx(each, abs=1e-6) for row, each in enumerate(scores)} == (
-        want["scores"]
-    )
+    assert {
+        f"u{row + 1}": pytest.approx(of_row, abs=1e-6) for row, of_row in enumerate(scores)
+    } == (want["scores"])
 
 
 @pytest.mark.parametrize("index", range(6), ids=ALPHA_TEXTS)
@@ -199,12 +199,12 @@ def test_every_evaluation_of_a_run_is_that_of_the_fixture(
         candidates = [
             Candidate(user, asked[user], distances=(float(distances[user]),)) for user in inside[k]
         ]
-        assert [each.key for each in candidates] == row["candidates"]
+        assert [candidate.key for candidate in candidates] == row["candidates"]
         stale = sum(replica[user] != remote[k][user] for user in inside[k])
         elected = elect(policy_of(text, options), candidates, Evaluation(k, None, 1), budget)
-        for each in elected:
-            replica[each.key], asked[each.key] = remote[k][each.key], float(k)
-        names = [each.key for each in elected]
+        for candidate in elected:
+            replica[candidate.key], asked[candidate.key] = remote[k][candidate.key], float(k)
+        names = [candidate.key for candidate in elected]
         assert (sorted(names) if name == "Oracle" else names) == row["elected"]
         assert distances == row["FD"]
         answer = {user for user in inside[k] if replica[user] > FT}

@@ -185,9 +185,9 @@ def test_a_select_has_the_answers_that_pyoxigraph_gives(case: tuple[str, list[Tr
     assert isinstance(expected, pyoxigraph.QuerySolutions)
     assert {v.value for v in expected.variables} == set(form.variables)
     rows = Counter(tuple(_text(row[name]) for name in form.variables) for row in expected)
-    found = solutions(form.pattern, _stored(store))
-    event(f"answers: {min(len(found), 2)}")
-    assert Counter(tuple(s.get(name) for name in form.variables) for s in found) == rows
+    answer = solutions(form.pattern, _stored(store))
+    event(f"answers: {min(len(answer), 2)}")
+    assert Counter(tuple(s.get(name) for name in form.variables) for s in answer) == rows
 
 
 @settings(max_examples=20, deadline=None)
@@ -235,11 +235,11 @@ _default_graphs = st.sampled_from(["union", "default"])
 def test_any_select_has_the_answers_that_pyoxigraph_gives(
     text: str, quads: list[Quad], default_graph: Literal["union", "default"]
 ) -> None:
-    found, expected = _evaluated(text, quads, default_graph)
+    actual, expected = _evaluated(text, quads, default_graph)
     if "REDUCED" in text:
-        found, expected = _once(found), _once(expected)
-    event(f"answers: {min(len(found), 2)}")
-    assert same(found, expected)
+        actual, expected = _once(actual), _once(expected)
+    event(f"answers: {min(len(actual), 2)}")
+    assert same(actual, expected)
 
 
 @settings(max_examples=60, deadline=None)
@@ -247,8 +247,8 @@ def test_any_select_has_the_answers_that_pyoxigraph_gives(
 def test_any_ask_has_the_answer_that_pyoxigraph_gives(
     text: str, quads: list[Quad], default_graph: Literal["union", "default"]
 ) -> None:
-    found, expected = _evaluated(text, quads, default_graph)
-    assert found == expected
+    actual, expected = _evaluated(text, quads, default_graph)
+    assert actual == expected
 
 
 @settings(max_examples=60, deadline=None)
@@ -256,21 +256,21 @@ def test_any_ask_has_the_answer_that_pyoxigraph_gives(
 def test_any_construct_makes_the_triples_that_pyoxigraph_makes(
     text: str, quads: list[Quad], default_graph: Literal["union", "default"]
 ) -> None:
-    found, expected = _evaluated(text, quads, default_graph)
+    actual, expected = _evaluated(text, quads, default_graph)
     if "_:x" in text:
         # Equal solutions share their blank nodes in Weir, and not in pyoxigraph.
-        found, expected = _once(_blanked(found)), _once(_blanked(expected))
-    assert same(found, expected)
+        actual, expected = _once(_blanked(actual)), _once(_blanked(expected))
+    assert same(actual, expected)
 
 
 @settings(max_examples=50, deadline=None)
 @given(one=paths(), two=paths(), quads=datasets)
 def test_an_alternative_is_a_union(one: str, two: str, quads: list[Quad]) -> None:
-    found, _ = _evaluated(f"SELECT * {{ ?a ({one}|{two}) ?b }}", quads, "default")
+    actual, _ = _evaluated(f"SELECT * {{ ?a ({one}|{two}) ?b }}", quads, "default")
     _, expected = _evaluated(
         f"SELECT * {{ {{ ?a {one} ?b }} UNION {{ ?a {two} ?b }} }}", quads, "default"
     )
-    assert same(found, expected)
+    assert same(actual, expected)
 
 
 def _evaluated(
@@ -278,7 +278,7 @@ def _evaluated(
 ) -> tuple[list[Solution], list[Solution]]:
     """The answers of the reference evaluator, and pyoxigraph's."""
     try:
-        found = answers(translate(text, default_graph), quads, most=_MOST_OF_A_PART)
+        actual = answers(translate(text, default_graph), quads, most=_MOST_OF_A_PART)
     except TooLargeError:
         assume(False)
     stored = list(quads)
@@ -290,16 +290,16 @@ def _evaluated(
     store.load(lines.encode(), format=pyoxigraph.RdfFormat.N_QUADS)
     results = store.query(text)
     if isinstance(results, pyoxigraph.QueryBoolean):
-        return found, [{}] if results else []
+        return actual, [{}] if results else []
     if isinstance(results, pyoxigraph.QueryTriples):
-        return found, [dict(zip("spo", map(str, triple), strict=True)) for triple in results]
+        return actual, [dict(zip("spo", map(str, triple), strict=True)) for triple in results]
     names = [variable.value for variable in results.variables]
-    return found, [{n: str(row[n]) for n in names if row[n] is not None} for row in results]
+    return actual, [{n: str(row[n]) for n in names if row[n] is not None} for row in results]
 
 
-def _once(found: list[Solution]) -> list[Solution]:
-    return [dict(row) for row in {tuple(sorted(solution.items())) for solution in found}]
+def _once(answer: list[Solution]) -> list[Solution]:
+    return [dict(row) for row in {tuple(sorted(solution.items())) for solution in answer}]
 
 
-def _blanked(found: list[Solution]) -> list[Solution]:
-    return [{n: "_:x" if t.startswith("_:") else t for n, t in row.items()} for row in found]
+def _blanked(answer: list[Solution]) -> list[Solution]:
+    return [{n: "_:x" if t.startswith("_:") else t for n, t in row.items()} for row in answer]

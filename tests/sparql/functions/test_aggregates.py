@@ -65,15 +65,15 @@ def test_pyoxigraph_gives_the_same_value(name: str, values: list[str]) -> None:
     # agg-groupconcat-6 of the W3C.
     plain = (v for v in values if v[0] != "_" and not v.endswith("@en"))
     given_values = sorted(plain, key=lambda v: (sort_key(v), v))
-    found = aggregate(name, list(Counter(given_values).items()))
-    assert _comparable(found) == _comparable(_pyoxigraph(name, given_values))
+    value = aggregate(name, list(Counter(given_values).items()))
+    assert _comparable(value) == _comparable(_pyoxigraph(name, given_values))
 
 
 @pytest.mark.parametrize("name", ["MIN", "MAX"])
 @given(values=st.lists(_numbers, min_size=1, max_size=5) | st.lists(_strings, max_size=5))
 def test_pyoxigraph_finds_the_same_extreme(name: str, values: list[str]) -> None:
-    found, expected = aggregate(name, [(v, 1) for v in values]), _pyoxigraph(name, values)
-    assert sort_key(found) == sort_key(expected)
+    value, expected = aggregate(name, [(v, 1) for v in values]), _pyoxigraph(name, values)
+    assert sort_key(value) == sort_key(expected)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ def test_among_equal_extremes_the_text_decides() -> None:
 
 @given(values=st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=8))
 def test_a_sum_of_doubles_is_the_nearest_to_the_exact_sum(values: list[float]) -> None:
-    found = aggregate("SUM", [(_literal(repr(v), "double"), 1) for v in [*values, 0.0]])
-    assert found is not None
-    number = parse(found)
+    total = aggregate("SUM", [(_literal(repr(v), "double"), 1) for v in [*values, 0.0]])
+    assert total is not None
+    number = parse(total)
     assert isinstance(number, Number)
     try:
         assert number.value == float(sum(map(Fraction, values)))

@@ -172,8 +172,8 @@ def test_an_expression_has_the_value_that_pyoxigraph_gives(
     expression: Expression, solution: dict[str, str | None]
 ) -> None:
     expected = pyoxigraph_value(expression, solution)
-    found = evaluate(expression, solution)
-    assert _comparable(found) == _comparable(expected), to_sparql(expression)
+    value = evaluate(expression, solution)
+    assert _comparable(value) == _comparable(expected), to_sparql(expression)
 
 
 @settings(max_examples=75, deadline=None)

@@ -90,7 +90,9 @@ def test_a_literal_that_is_less_has_a_lesser_key(pair: tuple[str, str]) -> None:
 def test_equal_values_have_equal_keys(pair: tuple[str, str]) -> None:
     left, right = (parse(term) for term in pair)
     floats = [
-        each.type in ("float", "double") for each in (left, right) if isinstance(each, Number)
+        operand.type in ("float", "double")
+        for operand in (left, right)
+        if isinstance(operand, Number)
     ]
     # Between an exact number and a float `=` rounds.
     if len({*floats}) == 2:
@@ -115,18 +117,18 @@ def test_the_order_of_bytes_is_the_order_of_characters(one: str | None, two: str
     assert (left < right) == (left.encode() < right.encode())
 
 
-@given(found=st.lists(_terms))
-def test_unbound_is_before_blank_nodes_before_iris_before_literals(found: list[str | None]) -> None:
+@given(some=st.lists(_terms))
+def test_unbound_is_before_blank_nodes_before_iris_before_literals(some: list[str | None]) -> None:
     kinds = [
         0 if term is None else {"_": 1, "<": 2, '"': 3}[term[0]]
-        for term in sorted(found, key=sort_key)
+        for term in sorted(some, key=sort_key)
     ]
     assert kinds == sorted(kinds)
 
 
-@given(found=st.lists(_comparable.map(lambda pair: pair[0]) | _resources, unique=True, max_size=8))
-def test_pyoxigraph_orders_no_pair_the_other_way(found: list[str]) -> None:
-    ordered = sorted((term for term in found if term[0] != "_"), key=sort_key)
+@given(some=st.lists(_comparable.map(lambda pair: pair[0]) | _resources, unique=True, max_size=8))
+def test_pyoxigraph_orders_no_pair_the_other_way(some: list[str]) -> None:
+    ordered = sorted((term for term in some if term[0] != "_"), key=sort_key)
     for one, two in pairwise(ordered):
         solutions = ox.Store().query(f"SELECT ?less {{ BIND({two} < {one} AS ?less) }}")
         assert isinstance(solutions, ox.QuerySolutions)

@@ -58,10 +58,10 @@ def whole_case(seed: int) -> WholeCase:
     rng = random.Random(f"whole {seed}")
     wanted = rng.choices((1, 2, 4), (1, 2, 7))[0]
     for _ in range(ATTEMPTS):
-        found = _case(seed, rng)
-        if wanted == 1 or different_answers(_answers(found)) >= wanted:
+        case = _case(seed, rng)
+        if wanted == 1 or different_answers(_answers(case)) >= wanted:
             break
-    return found
+    return case
 
 
 def case_of(query: str, default_graph: str, seed: int, departure: str | None) -> WholeCase:

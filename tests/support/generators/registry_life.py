@@ -130,7 +130,9 @@ def change_set(chance: random.Random) -> tuple[str, ...]:
 def _body(chance: random.Random) -> tuple[str, ...]:
     patterns = chance.sample(_PATTERNS, chance.randint(1, 3))
     bound = set(_VARIABLE.findall(" ".join(patterns)))
-    filters = [each for each in _FILTERS if bound.issuperset(_VARIABLE.findall(each))]
+    filters = [
+        condition for condition in _FILTERS if bound.issuperset(_VARIABLE.findall(condition))
+    ]
     return (*patterns, *chance.sample(filters, min(len(filters), chance.randint(0, 2))))
 
 

@@ -130,15 +130,15 @@ _Part = tuple[str, frozenset[str]]
 
 def _triples(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Part:  # noqa: ARG001
     s, p, o = _node(query), query.pick(*_PREDICATES, "?p"), _object(query)
-    text, found = f"{s} {p} {o}", _variables(s, p, o)
+    text, bound = f"{s} {p} {o}", _variables(s, p, o)
     match query.pick("plain", "plain", "more", "blank"):
         case "more":
             other = _object(query)
-            return f"{text} ; {query.pick(*_PREDICATES)} {other} .", found | _variables(other)
+            return f"{text} ; {query.pick(*_PREDICATES)} {other} .", bound | _variables(other)
         case "blank":
-            return f"{text} . [] {p} {o} .", found
+            return f"{text} . [] {p} {o} .", bound
         case _:
-            return f"{text} .", found
+            return f"{text} .", bound
 
 
 def _path_text(query: _Query, depth: int, *, is_repeated: bool = False) -> str:
@@ -168,8 +168,8 @@ def _path(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Part:
 
 
 def _optional(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Part:
-    text, found = _group(query, outer | scope)
-    return f"OPTIONAL {text}", found
+    text, bound = _group(query, outer | scope)
+    return f"OPTIONAL {text}", bound
 
 
 def _union(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Part:
@@ -185,13 +185,13 @@ def _minus(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Part
 
 def _graph(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Part:
     if query.maybe():
-        text, found = _group(query, outer | scope)
-        return f"GRAPH {query.pick(*_GRAPHS)} {text}", found
+        text, bound = _group(query, outer | scope)
+        return f"GRAPH {query.pick(*_GRAPHS)} {text}", bound
     # pyoxigraph binds the variable in each triple pattern, and nowhere else.
-    text, found = _triples(query, scope, outer)
+    text, bound = _triples(query, scope, outer)
     more, others = _triples(query, scope, outer)
     text = f"{text} {query.pick('', 'OPTIONAL')} {{ {more} }}"
-    return f"GRAPH ?g {{ {text} }}", found | others | {"?g"}
+    return f"GRAPH ?g {{ {text} }}", bound | others | {"?g"}
 
 
 def _nested(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Part:
@@ -236,8 +236,8 @@ def _exists(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Par
 
 
 def _subquery(query: _Query, scope: frozenset[str], outer: frozenset[str]) -> _Part:  # noqa: ARG001
-    text, found = _select(query, is_subquery=True)
-    return f"{{ {text} }}", found
+    text, bound = _select(query, is_subquery=True)
+    return f"{{ {text} }}", bound
 
 
 _PARTS = {

@@ -133,7 +133,9 @@ def _front_matter(
     for read in reads:
         # What nothing reads may be declared, too.
         if read.declared and (read.name in used or rng.random() < 0.5):
-            arguments = f"({','.join(each.name for each in read.arguments)})" if read.kinds else ""
+            arguments = (
+                f"({','.join(argument.name for argument in read.arguments)})" if read.kinds else ""
+            )
             pattern = f'"{read.declared}"'
             if read.origin == "graph":
                 pattern = f"{{graph: {pattern}}}"

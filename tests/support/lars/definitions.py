@@ -110,7 +110,7 @@ class Structure(Generic[Tuple]):
 
     def holds(self, element: Element, by: Substitution) -> bool:
         """Whether a ground element holds at the last point: the entailment of section 2.1."""
-        atom = (element.predicate, tuple(_value(each, by) for each in element.arguments))
+        atom = (element.predicate, tuple(_value(argument, by) for argument in element.arguments))
         last = self.data.last
         begin, v = self.window(element.window)
 
@@ -119,17 +119,17 @@ class Structure(Generic[Tuple]):
 
         match element.modality:
             case None:
-                found = at(last)
+                is_so = at(last)
             case "diamond":
-                found = any(at(point) for point in range(begin, last + 1))
+                is_so = any(at(point) for point in range(begin, last + 1))
             case "box":
-                found = all(at(point) for point in range(begin, last + 1))
+                is_so = all(at(point) for point in range(begin, last + 1))
             case At(point):
                 u = _value(point, by)
-                found = isinstance(u, int) and begin <= u <= last and at(u)
+                is_so = isinstance(u, int) and begin <= u <= last and at(u)
             case _:
                 raise ValueError(f"no modality {element.modality}")
-        return found != element.negated
+        return is_so != element.negated
 
 
 def answer_stream(
@@ -204,8 +204,8 @@ def _levels(program: Program) -> dict[str, int]:
 
 def _derive(rules: Sequence[Rule], model: Structure[Tuple]) -> bool:
     """Add what the rules derive at the last point; whether anything is new."""
-    found = [
-        (point, (rule.predicate, tuple(_value(each, by) for each in rule.arguments)))
+    derived = [
+        (point, (rule.predicate, tuple(_value(argument, by) for argument in rule.arguments)))
         for rule in rules
         for by in _firing(rule, model)
         if isinstance(
@@ -214,7 +214,7 @@ def _derive(rules: Sequence[Rule], model: Structure[Tuple]) -> bool:
         and model.data.first <= point <= model.data.last
     ]
     is_new = False
-    for point, atom in found:
+    for point, atom in derived:
         atoms = model.derived.setdefault(point, set())
         is_new = is_new or atom not in atoms
         atoms.add(atom)
@@ -228,20 +228,23 @@ def _firing(rule: Rule, model: Structure[Tuple]) -> list[Substitution]:
     for atoms in v.values():
         everywhere |= {*atoms}
     points = range(model.data.first, model.data.last + 1)
-    found: list[Substitution] = [{}]
+    substitutions: list[Substitution] = [{}]
     for element in rule.elements:
         if element.negated:
             continue
         extended = [
             by
-            for before in found
+            for before in substitutions
             for by in _candidates(element, before, everywhere, points)
             if model.holds(element, by)
         ]
-        found = [dict(each) for each in dict.fromkeys(tuple(sorted(by.items())) for by in extended)]
-    found = [by for before in found for by in _compared(rule, before)]
+        substitutions = [
+            dict(bindings)
+            for bindings in dict.fromkeys(tuple(sorted(by.items())) for by in extended)
+        ]
+    substitutions = [by for before in substitutions for by in _compared(rule, before)]
     negated = [element for element in rule.elements if element.negated]
-    return [by for by in found if all(model.holds(element, by) for element in negated)]
+    return [by for by in substitutions if all(model.holds(element, by) for element in negated)]
 
 
 def _candidates(
@@ -276,21 +279,26 @@ def _unified(
 
 def _compared(rule: Rule, before: Substitution) -> Iterator[Substitution]:
     """The substitution with the values that equations give, if all comparisons hold."""
-    by, waiting = dict(before), [each for each in rule.body if isinstance(each, Comparison)]
+    by, waiting = (
+        dict(before),
+        [element for element in rule.body if isinstance(element, Comparison)],
+    )
     while waiting:
-        for each in waiting:
-            missing = {v.name for side in (each.left, each.right) for v in variables(side)} - {*by}
+        for comparison in waiting:
+            missing = {
+                v.name for side in (comparison.left, comparison.right) for v in variables(side)
+            } - {*by}
             if not missing:
-                if not _is_true(each, by):
+                if not _is_true(comparison, by):
                     return
-                waiting.remove(each)
+                waiting.remove(comparison)
                 break
-            sides = ((each.left, each.right), (each.right, each.left))
+            sides = ((comparison.left, comparison.right), (comparison.right, comparison.left))
             solved = next(
                 (
                     (side.name, other)
                     for side, other in sides
-                    if each.symbol == "="
+                    if comparison.symbol == "="
                     and isinstance(side, Var)
                     and missing == {side.name}
                     and side not in variables(other)
@@ -302,7 +310,7 @@ def _compared(rule: Rule, before: Substitution) -> Iterator[Substitution]:
                 if value is None:
                     return
                 by[solved[0]] = value
-                waiting.remove(each)
+                waiting.remove(comparison)
                 break
         else:
             raise ValueError("a comparison has a variable without a value")

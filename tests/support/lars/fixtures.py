@@ -55,12 +55,14 @@ class LarsFixture:
         """By point, the expected output (Definition 6)."""
         expected = self.expected
         if "steps" in expected:
-            found = {step["t"]: step["output"] for step in expected["steps"]}
+            atoms_by_time = {step["t"]: step["output"] for step in expected["steps"]}
         elif "convention" in expected:
-            found = expected["convention"]["output"]
+            atoms_by_time = expected["convention"]["output"]
         else:
-            found = expected["with_data_tuples_only"]
-        return {int(t): frozenset(map(read_ground_atom, atoms)) for t, atoms in found.items()}
+            atoms_by_time = expected["with_data_tuples_only"]
+        return {
+            int(t): frozenset(map(read_ground_atom, atoms)) for t, atoms in atoms_by_time.items()
+        }
 
     @property
     def answer_streams(self) -> dict[int, dict[int, set[GroundAtom]]]:
@@ -82,7 +84,7 @@ def read_fixtures(examples: Path) -> tuple[LarsFixture, ...]:
 
 def replays(examples: Path) -> tuple[LarsFixture, ...]:
     """The fixtures with a program and a stream."""
-    return tuple(each for each in read_fixtures(examples) if each.text and each.arrivals)
+    return tuple(replay for replay in read_fixtures(examples) if replay.text and replay.arrivals)
 
 
 def fixture(examples: Path, number: int) -> LarsFixture:

@@ -66,10 +66,10 @@ class Meaning:
     def first(self) -> int | None:
         """The first point; None if a stream has no event."""
         starts: dict[str, int] = {}
-        for each in self.epochs:
-            if isinstance(each, StreamBatch) and each.events:
-                earliest = min(instant for _, instant in each.events)
-                starts.setdefault(each.stream, earliest)
+        for epoch in self.epochs:
+            if isinstance(epoch, StreamBatch) and epoch.events:
+                earliest = min(instant for _, instant in epoch.events)
+                starts.setdefault(epoch.stream, earliest)
         if not {*self._streams} <= {*starts}:
             return None
         declared = self._starts
@@ -81,17 +81,17 @@ class Meaning:
     def finals(self) -> tuple[int | None, ...]:
         """By epoch, from 0: the last point at which the answer is final; None without one."""
         frontiers: dict[str, int] = {}
-        found: list[int | None] = [None]
-        for each in self.epochs:
-            if isinstance(each, StreamBatch):
-                frontiers[each.stream] = each.frontier
+        points: list[int | None] = [None]
+        for epoch in self.epochs:
+            if isinstance(epoch, StreamBatch):
+                frontiers[epoch.stream] = epoch.frontier
             if self.first is None or not {*self._streams} <= {*frontiers}:
-                found.append(None)
+                points.append(None)
                 continue
             # A point is over when its last instant is before the frontier.
             final = min(self.axis.point(frontiers[name]) for name in self._streams) - 1
-            found.append(final if final >= self.first else None)
-        return tuple(found)
+            points.append(final if final >= self.first else None)
+        return tuple(points)
 
     def state(self, epoch: int, point: int) -> frozenset[GroundAtom]:
         """The output at a point by what is known at an epoch; nothing before the first point."""
@@ -108,24 +108,24 @@ class Meaning:
 
     def first_affected(self, epoch: int) -> int | None:
         """The first point whose input an epoch changes; None if none."""
-        each = self.epochs[epoch - 1]
-        if isinstance(each, GraphChange):
+        change = self.epochs[epoch - 1]
+        if isinstance(change, GraphChange):
             return dict(self._graph_times).get(epoch)
-        return min((self.axis.point(instant) for _, instant in each.events), default=None)
+        return min((self.axis.point(instant) for _, instant in change.events), default=None)
 
     def _tuples(self, epoch: int, point: int) -> Mapping[int, tuple[Triple, ...]]:
         """By point, the triples in the order of instant, epoch and line, each once."""
         events = sorted(
             (instant, number, line, triple)
-            for number, each in enumerate(self.epochs[:epoch], start=1)
-            if isinstance(each, StreamBatch)
-            for line, (triple, instant) in enumerate(each.events)
+            for number, change in enumerate(self.epochs[:epoch], start=1)
+            if isinstance(change, StreamBatch)
+            for line, (triple, instant) in enumerate(change.events)
         )
-        found: dict[int, dict[Triple, None]] = {}
+        by_point: dict[int, dict[Triple, None]] = {}
         for instant, _, _, triple in events:
             if self.axis.point(instant) <= point:
-                found.setdefault(self.axis.point(instant), {})[triple] = None
-        return {at: tuple(triples) for at, triples in found.items()}
+                by_point.setdefault(self.axis.point(instant), {})[triple] = None
+        return {at: tuple(triples) for at, triples in by_point.items()}
 
     def _graph(self, epoch: int, point: int) -> frozenset[Triple]:
         held: set[Triple] = set()
@@ -141,12 +141,12 @@ class Meaning:
         """(epoch, point): from when on each change of the graph holds."""
         if self.first is None:
             return []
-        found, reached = [], self.first
-        for number, each in enumerate(self.epochs, start=1):
-            if not isinstance(each, GraphChange) or not (each.vanish or each.appear):
+        reached_by, reached = [], self.first
+        for number, epoch in enumerate(self.epochs, start=1):
+            if not isinstance(epoch, GraphChange) or not (epoch.vanish or epoch.appear):
                 continue
             final = self.finals[number - 1]
-            happened = None if each.event_time is None else self.axis.point(each.event_time)
+            happened = None if epoch.event_time is None else self.axis.point(epoch.event_time)
             if final is None:
                 begins = self.first if happened is None else happened
             elif happened is None:
@@ -154,5 +154,5 @@ class Meaning:
             else:
                 begins = max(happened, final + 1 - self._back)
             reached = max(reached, begins)
-            found.append((number, reached))
-        return found
+            reached_by.append((number, reached))
+        return reached_by

@@ -42,8 +42,8 @@ def read_program(text: str) -> Program:
 def read_ground_atom(text: str) -> GroundAtom:
     """`p(x,3)`."""
     predicate, arguments = _atom(text)
-    assert not any(isinstance(each, Var) for each in arguments), f"{text} is ground"
-    return predicate, tuple(each for each in arguments if not isinstance(each, Var))
+    assert not any(isinstance(argument, Var) for argument in arguments), f"{text} is ground"
+    return predicate, tuple(argument for argument in arguments if not isinstance(argument, Var))
 
 
 def shown(atom: GroundAtom) -> str:
@@ -60,19 +60,21 @@ def _rule(head: str, body: str) -> Rule:
     predicate, arguments = _atom(head)
     # Commas inside parentheses divide arguments.
     elements = re.split(r",\s*(?![^()]*\))", body)
-    return Rule(predicate, arguments, point, tuple(_element(each.strip()) for each in elements))
+    return Rule(
+        predicate, arguments, point, tuple(_element(element.strip()) for element in elements)
+    )
 
 
 def _element(text: str) -> Element | Comparison:
-    found = _ELEMENT.fullmatch(text)
-    if found is None:
+    parts = _ELEMENT.fullmatch(text)
+    if parts is None:
         compared = _COMPARISON.fullmatch(text)
         assert compared is not None, f"{text} is an element"
         return Comparison(compared[2], _expression(compared[1]), _expression(compared[3]))
-    predicate, arguments = _atom(found["atom"])
-    window = Window(int(found["size"]), bool(found["tuples"])) if found["size"] else None
-    modality = At(_argument(found["point"])) if found["point"] else found["modality"]
-    return Element(predicate, arguments, window, modality, bool(found["negated"]))
+    predicate, arguments = _atom(parts["atom"])
+    window = Window(int(parts["size"]), bool(parts["tuples"])) if parts["size"] else None
+    modality = At(_argument(parts["point"])) if parts["point"] else parts["modality"]
+    return Element(predicate, arguments, window, modality, bool(parts["negated"]))
 
 
 def _expression(text: str) -> Expression:
@@ -83,10 +85,10 @@ def _expression(text: str) -> Expression:
 
 
 def _atom(text: str) -> tuple[str, tuple[Argument, ...]]:
-    found = _ATOM.fullmatch(text)
-    assert found is not None, f"{text} is an atom"
-    arguments = found[2].split(",") if found[2] else []
-    return found[1], tuple(map(_argument, arguments))
+    parts = _ATOM.fullmatch(text)
+    assert parts is not None, f"{text} is an atom"
+    arguments = parts[2].split(",") if parts[2] else []
+    return parts[1], tuple(map(_argument, arguments))
 
 
 def _argument(text: str) -> Argument:

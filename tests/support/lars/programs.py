@@ -83,7 +83,7 @@ class Rule:
     @property
     def elements(self) -> tuple[Element, ...]:
         """The atoms of the body."""
-        return tuple(each for each in self.body if isinstance(each, Element))
+        return tuple(element for element in self.body if isinstance(element, Element))
 
 
 @dataclass(frozen=True)

@@ -44,21 +44,21 @@ def atoms(
         patterns: by predicate, the arguments and the triple patterns.
         triples: the set.
     """
-    found: set[GroundAtom] = set()
+    made: set[GroundAtom] = set()
     for predicate, (arguments, pattern) in patterns.items():
         solutions: list[dict[str, str]] = [{}]
-        for each in pattern:
+        for matching in pattern:
             solutions = [
                 extended
                 for before in solutions
                 for triple in triples
-                if (extended := _matched(each, triple, before)) is not None
+                if (extended := _matched(matching, triple, before)) is not None
             ]
-        found |= {
+        made |= {
             (predicate, tuple(value(by[argument.name]) for argument in arguments))
             for by in solutions
         }
-    return frozenset(found)
+    return frozenset(made)
 
 
 def _matched(

@@ -48,11 +48,11 @@ class Read:
     def triples(self, atom: GroundAtom) -> Sequence[Triple]:
         """The triples that make an atom."""
         by = dict(zip(self.arguments, map(term, atom[1]), strict=True))
-        found = []
+        made = []
         for subject, predicate, object_ in self.pattern:
             assert isinstance(predicate, str), "predicates are constant"
-            found.append((_of(subject, by), predicate, _of(object_, by)))
-        return found
+            made.append((_of(subject, by), predicate, _of(object_, by)))
+        return made
 
 
 def constant(rng: random.Random, kind: Kind) -> Value:

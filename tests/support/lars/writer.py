@@ -67,9 +67,9 @@ class Writer:
             ]
         self._rng.shuffle(rules)
         facts = {
-            each.atom(self._rng): None
-            for each in self._reads
-            if each in FACTS
+            read.atom(self._rng): None
+            for read in self._reads
+            if read in FACTS
             for _ in range(self._rng.randint(1, 3))
         }
         return Program(tuple(rules), tuple(facts))
@@ -80,8 +80,8 @@ class Writer:
 
     def _rule(self, head: Derived, *, recursive: bool) -> Rule:
         rng = self._rng
-        lower = [each for each in self._derived if each.level < head.level]
-        same = [each for each in self._derived if each.level == head.level]
+        lower = [atom for atom in self._derived if atom.level < head.level]
+        same = [atom for atom in self._derived if atom.level == head.level]
         positive = [self._positive(lower) for _ in range(rng.choice((1, 1, 2, 2, 3)))]
         if recursive:
             at = rng.randrange(len(positive) + 1)
@@ -91,7 +91,10 @@ class Writer:
         bound = _bound(positive)
         compared = self._comparisons(bound)
         computed = [] if recursive else self._computed(bound)
-        bound = [*bound, *(each.left for each in computed if isinstance(each.left, Var))]
+        bound = [
+            *bound,
+            *(comparison.left for comparison in computed if isinstance(comparison.left, Var)),
+        ]
         negated = [
             self._negated(bound, lower)
             for _ in range(rng.choice((0, 0, 0, 1, 1)) if positive else 1)
@@ -161,14 +164,16 @@ class Writer:
     def _negated(self, bound: Sequence[Var], lower: Sequence[Derived]) -> Element:
         rng = self._rng
         choices: list[Read | Derived] = [*self._reads, *lower, *lower]
-        found = rng.choice(choices)
-        arguments = tuple(self._of_kind(kind, bound) for kind in found.kinds)
-        times = [each for each in bound if each.name in ("T", "U", "N", "S")]
+        chosen_atom = rng.choice(choices)
+        arguments = tuple(self._of_kind(kind, bound) for kind in chosen_atom.kinds)
+        times = [variable for variable in bound if variable.name in ("T", "U", "N", "S")]
         time: Argument = rng.choice(times) if times else rng.choice(self._points)
-        is_stream = isinstance(found, Read) and found.origin == "stream"
+        is_stream = isinstance(chosen_atom, Read) and chosen_atom.origin == "stream"
         tuples = self._tuples and is_stream and rng.random() < 0.25
         forms = ("diamond", "box", "at") if tuples else ("plain", "plain", "diamond", "box", "at")
-        chosen = self._element(found.name, arguments, rng.choice(forms), tuples=tuples, time=time)
+        chosen = self._element(
+            chosen_atom.name, arguments, rng.choice(forms), tuples=tuples, time=time
+        )
         return Element(
             chosen.predicate, chosen.arguments, chosen.window, chosen.modality, negated=True
         )
@@ -183,7 +188,9 @@ class Writer:
         symbols = ("=", "!=", "!=", "!=") if kind == "name" and rng.random() < 0.9 else _SYMBOLS
         if rng.random() < 0.5:
             return [Comparison(rng.choice(symbols), left, constant(rng, kind))]
-        right: Expression = rng.choice([each for each in bound if each != left] or bound)
+        right: Expression = rng.choice(
+            [variable for variable in bound if variable != left] or bound
+        )
         if kind == "number" and rng.random() < 0.5:
             right = Sum(rng.choice("+-*"), right, rng.choice((1, 2)))
         return [Comparison(rng.choice(symbols), left, right)]
@@ -191,7 +198,7 @@ class Writer:
     def _computed(self, bound: Sequence[Var]) -> list[Comparison]:
         """`S = N + 1`: S is in no atom that is not negated."""
         rng = self._rng
-        numbers = [each for each in bound if each not in _VARIABLES["name"]]
+        numbers = [variable for variable in bound if variable not in _VARIABLES["name"]]
         if not numbers or rng.random() < 0.75:
             return []
         value = Sum(rng.choice("++-*"), rng.choice(numbers), rng.choice((1, 1, 2, -1)))
@@ -199,7 +206,9 @@ class Writer:
 
     def _of_kind(self, kind: Kind, bound: Sequence[Var]) -> Argument:
         """A bound variable of a kind, if there is one."""
-        fitting = [each for each in bound if (each in _VARIABLES["name"]) == (kind == "name")]
+        fitting = [
+            variable for variable in bound if (variable in _VARIABLES["name"]) == (kind == "name")
+        ]
         if fitting and self._rng.random() < 0.93:
             return self._rng.choice(fitting)
         if bound and self._rng.random() < 0.2:
@@ -208,7 +217,7 @@ class Writer:
 
     def _point(self, bound: Sequence[Var]) -> Argument | None:
         """The point of the head, None for a plain head."""
-        times = [each for each in bound if each.name in ("T", "U", "S", "S")]
+        times = [variable for variable in bound if variable.name in ("T", "U", "S", "S")]
         if times and self._rng.random() < 0.6:
             return self._rng.choice(times)
         if self._rng.random() < 0.04:
@@ -221,10 +230,10 @@ _SYMBOLS = ("=", "!=", "!=", "<", "<=", ">", ">=", ">=")
 
 def _bound(elements: Sequence[Element]) -> list[Var]:
     """The variables that atoms give values to, each once, without those of `_`."""
-    found: dict[Var, None] = {}
-    for each in elements:
-        times = (each.modality.point,) if isinstance(each.modality, At) else ()
-        for argument in (*each.arguments, *times):
+    variables: dict[Var, None] = {}
+    for element in elements:
+        times = (element.modality.point,) if isinstance(element.modality, At) else ()
+        for argument in (*element.arguments, *times):
             if isinstance(argument, Var) and not argument.name.startswith("_"):
-                found[argument] = None
-    return [*found]
+                variables[argument] = None
+    return [*variables]

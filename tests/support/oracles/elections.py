@@ -126,7 +126,7 @@ def _borda(
 def _scaled(value: Value, values: Sequence[Value]) -> Fraction:
     if min(values) == max(values):
         return Fraction(1)
-    finite = [each for each in values if isinstance(each, Fraction)]
+    finite = [number for number in values if isinstance(number, Fraction)]
     if not isinstance(value, Fraction):
         return Fraction(int(value > 0))
     if min(finite) == max(finite):

@@ -68,14 +68,14 @@ def answers(query: Query, quads: Iterable[Quad], most: float = math.inf) -> list
         TooLargeError: some part of the query has more than `most` solutions.
     """
     graphs = replace(Graphs.of(quads, query.dataset), most=most)
-    found = list(_solutions(query.form.pattern, graphs))
+    mappings = list(_solutions(query.form.pattern, graphs))
     match query.form:
         case Select():
-            return found
+            return mappings
         case Ask():
-            return [{}] if found else []
+            return [{}] if mappings else []
         case Construct(template):
-            made = {triple for solution in found for triple in _instances(template, solution)}
+            made = {triple for solution in mappings for triple in _instances(template, solution)}
             return [dict(zip("spo", triple, strict=True)) for triple in made]
         case _:
             assert_never(query.form)
@@ -83,14 +83,14 @@ def answers(query: Query, quads: Iterable[Quad], most: float = math.inf) -> list
 
 def rows(query: Query, quads: Iterable[Quad], columns: Sequence[str]) -> Counter[Row]:
     """The answer as a bag of rows, with the variables `columns` of a SELECT in their order."""
-    found = answers(query, quads)
+    mappings = answers(query, quads)
     match query.form:
         case Select():
-            return Counter(tuple(solution.get(name) for name in columns) for solution in found)
+            return Counter(tuple(solution.get(name) for name in columns) for solution in mappings)
         case Ask():
-            return Counter({(TRUE if found else FALSE,): 1})
+            return Counter({(TRUE if mappings else FALSE,): 1})
         case Construct():
-            return Counter({(s["s"], s["p"], s["o"]): 1 for s in found})
+            return Counter({(s["s"], s["p"], s["o"]): 1 for s in mappings})
         case _:
             assert_never(query.form)
 
@@ -114,9 +114,9 @@ def _unbounded(pattern: Pattern, graphs: Graphs) -> Iterator[Solution]:
         case PathPattern(subject, path, object_):
             ends = [_known(node, graphs) for node in (subject, object_)]
             for pair in pairs(path, graphs.active, *ends):
-                found = _extended({}, (subject, object_), pair, graphs)
-                if found is not None:
-                    yield found
+                extended = _extended({}, (subject, object_), pair, graphs)
+                if extended is not None:
+                    yield extended
         case Values(variables, rows):
             bound = [
                 {v: t for v, t in zip(variables, row, strict=True) if t is not None} for row in rows
@@ -170,17 +170,17 @@ def _unbounded(pattern: Pattern, graphs: Graphs) -> Iterator[Solution]:
 
 
 def _bgp(patterns: tuple[TriplePattern, ...], graphs: Graphs) -> list[Solution]:
-    found: list[Solution] = [{}]
+    mappings: list[Solution] = [{}]
     for wanted in patterns:
-        found = [
+        mappings = [
             extended
-            for solution in found
+            for solution in mappings
             for triple in graphs.active
             if (extended := _extended(solution, wanted.nodes, triple, graphs)) is not None
         ]
-        if len(found) > graphs.most:
+        if len(mappings) > graphs.most:
             raise TooLargeError
-    return found
+    return mappings
 
 
 def _known(node: Node, graphs: Graphs) -> str | None:
@@ -213,9 +213,9 @@ def _graph(name: Node, inner: Pattern, graphs: Graphs) -> Iterator[Solution]:
     wanted = _known(name, graphs)
     for graph, triples in graphs.named.items():
         if wanted in (None, graph):
-            found = _solutions(inner, replace(graphs, active=triples))
+            mappings = _solutions(inner, replace(graphs, active=triples))
             bound = {name.name: graph} if isinstance(name, Variable) else {}
-            yield from _merged(bound, found)
+            yield from _merged(bound, mappings)
 
 
 def _extend(pattern: Extend, graphs: Graphs) -> Iterator[Solution]:
@@ -240,10 +240,10 @@ def _group(pattern: Group, graphs: Graphs) -> Iterator[Solution]:
         key = tuple(solution.get(name) for name in pattern.variables)
         groups.setdefault(key, []).append(solution)
     for key, members in groups.items():
-        found = dict(zip(pattern.variables, key, strict=True))
+        group = dict(zip(pattern.variables, key, strict=True))
         for name, wanted in pattern.aggregates:
-            found[name] = _aggregated(wanted, members, graphs)
-        yield {name: term for name, term in found.items() if term is not None}
+            group[name] = _aggregated(wanted, members, graphs)
+        yield {name: term for name, term in group.items() if term is not None}
 
 
 def _aggregated(wanted: Aggregate, members: list[Solution], graphs: Graphs) -> str | None:
@@ -262,8 +262,8 @@ def _slice(pattern: Slice, graphs: Graphs) -> list[Solution]:
     """Solutions that are equal in all keys are in the order of their terms, those of visible
     variables first, by the variables' names.
     """
-    found = list(_solutions(pattern.pattern, graphs))
-    bound = {name for solution in found for name in solution}
+    mappings = list(_solutions(pattern.pattern, graphs))
+    bound = {name for solution in mappings for name in solution}
     names = sorted(bound, key=lambda name: (name.startswith("_:"), name))
 
     def place(solution: Solution) -> tuple[list[str], list[str]]:
@@ -275,7 +275,7 @@ def _slice(pattern: Slice, graphs: Graphs) -> list[Solution]:
         ]
         return keys, [solution.get(name, "") for name in names]
 
-    ordered = sorted(found, key=place)
+    ordered = sorted(mappings, key=place)
     end = None if pattern.limit is None else pattern.offset + pattern.limit
     return ordered[pattern.offset : end]
 
@@ -297,8 +297,8 @@ def _decided(expression: Expression, solution: Solution, graphs: Graphs, seed: s
     match expression:
         case Exists(pattern):
             given = {**graphs.given, **solution}
-            found = _solutions(pattern, replace(graphs, given=given))
-            exists = any(True for _ in _compatible(given, found))
+            mappings = _solutions(pattern, replace(graphs, given=given))
+            exists = any(True for _ in _compatible(given, mappings))
             return Constant(TRUE if exists else FALSE)
         case Call(function, arguments):
             decided = tuple(_decided(part, solution, graphs, seed) for part in arguments)

@@ -31,21 +31,21 @@ class Graphs:
     @classmethod
     def of(cls, quads: Iterable[Quad], dataset: Dataset = Dataset()) -> Graphs:  # noqa: B008
         """The graphs of a dataset; FROM NAMED names a graph even if it has no triples."""
-        found: dict[str, set[Triple]] = {}
+        by_graph: dict[str, set[Triple]] = {}
         for graph, *triple in quads:
             s, p, o = triple
-            found.setdefault(graph, set()).add((s, p, o))
+            by_graph.setdefault(graph, set()).add((s, p, o))
         if dataset.from_graphs is not None:
             merged: Iterable[str] = dataset.from_graphs
         else:
-            merged = found if dataset.default_graph == "union" else [""]
+            merged = by_graph if dataset.default_graph == "union" else [""]
         names = (
-            [graph for graph in found if graph]
+            [graph for graph in by_graph if graph]
             if dataset.named_graphs is None
             else dataset.named_graphs
         )
         return cls(
-            frozenset(triple for graph in merged for triple in found.get(graph, ())),
-            {name: frozenset(found.get(name, ())) for name in names},
+            frozenset(triple for graph in merged for triple in by_graph.get(graph, ())),
+            {name: frozenset(by_graph.get(name, ())) for name in names},
             {},
         )

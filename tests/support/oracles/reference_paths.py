@@ -77,7 +77,7 @@ def _closure(
         # Walk from the given end.
         return {(a, b) for b, a in _closure(Inverse(inner), minimum, graph, end, None)}
     starts = {start} if start is not None else {t for s, _, o in graph for t in (s, o)}
-    found = _no_steps(graph, start, end) if minimum == 0 else set()
+    connected = _no_steps(graph, start, end) if minimum == 0 else set()
     for origin in starts:
         reached: set[str] = set()
         frontier = {origin}
@@ -85,5 +85,5 @@ def _closure(
             following = {b for a in frontier for _, b in pairs(inner, graph, a, None)}
             frontier = following - reached
             reached |= following
-        found |= {(origin, term) for term in reached}
-    return found
+        connected |= {(origin, term) for term in reached}
+    return connected

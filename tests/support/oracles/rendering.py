@@ -42,6 +42,6 @@ def pyoxigraph_value(expression: Expression, solution: dict[str, str | None]) ->
     text = f"SELECT ?result {{ {values} BIND({to_sparql(expression)} AS ?result) }}"
     results = pyoxigraph.Store().query(text)
     assert isinstance(results, pyoxigraph.QuerySolutions)
-    (found,) = results
-    value = found["result"]
+    (answer,) = results
+    value = answer["result"]
     return None if value is None else str(value)

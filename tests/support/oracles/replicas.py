@@ -47,7 +47,7 @@ def simulated(
     users = sorted({user for user, _, _ in history.followers})
     replica = {user: _value(history, user, filled_at) for user in users}
     asked = dict.fromkeys(users, filled_at)
-    found = []
+    evaluated = []
     for number in range(1, evaluations + 1):
         at = filled_at + 60 * number
         seen = {
@@ -74,8 +74,8 @@ def simulated(
         either = len(answer | oracle)
         distance = 1 - Fraction(len(answer & oracle), either) if either else Fraction(0)
         stale = sum(replica[user] != _value(history, user, at) for user in seen)
-        found.append(Evaluated(answer, oracle, distance, len(chosen), stale))
-    return found
+        evaluated.append(Evaluated(answer, oracle, distance, len(chosen), stale))
+    return evaluated
 
 
 def _value(history: History, user: str, at: int) -> int:

@@ -45,10 +45,13 @@ def _result_set(triples: Iterable[tuple[str, str, str]]) -> list[Solution]:
     for s, p, o in triples:
         parts.setdefault(s, {}).setdefault(p.removeprefix(f"<{_RESULT_SET}")[:-1], []).append(o)
     return [
-        {parts[b]["variable"][0].strip('"'): parts[b]["value"][0] for b in found.get("binding", [])}
+        {
+            parts[b]["variable"][0].strip('"'): parts[b]["value"][0]
+            for b in bindings.get("binding", [])
+        }
         for solved in parts.values()
         for solution in solved.get("solution", [])
-        for found in [parts[solution]]
+        for bindings in [parts[solution]]
     ]
 
 
@@ -68,14 +71,14 @@ def as_csv(solutions: Iterable[Solution], names: Iterable[str]) -> Counter[tuple
     )
 
 
-def same(found: Iterable[Solution], expected: Iterable[Solution]) -> bool:
+def same(actual: Iterable[Solution], expected: Iterable[Solution]) -> bool:
     """Whether two bags of solutions are equal but for the labels of their blank nodes.
 
     Numbers are compared by type and value: the suite's are not all in canonical form. Blank nodes
     are distinguished by the rows they occur in, with the nodes there, and so on (colour
     refinement), which fails only where every node has the same neighbours.
     """
-    return _without_labels(found) == _without_labels(expected)
+    return _without_labels(actual) == _without_labels(expected)
 
 
 def _without_labels(solutions: Iterable[Solution]) -> Counter[str]:

@@ -61,7 +61,7 @@ class StreamModel:
         for line, triple in enumerate(triples, start=1):
             terms = (triple.subject, triple.predicate, triple.object)
             dating = [t for t in triples if (t.subject, t.predicate) == (triple.subject, TIME)]
-            instants = {each.instant for each in dating}
+            instants = {dated.instant for dated in dating}
             if not dating:
                 reason = NO_TIME
             elif None in instants:

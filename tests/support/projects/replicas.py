@@ -49,11 +49,11 @@ class RemoteStore:
         failure = self.failures.pop(0) if self.failures else None
         if failure is not None:
             return Fetched(failure, took, peer="127.0.0.1")
-        found = self.store.query(query)
-        assert isinstance(found, ox.QuerySolutions)
-        names = [each.value for each in found.variables]
+        result = self.store.query(query)
+        assert isinstance(result, ox.QuerySolutions)
+        names = [variable.value for variable in result.variables]
         mappings: list[Mapping[str, str]] = [
-            {n: str(row[n]) for n in names if row[n] is not None} for row in found
+            {n: str(row[n]) for n in names if row[n] is not None} for row in result
         ]
         self.sent += len(mappings)
         return Fetched(mappings[:bindings], took, peer="127.0.0.1")

@@ -41,7 +41,7 @@ def broken_laws(case: ElectionCase) -> list[str]:
 
 
 def _names(case: ElectionCase, policy: Policy, budget: int) -> list[str]:
-    return [each.key for each in elect(policy, case.candidates, case.evaluation, budget)]
+    return [candidate.key for candidate in elect(policy, case.candidates, case.evaluation, budget)]
 
 
 def _oracle(case: ElectionCase) -> Iterator[str]:
@@ -91,7 +91,7 @@ def _orders(case: ElectionCase) -> Iterator[str]:
             yield f"{policy.name}: the order in which candidates are given has no effect"
         names = {old: new.key for old, new in zip(case.candidates, renamed, strict=True)}
         again = elect(policy, renamed, case.evaluation, budget)
-        if [names[each] for each in elected] != [each.key for each in again]:
+        if [names[place] for place in elected] != [candidate.key for candidate in again]:
             yield f"{policy.name}: names have no effect if they keep the tie order"
 
 
@@ -105,8 +105,8 @@ def _intervals(case: ElectionCase) -> Iterator[str]:
 
 
 def _renamed(candidates: list[Candidate]) -> list[Candidate]:
-    order = sorted(candidates, key=lambda each: (each.tie, each.key))
-    return [replace(each, key=f"x{order.index(each):05}") for each in candidates]
+    order = sorted(candidates, key=lambda candidate: (candidate.tie, candidate.key))
+    return [replace(candidate, key=f"x{order.index(candidate):05}") for candidate in candidates]
 
 
 def _extremes(case: ElectionCase) -> Iterator[str]:

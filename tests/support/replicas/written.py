@@ -240,8 +240,8 @@ class RemoteTables:
             "run_id": "refresh",
         }
         mappings = {**dict.fromkeys(before or (), 0), **Counter(after or ())}
-        rows = {_row(name, each): times for each, times in Counter(after or ()).items()}
-        found = [
+        rows = {_row(name, mapping): times for mapping, times in Counter(after or ()).items()}
+        rows_of_key = [
             common
             | {
                 "part": "key",
@@ -259,17 +259,17 @@ class RemoteTables:
             }
         ]
         if has_changed:
-            found += [
+            rows_of_key += [
                 common
                 | {
                     "part": "mapping",
-                    "mapping": json.dumps(dict(_row(name, each))),
-                    "before": Counter(before or ())[each],
+                    "mapping": json.dumps(dict(_row(name, mapping))),
+                    "before": Counter(before or ())[mapping],
                     "multiplicity": times,
                 }
-                for each, times in mappings.items()
+                for mapping, times in mappings.items()
             ]
-        return found
+        return rows_of_key
 
     def _freshness(
         self,

@@ -38,7 +38,7 @@ from weir.lars.errors import ProgramError
 from weir.rules.points import PointAxis
 
 VALUES: tuple[Value, ...] = ("a", 1, 2, 3)
-_X = tuple(Var(each) for each in ("X", "X", "Y", "Y", "Z"))
+_X = tuple(Var(name) for name in ("X", "X", "Y", "Y", "Z"))
 _T = (Var("T"), Var("U"))
 
 
@@ -98,21 +98,21 @@ def _derived(program: Program, epochs: Epochs, axis: PointAxis) -> int:
     """How many predicates are derived at two points, with all that is ever known."""
     tuples: dict[int, dict[Triple, None]] = {}
     graph: set[Triple] = set()
-    for each in epochs:
-        if isinstance(each, GraphChange):
-            graph |= each.appear
+    for epoch in epochs:
+        if isinstance(epoch, GraphChange):
+            graph |= epoch.appear
         else:
-            for triple, instant in each.events:
+            for triple, instant in epoch.events:
                 tuples.setdefault(axis.point(instant), {})[triple] = None
     if not tuples:
         return 0
     first, last = min(tuples), max(tuples)
-    found: set[str] = set()
+    predicates: set[str] = set()
     for point in ((first + last) // 2, last):
-        known = {at: tuple(each) for at, each in tuples.items() if at <= point}
+        known = {at: tuple(of_point) for at, of_point in tuples.items() if at <= point}
         data = DataStream(first, point, known, atoms_of)
-        found |= {predicate for predicate, _ in output(program, data, atoms_of(graph))}
-    return len(found)
+        predicates |= {predicate for predicate, _ in output(program, data, atoms_of(graph))}
+    return len(predicates)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class _Writer:
             for level, name in enumerate(self.derived)
             for _ in range(self.rng.choice((1, 1, 1, 2)))
         ]
-        used = {each.predicate for rule in rules for each in rule.elements}
+        used = {element.predicate for rule in rules for element in rule.elements}
         facts: list[GroundAtom] = [
             (name, tuple(self._value() for _ in range(arity)))
             for name, arity in FACTS.items()
@@ -162,7 +162,7 @@ class _Writer:
         ]
         if rng.random() < 0.06:
             body = []
-        bound = [v for each in body if isinstance(each, Element) for v in _variables(each)]
+        bound = [v for element in body if isinstance(element, Element) for v in _variables(element)]
         bound = [*dict.fromkeys(bound)]
         body += self._comparisons(bound)
         for _ in range(rng.choice((0, 0, 0, 1, 1, 2)) if body else 1):
@@ -233,7 +233,7 @@ class _Writer:
     def _comparisons(self, bound: list[Var]) -> list[Comparison]:
         """Some comparisons; variables that they give a value become bound."""
         rng = self.rng
-        found: list[Comparison] = []
+        comparisons: list[Comparison] = []
         for i in range(rng.choice((0, 0, 0, 1, 2))):
             if not bound:
                 break
@@ -241,13 +241,13 @@ class _Writer:
                 given = Var(f"N{i}")
                 sides: list[Expression] = [given, self._expression(bound)]
                 rng.shuffle(sides)
-                found.append(Comparison("=", *sides))
+                comparisons.append(Comparison("=", *sides))
                 bound.append(given)
             else:
                 symbol = rng.choice(("=", "!=", "<", "<=", ">", ">="))
                 right: Expression = self._value() if rng.random() < 0.6 else rng.choice(bound)
-                found.append(Comparison(symbol, rng.choice(bound), right))
-        return found
+                comparisons.append(Comparison(symbol, rng.choice(bound), right))
+        return comparisons
 
     def _expression(self, bound: list[Var]) -> Expression:
         rng = self.rng
@@ -269,18 +269,18 @@ class _Writer:
 
 
 def _variables(element: Element) -> list[Var]:
-    found = [each for each in element.arguments if isinstance(each, Var)]
+    variables = [argument for argument in element.arguments if isinstance(argument, Var)]
     if isinstance(element.modality, At) and isinstance(element.modality.point, Var):
-        found.append(element.modality.point)
-    return found
+        variables.append(element.modality.point)
+    return variables
 
 
 def _history(
     rng: random.Random, read: _Read, streams: tuple[str, ...], axis: PointAxis, epochs: int
 ) -> Epochs:
     """Some epochs: events in time, late, tied or missing, time that passes, the graph."""
-    of_stream = [*dict.fromkeys("p2" if each == "o1" else each for each in read.stream)]
-    of_graph = sorted({"g2" if each == "k1" else each for each in read.graph})
+    of_stream = [*dict.fromkeys("p2" if kind == "o1" else kind for kind in read.stream)]
+    of_graph = sorted({"g2" if kind == "k1" else kind for kind in read.graph})
     unit = axis.unit
     declared = {
         name: Declared(
@@ -330,7 +330,7 @@ def _triples_of(rng: random.Random, names: list[str]) -> list[Triple]:
 def _graph_change(
     rng: random.Random, names: list[str], held: set[Triple], now: int, unit: int
 ) -> GraphChange:
-    vanish = {each for each in sorted(held) if rng.random() < 0.4}
+    vanish = {triple for triple in sorted(held) if rng.random() < 0.4}
     appear: set[Triple] = set()
     for _ in range(rng.choice((1, 1, 2, 3))):
         chosen = rng.choice(names)

@@ -75,7 +75,7 @@ def _case(name: str, text: str, epochs: Epochs, axis: PointAxis, corrects_back: 
 
 def _late_graph() -> Epochs:
     """Points of ten instants: the graph changes at 25 when those before 40 are final."""
-    events = tuple((each, at) for at in (5, 21, 27, 33) for each in triples("p1", "a"))
+    events = tuple((triple, at) for at in (5, 21, 27, 33) for triple in triples("p1", "a"))
     appears = frozenset(triples("g1", "a"))
     return (
         StreamBatch("s", events, 40),
@@ -90,7 +90,7 @@ def _late_event() -> Epochs:
     frontier = 0
     for events in _EVENTS:
         frontier = max(frontier, *(point + 1 for point, _ in events))
-        made = [(each, at) for at, (kind, values) in events for each in triples(kind, *values)]
+        made = [(triple, at) for at, (kind, values) in events for triple in triples(kind, *values)]
         epochs.append(StreamBatch("s", tuple(made), frontier))
     epochs.append(StreamBatch("s", (), frontier + 5))
     return tuple(epochs)

@@ -72,16 +72,16 @@ class ProgramMeaning:
         assert origin is not None, "there is a horizon"
         events = [
             (instant, number, line, triple)
-            for number, each in enumerate(self.case.epochs[:epoch], start=1)
-            if isinstance(each, StreamBatch) and each.stream in self.case.checked.streams
-            for line, (triple, instant) in enumerate(each.events)
+            for number, change in enumerate(self.case.epochs[:epoch], start=1)
+            if isinstance(change, StreamBatch) and change.stream in self.case.checked.streams
+            for line, (triple, instant) in enumerate(change.events)
         ]
-        found: dict[int, dict[Triple, None]] = {}
+        by_point: dict[int, dict[Triple, None]] = {}
         for instant, _, _, triple in sorted(events):
             at = self.case.axis.point(instant)
             if origin <= at <= point:
-                found.setdefault(at, {})[triple] = None
-        return tuple((at, tuple(each)) for at, each in found.items())
+                by_point.setdefault(at, {})[triple] = None
+        return tuple((at, tuple(triples)) for at, triples in by_point.items())
 
     def output(self, epoch: int, point: int) -> frozenset[GroundAtom]:
         """The output at a point as known at an epoch (Definition 6)."""
@@ -101,13 +101,13 @@ def on_points(epochs: Epochs, axis: PointAxis) -> Epochs:
     """The history with points in the place of instants: an instant is in the point before it."""
 
     def point(instant: int) -> int:
-        found, rest = divmod(instant - axis.origin, axis.unit)
+        number, rest = divmod(instant - axis.origin, axis.unit)
         assert 0 <= rest < axis.unit
-        return found
+        return number
 
     changed: list[StreamBatch | GraphChange] = []
-    for each in epochs:
-        match each:
+    for epoch in epochs:
+        match epoch:
             case StreamBatch(stream, events, frontier):
                 at = tuple((triple, point(instant)) for triple, instant in events)
                 changed.append(StreamBatch(stream, at, point(frontier)))
@@ -132,12 +132,12 @@ def _snapshots(case: RuleCase, meaning: ProgramMeaning, log: list[LogRow]) -> It
         if horizon is None:
             continue
         for point in range(origin - 1, horizon + 1):
-            found = state(log, epoch, case.axis.instant(point), value)
+            answer = state(log, epoch, case.axis.instant(point), value)
             expected = Counter(meaning.output(epoch, point)) if point >= origin else Counter()
-            if found != expected:
+            if answer != expected:
                 yield (
-                    f"at epoch {epoch} and point {point}: {found - expected} too many,"
-                    f" {expected - found} missing"
+                    f"at epoch {epoch} and point {point}: {answer - expected} too many,"
+                    f" {expected - answer} missing"
                 )
                 return
 

@@ -135,18 +135,18 @@ class ProgramMemory:
         for name in self.program.streams:
             events = [
                 (*triple, instant, epoch, line)
-                for epoch, each in enumerate(self.epochs, start=1)
-                if isinstance(each, StreamBatch) and each.stream == name
-                for line, (triple, instant) in enumerate(each.events)
+                for epoch, change in enumerate(self.epochs, start=1)
+                if isinstance(change, StreamBatch) and change.stream == name
+                for line, (triple, instant) in enumerate(change.events)
             ]
             relations[f"all_events_{name}"] = table_of(events, _EVENT)
         if not self.program.reads_graph:
             return relations
         rows: list[tuple[object, ...]] = []
-        for epoch, each in enumerate(self.epochs, start=1):
-            if isinstance(each, GraphChange):
-                rows += [(*triple, epoch, -1) for triple in each.vanish]
-                rows += [(*triple, epoch, 1) for triple in each.appear]
+        for epoch, change in enumerate(self.epochs, start=1):
+            if isinstance(change, GraphChange):
+                rows += [(*triple, epoch, -1) for triple in change.vanish]
+                rows += [(*triple, epoch, 1) for triple in change.appear]
         relations["stored_triples"] = table_of(rows, _LOG)
         relations["stored_quads"] = table_of([("", *row) for row in rows], ("graph", *_LOG))
         return relations

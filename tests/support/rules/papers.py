@@ -46,9 +46,9 @@ class PaperExample:
     def changes(self) -> set[tuple[int, int, str]]:
         """Point, weight, atom: how the output differs from that of the point before."""
         return {
-            (step["t"], each["delta"], each["atom"])
+            (step["t"], delta["delta"], delta["atom"])
             for step in self.expected["steps"]
-            for each in step["deltas"]
+            for delta in step["deltas"]
         }
 
     def epochs(self, *, at_once: bool) -> Epochs:
@@ -57,7 +57,7 @@ class PaperExample:
         if at_once:
             return (StreamBatch("s", tuple(triples), self.last + 1),)
         return tuple(
-            StreamBatch("s", tuple(each for each in triples if each[1] == point), point + 1)
+            StreamBatch("s", tuple(triple for triple in triples if triple[1] == point), point + 1)
             for point in range(self.first, self.last + 1)
         )
 
@@ -76,7 +76,7 @@ def paper_example(folder: Path) -> PaperExample:
 def program_of(text: str, atoms: set[str]) -> Program:
     """A program whose text names things by bare words, over a stream that has such `atoms`."""
     arities = {atom.partition("(")[0]: len(_arguments(atom)) for atom in atoms}
-    heads = {found[1] for found in re.finditer(r"^(?:@\w+ )?([a-z]\w*)", text, re.MULTILINE)}
+    heads = {head[1] for head in re.finditer(r"^(?:@\w+ )?([a-z]\w*)", text, re.MULTILINE)}
     declared = tuple(
         _declared(name, arity)
         for name, arity in arities.items()
@@ -93,7 +93,7 @@ def _declared(name: str, arity: int) -> DeclaredAtom:
 def triple_of(atom: str) -> Triple:
     """The triple that is an atom of at most two arguments."""
     predicate = f"<{NAMES}{atom.partition('(')[0]}>"
-    match [term_of(each) for each in _arguments(atom)]:
+    match [term_of(argument) for argument in _arguments(atom)]:
         case []:
             return (_IT, _TYPE, predicate)
         case [only]:
@@ -118,9 +118,9 @@ def atom_of(row: tuple[str, ...]) -> str:
 
 
 def _arguments(atom: str) -> list[str]:
-    found = re.fullmatch(r"\w+(?:\((.*)\))?", atom)
-    assert found is not None, atom
-    return found[1].split(",") if found[1] else []
+    parts = re.fullmatch(r"\w+(?:\((.*)\))?", atom)
+    assert parts is not None, atom
+    return parts[1].split(",") if parts[1] else []
 
 
 def _word(term: str) -> str:

@@ -35,8 +35,8 @@ DECLARED = (
 
 def declared_for(program: Program) -> tuple[DeclaredAtom, ...]:
     """Those of them that a program reads."""
-    read = {each.predicate for rule in program.rules for each in rule.elements}
-    return tuple(each for each in DECLARED if each.signature.partition("(")[0] in read)
+    read = {element.predicate for rule in program.rules for element in rule.elements}
+    return tuple(atom for atom in DECLARED if atom.signature.partition("(")[0] in read)
 
 
 def name(local: str) -> str:
@@ -58,7 +58,7 @@ def value(term: str) -> Value:
 
 def triples(predicate: str, *values: Value) -> list[Triple]:
     """The triples that make an atom hold; those of `o1` and `k1` are of others."""
-    terms = [term(each) for each in values]
+    terms = [term(argument) for argument in values]
     match predicate, terms:
         case "p0", []:
             return [(name("it"), _TYPE, name("p0"))]
@@ -73,22 +73,22 @@ def triples(predicate: str, *values: Value) -> list[Triple]:
 
 def atoms_of(held: Collection[Triple]) -> set[GroundAtom]:
     """The atoms that some triples make together."""
-    found: set[GroundAtom] = set()
+    atoms: set[GroundAtom] = set()
     for subject, predicate, object_ in held:
         local = object_ if predicate == _TYPE else predicate
         match str(value(local)):
             case "p0":
                 if subject == name("it"):
-                    found.add(("p0", ()))
+                    atoms.add(("p0", ()))
             case "p1" | "g1" as kind:
-                found.add((kind, (value(subject),)))
+                atoms.add((kind, (value(subject),)))
             case "p2" | "g2" as kind:
-                found.add((kind, (value(subject), value(object_))))
-                found.add(("o1", (value(object_),)) if kind == "p2" else ("k1", (value(subject),)))
+                atoms.add((kind, (value(subject), value(object_))))
+                atoms.add(("o1", (value(object_),)) if kind == "p2" else ("k1", (value(subject),)))
             case "p3first":
-                found |= {
+                atoms |= {
                     ("p3", (value(subject), value(object_), value(third)))
                     for other, second, third in held
                     if other == subject and second == name("p3second")
                 }
-    return found
+    return atoms

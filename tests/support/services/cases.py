@@ -165,7 +165,7 @@ def service_case(seed: int, writes: type[ServiceWriter] = ServiceWriter) -> Serv
             asked = translate(query, default_graph).asked  # type: ignore[arg-type]
         except UnsupportedQuery:
             continue
-        services = {each.service.block: each.service for each in asked}
+        services = {node.service.block: node.service for node in asked}
         if services.keys() == set(writer.blocks):
             break
     lengths = [rng.randint(2, 4) for _ in range(HISTORIES)]
@@ -265,7 +265,7 @@ def _replica(rng: random.Random, writer: ServiceWriter, service: Service, length
     bag: Bag = Counter()
     for _ in range(length):
         if rng.random() < 0.6:
-            bag = Counter({each: rng.choice((1, 1, 2)) for each in pool if rng.random() < 0.6})
+            bag = Counter({row: rng.choice((1, 1, 2)) for row in pool if rng.random() < 0.6})
         bags.append(bag)
     return bags
 

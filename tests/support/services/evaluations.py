@@ -135,14 +135,14 @@ def random_steps(seed: int, count: int) -> list[Step]:
 
 def _undone(users: dict[str, str], patch: list[str]) -> dict[str, str]:
     """The users before a patch that was dropped."""
-    found = dict(users)
+    before = dict(users)
     for line in reversed(patch):
         sign, user, _, city, _ = line.split()
         if sign == "A":
-            found.pop(user[1:-1])
+            before.pop(user[1:-1])
         else:
-            found[user[1:-1]] = city[1:-1]
-    return found
+            before[user[1:-1]] = city[1:-1]
+    return before
 
 
 def declared(folder: Path, **settings: Any) -> None:

@@ -81,11 +81,11 @@ def _snapshots(case: ServiceCase, plan: Plan, memory: Memory) -> Iterator[str]:
     for epoch, (change, quads) in enumerate(zip(case.own, states(case.own), strict=True), 1):
         oxigraph.apply(change)
 
-        bags = {block: each[epoch - 1] for block, each in case.bags.items()}
-        found = comparable(state(log, epoch))
-        wanted = _answer(case, bags, oxigraph, quads, columns, found)
-        if found != wanted:
-            yield f"epoch {epoch}: {found - wanted} too many, {wanted - found} missing"
+        bags = {block: by_epoch[epoch - 1] for block, by_epoch in case.bags.items()}
+        answer = comparable(state(log, epoch))
+        wanted = _answer(case, bags, oxigraph, quads, columns, answer)
+        if answer != wanted:
+            yield f"epoch {epoch}: {answer - wanted} too many, {wanted - answer} missing"
             return
         asked = {
             block: keys[pattern_id(service)].asked(service.key, bags[block], epoch)
@@ -131,9 +131,9 @@ class _Keys:
     def asked(self, key: tuple[str, ...], bag: Bag, epoch: int) -> Bag:
         """The mappings with a key that is asked for at an epoch."""
         known = {tuple(row[self.places[name]] for name in key) for row in state(self.log, epoch)}
-        found: Bag = Counter()
+        answered: Bag = Counter()
         for mapping, number in bag.items():
             terms = dict(mapping)
             if tuple(terms[name] for name in key) in known:
-                found[mapping] = number
-        return found
+                answered[mapping] = number
+        return answered

@@ -81,17 +81,17 @@ def stream_case(seed: int, sections: int = SECTIONS, late: float = 0.4) -> Strea
     """
     rng = random.Random(f"stream {seed}")
     wanted = rng.choices((1, 2, 4), (1, 2, 7))[0]
-    found: StreamCase | None = None
+    best: StreamCase | None = None
     attempts = 0
-    while found is None or attempts < ATTEMPTS:
+    while best is None or attempts < ATTEMPTS:
         case = _case(seed, rng, sections, late)
         if case is None:
             continue
         attempts += 1
-        found = case
+        best = case
         if different_answers(_answers(case, rng)) >= wanted:
             break
-    return found
+    return best
 
 
 def _case(seed: int, rng: random.Random, sections: int, late: float) -> StreamCase | None:
@@ -141,7 +141,7 @@ def _cut_at_body(text: str) -> tuple[str, str]:
 
 def _beside(rng: random.Random, name: str) -> str:
     """What may stand beside a window: a pattern over the graph or another window."""
-    other = rng.choice([each for each in GRAPHS if each != name])
+    other = rng.choice([graph for graph in GRAPHS if graph != name])
     pattern = f"?x {rng.choice(PREDICATES)} ?{rng.choice(('y', 'beside'))}"
     forms = (
         "",
@@ -176,8 +176,8 @@ def _answers(
     case: StreamCase, rng: random.Random
 ) -> Iterator[ox.QuerySolutions | ox.QueryBoolean | ox.QueryTriples]:
     """The answers over some datasets, by pyoxigraph."""
-    events = [each for each in case.epochs if isinstance(each, StreamBatch)]
-    triples = sorted({triple for each in events for triple, _ in each.events})
+    events = [epoch for epoch in case.epochs if isinstance(epoch, StreamBatch)]
+    triples = sorted({triple for event in events for triple, _ in event.events})
     for _ in range(8):
         store = ox.Store()
         for name in ("", *case.windows):

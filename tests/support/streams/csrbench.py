@@ -97,14 +97,14 @@ class Benchmark:
     def __init__(self, shared: Path) -> None:
         self.folder = shared / "data" / "csrbench"
         self.events = [
-            (second(file), (str(each.subject), str(each.predicate), str(each.object)))
+            (second(file), (str(triple.subject), str(triple.predicate), str(triple.object)))
             for file in self.files
-            for each in ox.parse(path=str(file), format=ox.RdfFormat.TURTLE)
+            for triple in ox.parse(path=str(file), format=ox.RdfFormat.TURTLE)
         ]
         """Second, triple."""
         text = (self.folder / "srbench-queries.properties").read_text()
-        found = re.findall(r"^srb\.query(\d)\.booleanquery = (.*)$", _joined(text), re.MULTILINE)
-        self._sparql = {int(number): query for number, query in found}
+        numbered = re.findall(r"^srb\.query(\d)\.booleanquery = (.*)$", _joined(text), re.MULTILINE)
+        self._sparql = {int(number): query for number, query in numbered}
         self.answer = lru_cache(maxsize=None)(self._answer)
         self.answer_by_value = lru_cache(maxsize=None)(self._answer_by_value)
 
@@ -128,7 +128,7 @@ class Benchmark:
         assert isinstance(result, ox.QuerySolutions)
         names = sorted(variable.value for variable in result.variables)
         terms = ([row[name] for name in names] for row in result)
-        return Counter(tuple(None if each is None else str(each) for each in row) for row in terms)
+        return Counter(tuple(None if term is None else str(term) for term in row) for row in terms)
 
     def _answer_by_value(self, number: int, begin: int, end: int) -> Counter[Row]:
         """The same with numbers by their value, as those of the engines."""
@@ -138,14 +138,14 @@ class Benchmark:
         """The answers of an engine in their order, numbers by their value."""
         file = self.folder / "answers" / f"{engine}-answer-{number}.json"
         names = self.names(number)
-        found = []
-        for each in json.loads(file.read_text())["relations"]:
-            bindings = [row["binding"] for row in each["results"]["bindings"]]
+        answers = []
+        for relation in json.loads(file.read_text())["relations"]:
+            bindings = [row["binding"] for row in relation["results"]["bindings"]]
             rows: Counter[Row] = Counter(
                 tuple(_term(row[name]) for name in names) for row in bindings
             )
-            found.append(Recorded(each["timestamp"], _by_value(rows)))
-        return found
+            answers.append(Recorded(relation["timestamp"], _by_value(rows)))
+        return answers
 
 
 def second(file: Path) -> int:
@@ -164,10 +164,10 @@ def _term(value: dict[str, str]) -> str:
 
 def _by_value(rows: Counter[Row]) -> Counter[Row]:
     """Rows with numbers by their value; engines give them other types than the data do."""
-    found: Counter[Row] = Counter()
+    by_value: Counter[Row] = Counter()
     for row, count in rows.items():
-        found[tuple(map(_number_or_term, row))] += count
-    return found
+        by_value[tuple(map(_number_or_term, row))] += count
+    return by_value
 
 
 def _number_or_term(term: str | None) -> str | None:
@@ -236,7 +236,7 @@ def _by_second(benchmark: Benchmark, number: int, reports: Sequence[Recorded]) -
             expected[instant] = now - before
         before = now
     instants = {*emitted, *expected}
-    equal = sum(emitted.get(each) == expected.get(each) for each in instants)
+    equal = sum(emitted.get(at) == expected.get(at) for at in instants)
     return Comparison(len(instants), equal, 0, len(instants) - equal)
 
 
@@ -267,9 +267,9 @@ def table(benchmark: Benchmark) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for engine, number in product(ENGINES, QUERIES):
-        found = compared(benchmark, engine, number)
-        counts = (found.reports, found.equal, found.moved, found.other)
-        first = ", ".join(map(str, found.first))
+        result = compared(benchmark, engine, number)
+        counts = (result.reports, result.equal, result.moved, result.other)
+        first = ", ".join(map(str, result.first))
         cells = (engine, number, *counts, first, NOTES.get((engine, number), ""))
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)

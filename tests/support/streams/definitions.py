@@ -24,10 +24,10 @@ def content(window: Window, events: Sequence[KnownEvent], instant: int) -> froze
         instant: when.
     """
     if isinstance(window, LastElements):
-        until = sorted(each for each in events if each[0] <= instant)
+        until = sorted(event for event in events if event[0] <= instant)
         return frozenset(triple for *_, triple in until[-window.elements :])
     if isinstance(window, SlidingWindow):
-        inside = [each for each in events if instant - window.width < each[0] <= instant]
+        inside = [event for event in events if instant - window.width < event[0] <= instant]
         return frozenset(triple for *_, triple in inside)
     close = _last_close(window, instant)
     if close is None:
@@ -73,30 +73,30 @@ class Meaning:
         self.horizons = [None, *self._horizons()]
         """By epoch, the last instant at which the query is final."""
         self._times = self._graph_times(corrects_back)
-        self._events: dict[str, list[KnownEvent]] = {each: [] for each in self._used}
-        for number, each in enumerate(epochs, start=1):
-            if isinstance(each, StreamBatch) and each.stream in self._used:
-                self._events[each.stream] += [
-                    (at, number, line, triple) for line, (triple, at) in enumerate(each.events)
+        self._events: dict[str, list[KnownEvent]] = {stream: [] for stream in self._used}
+        for number, epoch in enumerate(epochs, start=1):
+            if isinstance(epoch, StreamBatch) and epoch.stream in self._used:
+                self._events[epoch.stream] += [
+                    (at, number, line, triple) for line, (triple, at) in enumerate(epoch.events)
                 ]
 
     def _origin(self) -> int | None:
         """The first instant: of the first epoch with events of each stream the first event."""
         starts: dict[str, int] = {}
-        for each in self.epochs:
-            if isinstance(each, StreamBatch) and each.events:
-                starts.setdefault(each.stream, min(instant for _, instant in each.events))
-        return min(starts[each] for each in self._used) if self._used <= {*starts} else None
+        for epoch in self.epochs:
+            if isinstance(epoch, StreamBatch) and epoch.events:
+                starts.setdefault(epoch.stream, min(instant for _, instant in epoch.events))
+        return min(starts[stream] for stream in self._used) if self._used <= {*starts} else None
 
     def _horizons(self) -> Iterator[int | None]:
         frontiers: dict[str, int] = {}
         excludes_close = all(
-            isinstance(each, SteppedWindow) and each.bounds == "[)"
-            for each in self.windows.values()
+            isinstance(stepped, SteppedWindow) and stepped.bounds == "[)"
+            for stepped in self.windows.values()
         )
-        for each in self.epochs:
-            if isinstance(each, StreamBatch):
-                frontiers[each.stream] = each.frontier
+        for epoch in self.epochs:
+            if isinstance(epoch, StreamBatch):
+                frontiers[epoch.stream] = epoch.frontier
             if self.origin is None or not self._used <= {*frontiers}:
                 yield None
                 continue
@@ -108,35 +108,35 @@ class Meaning:
         """(epoch, instant): from when on each change of the graph holds."""
         if self.origin is None:
             return []
-        found = []
+        times = []
         reached = self.origin
-        for number, each in enumerate(self.epochs, start=1):
+        for number, epoch in enumerate(self.epochs, start=1):
             # What changes nothing has no time.
-            if not isinstance(each, GraphChange) or not (each.vanish or each.appear):
+            if not isinstance(epoch, GraphChange) or not (epoch.vanish or epoch.appear):
                 continue
             final = self.horizons[number - 1]
             if final is None:
-                begins = self.origin if each.event_time is None else each.event_time
-            elif each.event_time is None:
+                begins = self.origin if epoch.event_time is None else epoch.event_time
+            elif epoch.event_time is None:
                 begins = final + 1
             else:
-                begins = max(each.event_time, final + 1 - corrects_back)
+                begins = max(epoch.event_time, final + 1 - corrects_back)
             reached = max(reached, begins)
-            found.append((number, reached))
-        return found
+            times.append((number, reached))
+        return times
 
     def first_affected(self, epoch: int) -> int | None:
         """The first instant whose input an epoch changes, by the definitions; None if none."""
-        each = self.epochs[epoch - 1]
-        if isinstance(each, GraphChange):
+        change = self.epochs[epoch - 1]
+        if isinstance(change, GraphChange):
             return dict(self._times).get(epoch)
-        if each.stream not in self._used:
+        if change.stream not in self._used:
             return None
-        return min((instant for _, instant in each.events), default=None)
+        return min((instant for _, instant in change.events), default=None)
 
     def window(self, name: str, epoch: int, instant: int) -> frozenset[Triple]:
         """The content of a window at an instant, as known at an epoch."""
-        events = [each for each in self._events[self.streams[name]] if each[1] <= epoch]
+        events = [event for event in self._events[self.streams[name]] if event[1] <= epoch]
         return content(self.windows[name], events, instant)
 
     def graph(self, epoch: int, instant: int) -> frozenset[Triple]:

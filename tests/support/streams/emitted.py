@@ -33,23 +33,23 @@ def _emit(memory: StreamMemory, after: int, last: int) -> Emitted:
     row = [column for _, column in memory.plan.columns]
     memory.engine.bindings.view("answers", f"FROM stored WHERE node = '{ANSWER}'")
     timeline = memory.timeline(last)
-    found: Emitted = {operator: [] for operator in operators(memory.windows)}
+    emitted: Emitted = {operator: [] for operator in operators(memory.windows)}
     if timeline.horizon(last) is None:
-        return found
-    for operator, rows in found.items():
+        return emitted
+    for operator, rows in emitted.items():
         emission = Emission(operator, windows, timeline, after, last)
         statement = emission.statement(memory.engine, "answers", row, 10**9, operator)
         make(memory.engine, statement)
         columns = ", ".join(["epoch", "instant", "weight", *row])
         made = memory.connection.execute(f"SELECT {columns} FROM {statement.name}").fetchall()
         rows += [(e, t, w, tuple(values)) for e, t, w, *values in made]
-    return found
+    return emitted
 
 
 def operators(windows: Mapping[str, Window]) -> list[StreamOperator]:
     """The operators that a query with these windows may have."""
-    closes = any(isinstance(each, SteppedWindow) for each in windows.values())
-    return [each for each in OPERATORS if closes or each != "rstream"]
+    closes = any(isinstance(window, SteppedWindow) for window in windows.values())
+    return [operator for operator in OPERATORS if closes or operator != "rstream"]
 
 
 def broken_streams(
@@ -74,10 +74,10 @@ def broken_streams(
         reached = origin - 1
         for epoch, horizon in enumerate(horizons):
             touched = []
-            for rows, found in ((log, changes), (elements, streamed)):
+            for rows, by_instant in ((log, changes), (elements, streamed)):
                 for at, instant, weight, row in rows:
                     if at == epoch:
-                        found[instant][row] += weight
+                        by_instant[instant][row] += weight
                         touched.append(instant)
             if horizon is None:
                 if touched:
@@ -113,7 +113,7 @@ def _defined(
         case "dstream":
             return {row: -n for row, n in change.items() if n < 0}
         case "rstream":
-            closes = instant >= origin and any(_closes(each, instant) for each in windows)
+            closes = instant >= origin and any(_closes(window, instant) for window in windows)
             return {row: n for row, n in state.items() if n} if closes else {}
 
 

@@ -63,17 +63,17 @@ def ingested(
     frontiers: dict[str, int] = {}
     starts: dict[str, int] = {} if first is None else dict.fromkeys(declared, first)
     epochs: list[StreamBatch | GraphChange] = []
-    for each in arriving:
-        if isinstance(each, GraphChange):
-            epochs.append(each)
+    for arrival in arriving:
+        if isinstance(arrival, GraphChange):
+            epochs.append(arrival)
             continue
-        if isinstance(each, Tick):
-            if each.stream in frontiers:
-                reached_now = each.instant - declared[each.stream].delay
-                frontiers[each.stream] = max(frontiers[each.stream], reached_now)
-                epochs.append(StreamBatch(each.stream, (), frontiers[each.stream]))
+        if isinstance(arrival, Tick):
+            if arrival.stream in frontiers:
+                reached_now = arrival.instant - declared[arrival.stream].delay
+                frontiers[arrival.stream] = max(frontiers[arrival.stream], reached_now)
+                epochs.append(StreamBatch(arrival.stream, (), frontiers[arrival.stream]))
             continue
-        stream, events = each
+        stream, events = arrival
         rule = declared[stream]
         if events:
             starts.setdefault(stream, min(instant for _, instant in events))

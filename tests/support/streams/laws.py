@@ -112,17 +112,17 @@ def _snapshots(
         if horizon is None:
             continue
         for instant in range(first, horizon + 1):
-            found = comparable(state(log, epoch, instant))
+            answer = comparable(state(log, epoch, instant))
             expected: Counter[Row] = Counter()
             if instant >= origin:
                 quads = meaning.dataset(epoch, instant)
                 if quads not in found_at:
-                    found_at[quads] = _answer(case, query, quads, columns, found)
+                    found_at[quads] = _answer(case, query, quads, columns, answer)
                 expected = found_at[quads]
-            if found != expected:
+            if answer != expected:
                 yield (
-                    f"at epoch {epoch} and instant {instant}: {found - expected} too many,"
-                    f" {expected - found} missing"
+                    f"at epoch {epoch} and instant {instant}: {answer - expected} too many,"
+                    f" {expected - answer} missing"
                 )
                 return
         evaluated_to = horizon

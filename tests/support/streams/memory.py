@@ -125,10 +125,10 @@ class StreamMemory:
     def log(self) -> list[StreamRow]:
         """The answer's log, sorted."""
         columns = ", ".join(["epoch", "instant", "weight", *(c for _, c in self.plan.columns)])
-        found = self.connection.execute(
+        rows = self.connection.execute(
             f"SELECT {columns} FROM stored WHERE node = '{ANSWER}'"
         ).fetchall()
-        return sorted(((e, t, w, tuple(row)) for e, t, w, *row in found), key=repr)
+        return sorted(((e, t, w, tuple(row)) for e, t, w, *row in rows), key=repr)
 
     def stored(self) -> list[tuple[object, ...]]:
         """Every stored row, sorted."""
@@ -156,16 +156,16 @@ class StreamMemory:
         )
         events: list[tuple[object, ...]] = []
         triples: list[tuple[object, ...]] = []
-        for epoch, each in enumerate(self.epochs, start=1):
-            match each:
+        for epoch, change in enumerate(self.epochs, start=1):
+            match change:
                 case StreamBatch():
                     events += [
-                        (each.stream, *triple, instant, epoch, line)
-                        for line, (triple, instant) in enumerate(each.events)
+                        (change.stream, *triple, instant, epoch, line)
+                        for line, (triple, instant) in enumerate(change.events)
                     ]
                 case GraphChange():
-                    triples += [(*triple, epoch, -1) for triple in each.vanish]
-                    triples += [(*triple, epoch, 1) for triple in each.appear]
+                    triples += [(*triple, epoch, -1) for triple in change.vanish]
+                    triples += [(*triple, epoch, 1) for triple in change.appear]
         self._insert("events", events)
         self._insert("changes", triples)
 
@@ -189,11 +189,11 @@ class _Engine(DuckOfTest):
 def recorded(epochs: Epochs, stream: str, starts: int | None = None) -> StreamHistory | None:
     """What ingest recorded of a stream, which begins with its first event unless it is said."""
     frontiers, earliest = [], {}
-    for epoch, each in enumerate(epochs, start=1):
-        if isinstance(each, StreamBatch) and each.stream == stream:
-            frontiers.append((epoch, each.frontier))
-            if each.events:
-                earliest[epoch] = min(instant for _, instant in each.events)
+    for epoch, change in enumerate(epochs, start=1):
+        if isinstance(change, StreamBatch) and change.stream == stream:
+            frontiers.append((epoch, change.frontier))
+            if change.events:
+                earliest[epoch] = min(instant for _, instant in change.events)
     if not earliest:
         return None
     first = earliest[min(earliest)] if starts is None else starts
@@ -203,9 +203,9 @@ def recorded(epochs: Epochs, stream: str, starts: int | None = None) -> StreamHi
 def graph_changes(epochs: Epochs) -> list[tuple[int, int | None]]:
     """(epoch, event time) of the epochs that change the graph."""
     return [
-        (epoch, each.event_time)
-        for epoch, each in enumerate(epochs, start=1)
-        if isinstance(each, GraphChange) and (each.vanish or each.appear)
+        (epoch, change.event_time)
+        for epoch, change in enumerate(epochs, start=1)
+        if isinstance(change, GraphChange) and (change.vanish or change.appear)
     ]
 
 

@@ -22,5 +22,5 @@ class SparkStreamMemory(StreamMemory):
             for name, query in inputs.items():
                 rows = self.connection.sql(query).to_arrow_table()
                 engine.load(name, self.spark.createDataFrame(rows))
-            found = engine.frame(self.made(engine, timeline, leg)).toArrow()
-        return [tuple(row.values()) for row in found.to_pylist()]
+            table = engine.frame(self.made(engine, timeline, leg)).toArrow()
+        return [tuple(row.values()) for row in table.to_pylist()]

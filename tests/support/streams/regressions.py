@@ -22,7 +22,7 @@ from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 from weir.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 
 FOLDER = Path(__file__).parents[2] / "streams" / "regressions"
-_KINDS = {each.__name__: each for each in (SlidingWindow, SteppedWindow, LastElements)}
+_KINDS = {kind.__name__: kind for kind in (SlidingWindow, SteppedWindow, LastElements)}
 _TAB = "\t"
 
 
@@ -33,17 +33,17 @@ def regression_files() -> list[Path]:
 
 def read(file: Path) -> StreamCase:
     """The case of a file."""
-    found = json.loads(file.read_text())
+    stored = json.loads(file.read_text())
     return StreamCase(
-        found["seed"],
-        found["query"],
-        found["oracle_query"],
-        {name: _window(**window) for name, window in found["windows"].items()},
-        found["streams"],
-        tuple(map(_epoch, found["epochs"])),
-        found["corrects_back"],
-        found["departure"],
-        found.get("non_empty", False),
+        stored["seed"],
+        stored["query"],
+        stored["oracle_query"],
+        {name: _window(**window) for name, window in stored["windows"].items()},
+        stored["streams"],
+        tuple(map(_epoch, stored["epochs"])),
+        stored["corrects_back"],
+        stored["departure"],
+        stored.get("non_empty", False),
     )
 
 
@@ -77,28 +77,28 @@ def _window(kind: str, **parameters: Any) -> Window:
 
 def _epochs(epochs: Epochs) -> list[dict[str, Any]]:
     """Events as instant and triple, changes as sign and triple, in lines."""
-    found: list[dict[str, Any]] = []
-    for each in epochs:
-        match each:
+    stored: list[dict[str, Any]] = []
+    for epoch in epochs:
+        match epoch:
             case StreamBatch(stream, events, frontier):
                 lines = [_TAB.join((str(instant), *triple)) for triple, instant in events]
-                found.append({"stream": stream, "frontier": frontier, "events": lines})
+                stored.append({"stream": stream, "frontier": frontier, "events": lines})
             case GraphChange(vanish, appear, event_time):
                 lines = [_TAB.join(("-", *triple)) for triple in sorted(vanish)]
                 lines += [_TAB.join(("+", *triple)) for triple in sorted(appear)]
-                found.append({"event_time": event_time, "changes": lines})
-    return found
+                stored.append({"event_time": event_time, "changes": lines})
+    return stored
 
 
-def _epoch(found: dict[str, Any]) -> StreamBatch | GraphChange:
-    if "stream" in found:
-        events = tuple((triple, int(instant)) for instant, triple in map(_cells, found["events"]))
-        return StreamBatch(found["stream"], events, found["frontier"])
-    signed = [*map(_cells, found["changes"])]
+def _epoch(stored: dict[str, Any]) -> StreamBatch | GraphChange:
+    if "stream" in stored:
+        events = tuple((triple, int(instant)) for instant, triple in map(_cells, stored["events"]))
+        return StreamBatch(stored["stream"], events, stored["frontier"])
+    signed = [*map(_cells, stored["changes"])]
     return GraphChange(
         frozenset(triple for sign, triple in signed if sign == "-"),
         frozenset(triple for sign, triple in signed if sign == "+"),
-        found["event_time"],
+        stored["event_time"],
     )
 
 

@@ -86,20 +86,20 @@ class Retained(StreamMemory):
                 delete_events(self, name, before, last)
 
     def _needed(self, stream: str, low: int, last: int) -> int | None:
-        found = []
+        bounds = []
         for name, window in self.windows.items():
             if self.streams[name] != stream:
                 continue
             if not isinstance(window, LastElements):
-                found.append(needed_from(window, low))
+                bounds.append(needed_from(window, low))
                 continue
             view = _events_of(self, stream, last)
             query = needed_elements(view, window, low, last).sql(dialect=DIALECT)
             rows = self.connection.execute(query).fetchall()
             if not rows:
                 return None
-            found.append(rows[0][0])
-        return min(found)
+            bounds.append(rows[0][0])
+        return min(bounds)
 
     def _consolidate(self, until: int, epoch: int) -> None:
         rows = consolidated("stored", self.plan.width, until, epoch).sql(dialect=DIALECT)
@@ -120,9 +120,9 @@ def _newcomer(
     for name in sorted({*case.streams.values()}):
         instants = [
             instant
-            for each in case.epochs[:registered]
-            if isinstance(each, StreamBatch) and each.stream == name
-            for _, instant in each.events
+            for change in case.epochs[:registered]
+            if isinstance(change, StreamBatch) and change.stream == name
+            for _, instant in change.events
         ]
         if instants:
             latest = frontier_at(case.epochs, name, registered) - lateness_of(case.epochs, name)
@@ -137,7 +137,12 @@ def _newcomer(
     begins = max(complete, timeline.origin)
     yield from _incomplete(case, kept_from, registered, begins)
     first = next(
-        (each.epoch for each in timeline.arrivals if (each.horizon or begins - 1) >= begins), None
+        (
+            arrival.epoch
+            for arrival in timeline.arrivals
+            if (arrival.horizon or begins - 1) >= begins
+        ),
+        None,
     )
     if first is None:
         # It waits: nothing from its first instant on is final.
@@ -153,14 +158,14 @@ def _newcomer(
     expected: Counter[tuple[int, int, tuple[str | None, ...]]] = Counter()
     for epoch, instant, weight, row in log:
         expected[max(epoch, first), max(instant, begins), row] += weight
-    found: Counter[tuple[int, int, tuple[str | None, ...]]] = Counter()
+    sums: Counter[tuple[int, int, tuple[str | None, ...]]] = Counter()
     for epoch, instant, weight, row in memory.log():
-        found[epoch, instant, row] += weight
-    wrong = {key for key in {*expected, *found} if expected[key] != found[key]}
+        sums[epoch, instant, row] += weight
+    wrong = {key for key in {*expected, *sums} if expected[key] != sums[key]}
     if wrong:
         yield (
             f"registered at epoch {registered} with events from {kept_from}, from {begins} on:"
-            f" {[(key, found[key], expected[key]) for key in sorted(wrong, key=repr)][:3]}"
+            f" {[(key, sums[key], expected[key]) for key in sorted(wrong, key=repr)][:3]}"
         )
 
 
@@ -173,9 +178,9 @@ def _incomplete(
         stream = case.streams[name]
         events = [
             (instant, epoch, line, triple)
-            for epoch, each in enumerate(case.epochs, start=1)
-            if isinstance(each, StreamBatch) and each.stream == stream
-            for line, (triple, instant) in enumerate(each.events)
+            for epoch, change in enumerate(case.epochs, start=1)
+            if isinstance(change, StreamBatch) and change.stream == stream
+            for line, (triple, instant) in enumerate(change.events)
         ]
         kept = [e for e in events if e[0] >= kept_from[stream] or e[1] > registered]
         for epoch, horizon in enumerate(meaning.horizons):
@@ -189,13 +194,13 @@ def _incomplete(
 
 def first_complete(memory: StreamMemory, kept_from: dict[str, int], last: int) -> int | None:
     """The first instant from which on no window lacks an event; None if there is none yet."""
-    found = []
+    bounds = []
     for name, window in memory.windows.items():
         stream = memory.streams[name]
         if stream not in kept_from:
             return None
         if not isinstance(window, LastElements):
-            found.append(complete_from(window, kept_from[stream]))
+            bounds.append(complete_from(window, kept_from[stream]))
             continue
         view = _events_of(memory, stream, last)
         memory.connection.register("horizons", horizons_before(memory.timeline(last).arrivals))
@@ -203,8 +208,8 @@ def first_complete(memory: StreamMemory, kept_from: dict[str, int], last: int) -
         rows = memory.connection.execute(query.sql(dialect=DIALECT)).fetchall()
         if not rows:
             return None
-        found.append(rows[0][0])
-    return max(found)
+        bounds.append(rows[0][0])
+    return max(bounds)
 
 
 def delete_events(memory: StreamMemory, stream: str, before: int, last: int) -> None:
@@ -216,21 +221,21 @@ def delete_events(memory: StreamMemory, stream: str, before: int, last: int) -> 
 def frontier_at(epochs: Epochs, stream: str, last: int) -> int:
     """The frontier of a stream after an epoch; it has had an event."""
     return next(
-        each.frontier
-        for each in reversed(epochs[:last])
-        if isinstance(each, StreamBatch) and each.stream == stream
+        epoch.frontier
+        for epoch in reversed(epochs[:last])
+        if isinstance(epoch, StreamBatch) and epoch.stream == stream
     )
 
 
 def lateness_of(epochs: Epochs, stream: str) -> int:
     """How late the latest event of a stream is: the least `lateness` that takes all its events."""
-    frontier, found = None, 0
-    for each in epochs:
-        if isinstance(each, StreamBatch) and each.stream == stream:
+    frontier, lateness = None, 0
+    for epoch in epochs:
+        if isinstance(epoch, StreamBatch) and epoch.stream == stream:
             if frontier is not None:
-                found = max([found, *(frontier - instant for _, instant in each.events)])
-            frontier = each.frontier
-    return found
+                lateness = max([lateness, *(frontier - instant for _, instant in epoch.events)])
+            frontier = epoch.frontier
+    return lateness
 
 
 def _events_of(memory: StreamMemory, stream: str, last: int) -> str:

@@ -125,7 +125,7 @@ def test_a_block_in_a_window_may_name_graphs_of_the_remote() -> None:
     query = translate(
         f"SELECT * {_W} {{ WINDOW W {{ ?s ?p ?o SERVICE <u:r> {{ GRAPH ?g {{ ?o ?q ?z }} }} }} }}"
     )
-    assert [each.service.block for each in query.asked] == ["GRAPH ?g { ?o ?q ?z }"]
+    assert [node.service.block for node in query.asked] == ["GRAPH ?g { ?o ?q ?z }"]
 
 
 def test_what_only_presents_the_answer_is_shown_as_it_is_written() -> None:
