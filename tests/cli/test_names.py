@@ -40,6 +40,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("show", "NAME"),
     ("show", "--held", "NAME"),
     ("log", "NAME"),
+    ("why", "NAME"),
     ("explain", "NAME"),
     ("explain", "--sql", "NAME"),
     ("drop", "NAME", "--yes"),

@@ -34,7 +34,7 @@ def why(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Most rows that are explained.")] = 5,
 ) -> None:
-    """Print why rows appeared (+) or vanished (-) at an epoch: the changes that made them.
+    """Print which changes made rows of an answer appear (+) or vanish (-) at an epoch.
 
     Without these changes, a row would be as it was before. Below `with` is one match that the row
     came from: what it needs beside the changes. Of answers over streams nothing is explained.

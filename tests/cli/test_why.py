@@ -1,0 +1,82 @@
+"""`weir why`: what is printed, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.projects.command_line import Weir
+
+EDITED = Path("data/versions/002.ttl")
+
+
+@pytest.fixture
+def edited(weir: Weir, has_run: None) -> None:
+    """The coin moved to room 1."""
+    del has_run
+    first = Path("data/versions/001.ttl").read_text()
+    assert ':room "2"' in first
+    EDITED.write_text(first.replace(':room "2"', ':room "1"'))
+    assert weir("run").code == 0
+
+
+@pytest.mark.usefixtures("edited")
+def test_changes_and_a_match_are_printed_with_what_made_the_epoch(weir: Weir) -> None:
+    printed = weir("why", "exhibits", "room=2")
+    assert printed.out == (
+        "exhibits at epoch 2: museum: 002.ttl\n"
+        '-1 title="Roman coin"@en, room="2"\n'
+        "  because of\n"
+        '    -1 :coin :room "2"   in <urn:weir:graph:museum>\n'
+        "  with\n"
+        '       :coin :title "Roman coin"@en\n'
+    )
+    assert (printed.code, printed.err) == (0, "")
+
+
+@pytest.mark.usefixtures("edited")
+def test_json_has_the_exact_terms(weir: Weir) -> None:
+    (gone, came) = sorted(
+        weir("why", "exhibits", "--epoch", "2", "--output", "json").json,
+        key=lambda row: row["weight"],
+    )
+    coin, room = "<http://example.org/coin>", "<http://example.org/room>"
+    assert gone["row"] == {"title": '"Roman coin"@en', "room": '"2"'}
+    assert came["changes"] == [
+        {
+            "weight": 1,
+            "graph": "<urn:weir:graph:museum>",
+            "subject": coin,
+            "predicate": room,
+            "object": '"1"',
+        }
+    ]
+    assert {"subject": coin, "predicate": room, "object": '"1"'} in came["match"]
+
+
+@pytest.mark.usefixtures("edited")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("room=3",), "error: epoch 2 changed no such row of exhibits\n"),
+        (("roam=2",), "error: roam=2: exhibits has no column roam\n"),
+        (("room",), "error: room: no `=`\n"),
+        (("--epoch", "1"), "error: the answer of exhibits was computed as a whole at epoch 1\n"),
+        (("--epoch", "9"), "error: exhibits is computed up to epoch 2\n"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused_with_a_next_step(
+    weir: Weir, arguments: tuple[str, ...], message: str
+) -> None:
+    printed = weir("why", "exhibits", *arguments)
+    assert (printed.code, printed.out) == (2, "")
+    assert printed.err.startswith(message)
+    assert "next: " in printed.err
+
+
+@pytest.mark.usefixtures("edited")
+def test_a_value_may_be_plain_an_iri_or_the_exact_term(weir: Weir) -> None:
+    for value in ("Roman coin", '"Roman coin"@en'):
+        printed = weir("why", "exhibits", f"title={value}", "--limit", "1")
+        assert "At most 1 rows are explained" in printed.out
