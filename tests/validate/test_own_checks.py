@@ -10,8 +10,15 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.opened import opened, statuses_of
 from tests.support.projects.project import PATCHES, Project
+from tests.support.streams.projects import event_project, readings
+from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError, QualityError
+from weir.progress.completion import Completion
+from weir.review.differences import differences
+from weir.review.edits import edits_of_published
+from weir.stage import silent
 from weir.validate import own_checks
 
 AGES = "SELECT ?who ?age { ?who <http://x/age> ?age }"
@@ -93,6 +100,11 @@ def test_a_check_that_warns_holds_nothing(project: Project) -> None:
     assert "1 warned" in project.validate().summary
     project.publish()
     assert published(project) == 3
+    (status,) = statuses_of(project.settings)
+    assert (status.state, status.warning) == (
+        "current",
+        "check age_is_plausible: 1 unexpected (expectations/ages.yml:3)",
+    )
 
 
 def test_of_an_answer_that_passed_only_the_rows_that_appear_are_read(
@@ -132,6 +144,20 @@ def test_a_limit_of_what_vanishes_can_be_accepted(project: Project) -> None:
         project.validate()
     with pytest.raises(QualityError, match="weir run --accept ages"):
         project.publish()
+
+
+def test_an_accepted_answer_is_read_whole_by_a_check_that_was_left_out(project: Project) -> None:
+    check(project, {"type": "expect_few_rows_to_appear", "kwargs": {"rows": 0}})
+    change(project, f"A {age('c', 300)}")
+    with pytest.raises(QualityError, match="to_appear"):
+        project.validate()
+    project.validate(accept=["ages"])
+    project.publish()
+    assert published(project) == 3
+    check(project, BETWEEN)
+    change(project, f"A {age('d', 4)}")
+    with pytest.raises(QualityError, match="age_is_plausible: 1 unexpected"):
+        project.validate()
 
 
 def test_a_query_over_typed_columns_changes_and_other_answers_is_a_check(project: Project) -> None:
@@ -213,3 +239,69 @@ def test_a_mistake_has_its_place_and_the_nearest_name(
         project.validate()
     assert str(caught.value).startswith(f"{project.folder}/expectations/ages.yml:")
     assert re.search(message, str(caught.value)), str(caught.value)
+
+
+FORMS = {
+    "ask": "ASK { ?who <http://x/age> 300 }",
+    "construct": "CONSTRUCT { ?who <http://x/years> ?age } { ?who <http://x/age> ?age }",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_answers_of_every_form_are_checked(project: Project, form: str) -> None:
+    project.query("ages", FORMS[form])
+    statement = "SELECT * FROM {current} LEFT JOIN {delta} ON true"
+    check(
+        project,
+        {"type": "UnexpectedRowsExpectation", "kwargs": {"unexpected_rows_query": statement}},
+        {"type": "expect_table_row_count_to_be_between", "kwargs": {"max_value": 0}},
+        {"type": "expect_few_rows_to_appear", "kwargs": {"rows": 0}},
+    )
+    change(project, f"A {age('c', 300)}")
+    with pytest.raises(QualityError) as caught:
+        project.validate()
+    number = 1 if form == "ask" else 3
+    assert f"UnexpectedRowsExpectation: {number} unexpected row" in str(caught.value)
+    assert f"to_be_between: {number} row" in str(caught.value)
+    assert "to_appear" not in str(caught.value)
+
+
+PROGRAM = """\
+%+ stream: readings
+%+ unit: PT5S
+%+ prefixes: {"": "http://example.org/"}
+%+ atoms: {"of(S)": "?R :of ?S"}
+%+ checks: [{type: expect_column_values_to_match_regex, kwargs: {column: a1, regex: a$}}]
+@T seen(S) <- win^3 @T of(S).
+"""
+WINDOW = """\
+#+ checks: [{type: expect_column_values_to_match_regex, kwargs: {column: s, regex: a$}}]
+PREFIX : <http://example.org/>
+SELECT ?s FROM NAMED WINDOW :w ON readings [RANGE PT10S STEP PT10S]
+WHERE { WINDOW :w { ?r :of ?s } }
+"""
+
+
+def test_programs_and_queries_over_streams_are_checked(tmp_path: Path) -> None:
+    project = event_project(tmp_path, WINDOW)
+    project.program("steady", PROGRAM)
+    project.write("events/1.ttl", readings(("a", 1), ("b", 2), ("b", 31), ("a", 4000)))
+    project.ingest()
+    project.maintain()
+    with pytest.raises(QualityError) as caught:
+        project.validate()
+    for name, place in (("s", "queries/q.rq:1"), ("a1", "programs/steady.lars:5")):
+        said = rf"to_match_regex_{name}: [1-9] unexpected \({place}\)"
+        assert re.search(said, str(caught.value)), str(caught.value)
+
+
+def test_the_difference_of_an_edit_says_that_a_check_fails(project: Project) -> None:
+    edited = "SELECT ?who (?years * 10 AS ?age) { ?who <http://x/age> ?years }"
+    project.query("ages", edited)
+    with opened(project.settings) as own:
+        catalog, completion = Catalog.of(own.settings), Completion.read(own.open_lake())
+        edits = [*edits_of_published(own.settings, catalog, completion)]
+        (difference,) = differences(own, edits, 0, silent)
+    assert difference.note == (
+        "a run would hold it back: check age_is_plausible: 1 unexpected (expectations/ages.yml:3)"
+    )

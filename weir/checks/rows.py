@@ -28,6 +28,7 @@ from weir.checks.arguments import (
 from weir.checks.values import Plain, is_within, key_of, lexical_of, value_of
 from weir.lake.counted import counted
 
+_OTHERS = ("epoch", "weight", "event_time")
 SHOWN = 20
 """Most rows that are shown as examples."""
 Row = Mapping[str, Any]
@@ -101,7 +102,7 @@ def delta_outcome(said: OfDelta, changes: pa.Table, rows_before: int) -> Outcome
 
     Args:
         said: the limits.
-        changes: with the column `epoch`, too.
+        changes: with the column `epoch`, too; over streams with `event_time`, the instant.
         rows_before: the rows of the answer before the first epoch.
     """
     verb, sign = ("gone", -1) if isinstance(said, Vanishing) else ("new", 1)
@@ -143,7 +144,7 @@ def _outcome(rows: pa.Table, unexpected: Any, total: int, mostly: float) -> Outc
 
 def _examples(rows: pa.Table) -> tuple[Row, ...]:
     """The first rows in the order of their terms, as values."""
-    names = [name for name in rows.column_names if name not in ("epoch", "weight")]
+    names = [name for name in rows.column_names if name not in _OTHERS]
     if names:
         rows = rows.sort_by([(name, "ascending") for name in names])
     return tuple(

@@ -106,7 +106,8 @@ class OwnChecks:
         results = tuple(map(_result, [work.query] * len(checks), checks, outcomes))
         if all(result.may_pass for result in results):
             return CheckedAnswer(results, PassedChecks(work.to_epoch, frozenset(passed)))
-        return CheckedAnswer(results, PassedChecks(work.from_epoch, known))
+        # If it is published nevertheless, only what passed now is known of its rows.
+        return CheckedAnswer(results, PassedChecks(work.from_epoch, known & passed))
 
     def typed_answer(self, name: str) -> pa.Table:
         """Another answer as it would be published.
@@ -137,6 +138,13 @@ class _Rows:
     def whole(self) -> pa.Table:
         """The answer as it would be."""
         return state_of(self.of.engine, self.work.query, self.work.maintained)
+
+    @cached_property
+    def all(self) -> pa.Table:
+        """The rows of the answer; over streams, those that it has or had at any instant."""
+        if not self.work.is_over_streams:
+            return self.whole
+        return appeared(changes_of(self.of.engine, self.work, after=-1))
 
     @cached_property
     def new(self) -> pa.Table:
@@ -173,7 +181,7 @@ def _outcome(check: Check, rows: _Rows, *, is_known: bool) -> Outcome:
 def _computed(said: Arguments, rows: _Rows, *, is_known: bool) -> Outcome:
     match said:
         case OfColumn():
-            return column_outcome(said, rows.new if is_known else rows.whole)
+            return column_outcome(said, rows.new if is_known else rows.all)
         case CompoundUnique():
             return compound_outcome(said, rows.whole)
         case RowCount():

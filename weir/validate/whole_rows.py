@@ -56,27 +56,29 @@ def state_of(engine: Engine, query: str, maintained: Watermark) -> pa.Table:
     return _net(engine, f"whole_{query}", table, own, [name for name, _ in stored])
 
 
-def changes_of(engine: Engine, work: Backlog) -> pa.Table:
-    """The unpublished changes of an answer, by epoch.
+def changes_of(engine: Engine, work: Backlog, after: int | None = None) -> pa.Table:
+    """The changes of an answer, by epoch; over streams, also by instant, in `event_time`.
+
+    after: those of later epochs; by default, those that are not published.
 
     Raises:
         TooManyRows: there are too many.
     """
-    new = all_of(
-        [column("epoch") > number(work.from_epoch), column("epoch") <= number(work.to_epoch)]
-    )
+    since = work.from_epoch if after is None else after
+    new = all_of([column("epoch") > number(since), column("epoch") <= number(work.to_epoch)])
     table = _embeddings(work.query, work.maintained, new)
-    own = [*work.variables, "epoch"]
-    names = [*(name for name, _ in work.columns), "epoch"]
+    own, names = [*work.variables, "epoch"], [*(name for name, _ in work.columns), "epoch"]
+    if work.is_over_streams:
+        own, names = [*own, "instant"], [*names, "event_time"]
     return _net(engine, f"changes_{work.query}", table, own, names)
 
 
 def appeared(changes: pa.Table) -> pa.Table:
-    """The rows that there are more of after all changes."""
+    """The rows that there are more of after all changes; over streams, at any instant."""
     names = [name for name in changes.column_names if name not in ("epoch", "weight")]
     net = changes.group_by(names).aggregate([("weight", "sum")])
-    net = net.filter(pc.field("weight_sum") > 0)
-    return net.rename_columns([*names, "weight"])
+    net = net.filter(pc.field("weight_sum") > 0).rename_columns([*names, "weight"])
+    return net.select([name for name in net.column_names if name != "event_time"])
 
 
 def rebased_changes(engine: Engine, work: Backlog, whole: pa.Table) -> pa.Table:
