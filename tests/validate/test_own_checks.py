@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -20,6 +20,9 @@ from weir.review.differences import differences
 from weir.review.edits import edits_of_published
 from weir.stage import silent
 from weir.validate import own_checks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 AGES = "SELECT ?who ?age { ?who <http://x/age> ?age }"
 INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
@@ -305,3 +308,16 @@ def test_the_difference_of_an_edit_says_that_a_check_fails(project: Project) -> 
     assert difference.note == (
         "a run would hold it back: check age_is_plausible: 1 unexpected (expectations/ages.yml:3)"
     )
+
+
+def test_rows_that_spark_reads_are_checked(spark: SparkSession, project: Project) -> None:
+    project.configure(driver_rows=0, driver_scan_rows=0)
+    unique = {"type": "expect_column_values_to_be_unique", "kwargs": {"column": "age"}}
+    check(project, BETWEEN, unique)
+    project.change_set(f"A {age('c', 300)}", f"A {age('d', 9)}")
+    project.ingest(spark)
+    project.maintain(spark)
+    with pytest.raises(QualityError) as caught:
+        project.validate(spark)
+    assert "age_is_plausible: 1 unexpected" in str(caught.value)
+    assert "to_be_unique_age: 2 unexpected" in str(caught.value)
