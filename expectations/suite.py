@@ -66,8 +66,10 @@ class QualityResult:
 
     Attributes:
         unexpected_rows: how many rows do not meet it.
-        examples: at most two of them, as JSON.
+        examples: at most two of them, as JSON; of a check of the project at most 20.
         detail: describes the first of them, in lines; or empty.
+        is_warning: whether a failure is only reported, and nothing is held.
+        label: precedes the name in a sentence, and says what kind of check it is; or empty.
     """
 
     suite: str
@@ -78,10 +80,18 @@ class QualityResult:
     unexpected_rows: int = 0
     examples: tuple[str, ...] = ()
     detail: str = ""
+    is_warning: bool = False
+    label: str = ""
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether nothing is held because of it."""
+        return self.success or self.is_warning
 
     @property
     def failure(self) -> str:
         """The failure in words: the expectation with its detail or the number of rows."""
+        name = f"{self.label} {self.expectation}".strip()
         if self.detail:
-            return f"{self.expectation}: {self.detail}"
-        return f"{self.expectation} ({counted(self.unexpected_rows, 'row')})"
+            return f"{name}: {self.detail}"
+        return f"{name} ({counted(self.unexpected_rows, 'row')})"

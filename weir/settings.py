@@ -300,6 +300,15 @@ class Settings(BaseSettings):
     programs: Path = Field(
         Path("programs"), description="folder of the registered programs; it need not exist"
     )
+    expectations: Path = Field(
+        Path("expectations"),
+        description="folder of the [checks of answers](checks.md); it need not exist",
+    )
+    tests: Path = Field(
+        Path("tests"),
+        description="folder of the [tests of queries](checks.md#tests-of-queries); it need not"
+        " exist",
+    )
     sources: Path = Field(Path("sources.yml"), description="the declared sources")
     remotes: Path = Field(
         Path("remotes.yml"), description="the declared remotes; it need not exist"
@@ -425,6 +434,8 @@ class Settings(BaseSettings):
                 "lake": lake,
                 "queries": folder / read.queries,
                 "programs": folder / read.programs,
+                "expectations": folder / read.expectations,
+                "tests": folder / read.tests,
                 "sources": folder / read.sources,
                 "remotes": folder / read.remotes,
                 "traversals": folder / read.traversals,

@@ -60,6 +60,7 @@ class LedgerRow:
     checked_run: str | None = None
     commit_metadata: str | None = None
     failed_attempts: str | None = None
+    passed_checks: str | None = None
 
 
 def record(

@@ -59,6 +59,11 @@ RUNS = Table(
             "STRING",
             "maintain: of a query that takes more than it may, the attempts, as JSON",
         ),
+        Column(
+            "passed_checks",
+            "STRING",
+            "validate: own checks that all rows passed, as JSON",
+        ),
     ),
     properties=PLAIN,
     log_commits=LOG_COMMITS,

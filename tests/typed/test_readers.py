@@ -18,9 +18,8 @@ from pyspark.sql import SparkSession
 from weir.lake.delta.hashed_files import overwrite_hashed
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.publish.current_tables import typed_state
 from weir.typed.layout import Layout
-from weir.typed.rows import decided_types
+from weir.typed.rows import decided_types, typed_state
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 BIG = 2**63 - 1

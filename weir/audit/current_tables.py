@@ -11,8 +11,9 @@ from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
 from weir.lake.tables import CURRENT
 from weir.progress.completion import Completion
-from weir.publish.current_tables import published_state, typed_state
+from weir.publish.current_tables import published_state
 from weir.typed.layout import Layout
+from weir.typed.rows import typed_state
 
 EQUAL = CheckOf("equals_the_log", "The table has the published answer, with its multiplicities.")
 

@@ -18,6 +18,7 @@ from weir.cli.options import Options, Output
 from weir.cli.progress import still_at_work
 from weir.cli.project import doctor, drop, init, new, rename, retype
 from weir.cli.queries import explain, report
+from weir.cli.query_tests import test_
 from weir.cli.refresh import refresh
 from weir.cli.remotes import remotes
 from weir.cli.review import check
@@ -41,12 +42,12 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, new, doctor, setup_spark),
     "Run": (ingest, run, refresh),
     "Inspect": (status, ls, show, log, why, sql, explain, documents, freshness, report),
-    "Review": (check, try_, diff),
+    "Review": (check, test_, try_, diff),
     "Check": (audit, repair),
     "Change": (drop, rename, retype),
 }
 
-_WITH_STAGES = ("ingest", "run", "refresh", "try", "diff")
+_WITH_STAGES = ("ingest", "run", "refresh", "test", "try", "diff")
 """Commands that report the progress of stages."""
 
 for panel, commands in _COMMANDS.items():

@@ -16,6 +16,7 @@ from weir.lake.tables import ANSWERS, TRANSACTIONS
 from weir.pending import DefinitionState, Pending, State
 from weir.progress.completion import Completion
 from weir.progress.streams import Frontiers
+from weir.progress.verdicts import WARNED
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class QueryStatus:
             mode. None if the next run simply continues.
         final_to: over streams, the last instant at which the published answer is final.
         decided_by: over streams, the stream whose frontier determines `final_to`.
+        warning: which checks of the project failed that only warn, as of the last validation.
     """
 
     query: str
@@ -47,6 +49,7 @@ class QueryStatus:
     reason: str | None
     final_to: datetime | None = None
     decided_by: str | None = None
+    warning: str | None = None
 
 
 def query_statuses(pending: Pending) -> list[QueryStatus]:
@@ -76,9 +79,16 @@ def query_statuses(pending: Pending) -> list[QueryStatus]:
                 reason=state.reason,
                 final_to=answer.final_to if answer else None,
                 decided_by=answer.decided_by if answer else None,
+                warning=_warning(completion, name),
             )
         )
     return statuses
+
+
+def _warning(completion: Completion, name: str) -> str | None:
+    verdict = completion.verdicts.get(name)
+    is_warning = verdict is not None and verdict.success and verdict.reason.startswith(WARNED)
+    return verdict.reason.removeprefix(WARNED) if verdict is not None and is_warning else None
 
 
 def _removed(completion: Completion, names: Collection[str]) -> dict[str, DefinitionState]:

@@ -200,6 +200,8 @@ def _print(options: Options, now: Status) -> None:
         # The reason of a current query is why the last run chose its mode, which is no warning.
         if query.reason and query.state in ("held", "waiting", "new", "behind", "broken"):
             print_line(f"{query.query}: {query.reason}")
+        if query.warning:
+            print_line(f"{query.query}: warning: {query.warning}")
     sources = [asdict(source) for source in now.sources.sources]
     if sources:
         print_rows(options.output, _SOURCES, sources, title="Sources")

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from weir.checks.declared import Entry, checks_of, front_matter_place
 from weir.definitions.front_matter import FrontMatter, Head
 from weir.errors import ConfigurationError
 from weir.text.near import meant
@@ -32,6 +33,9 @@ class TableFrontMatter(FrontMatter):
         " are those of its first values",
     )
     columns: dict[str, str] = Field({}, description="what columns are, one sentence each")
+    checks: tuple[Entry, ...] = Field(
+        (), description="[checks](checks.md) of the answer: `[{type: ..., kwargs: {...}}]`"
+    )
 
 
 AnyTable = TypeVar("AnyTable", bound=TableFrontMatter)
@@ -62,10 +66,10 @@ class CurrentTable:
 
 
 def check_columns(head: Head[AnyTable], columns: Collection[str]) -> None:
-    """Check that the front matter names columns of the answer.
+    """Check that the front matter names columns of the answer, and its checks expectations.
 
     Raises:
-        ConfigurationError: the answer has no such column; with the line.
+        ConfigurationError: the answer has no such column, or a check is wrong; with the line.
     """
     for key, named in (("types", head.values.types), ("columns", head.values.columns)):
         for name in named:
@@ -74,3 +78,5 @@ def check_columns(head: Head[AnyTable], columns: Collection[str]) -> None:
                 hint = f"{meant(name, columns)}Its columns are {', '.join(columns)}."
                 what = f"{key}: the answer has no column {name}"
                 raise ConfigurationError(what, f"{head.file}:{line}", hint)
+    if head.values.checks:
+        checks_of(head.values.checks, front_matter_place(head.places, head.file), columns)

@@ -16,7 +16,7 @@ from weir.lake.ledger.summary import read_ledger
 from weir.lake.tables import ANSWERS, CURRENT, EMBEDDINGS
 from weir.progress.backlog import Backlog, backlog_of
 from weir.progress.failed_attempts import FailedAttempts
-from weir.progress.verdicts import Verdict, graph_failure
+from weir.progress.verdicts import PassedChecks, Verdict, graph_failure
 from weir.progress.watermarks import KnownCommit, Watermark, head, quads, watermark
 
 if TYPE_CHECKING:  # most of what reads this prints answers, and needs no types
@@ -43,6 +43,7 @@ _COLUMNS = (
     "commit_metadata",
     "recorded_at",
     "failed_attempts",
+    "passed_checks",
 )
 
 
@@ -194,6 +195,7 @@ class Completion:
                 row["from_epoch"],
                 row["status"] == SUCCEEDED,
                 row["reason"] or "",
+                PassedChecks.from_json(row["passed_checks"]),
             )
             for row in self._about_queries("validate")
         }

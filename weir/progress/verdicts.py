@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from typing import Self
 
 import pyarrow.compute as pc
 
@@ -11,6 +13,34 @@ from weir.lake.counted import counted
 from weir.lake.lake import Lake
 from weir.lake.tables import QUALITY
 from weir.progress.backlog import Backlog
+
+DELTA_CHECK = "delta"
+"""The first word about a failed check of a project that says how much may change at once."""
+WARNED = "warned: "
+"""Precedes the failures that only warn in the reason of a verdict that succeeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassedChecks:
+    """Checks of a project that each row of an answer passed, by fingerprint.
+
+    epoch: of the answer.
+    """
+
+    epoch: int
+    checks: frozenset[str]
+
+    @classmethod
+    def from_json(cls, text: str | None) -> Self | None:
+        """The inverse of `to_json`; None for none."""
+        if text is None:
+            return None
+        value = json.loads(text)
+        return cls(value["epoch"], frozenset(value["checks"]))
+
+    def to_json(self) -> str:
+        """The form in the ledger."""
+        return json.dumps({"epoch": self.epoch, "checks": sorted(self.checks)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +53,7 @@ class Verdict:
         from_epoch: the rows after this epoch were checked, up to the watermark of that commit.
         success: whether all checks passed.
         reason: which checks failed.
+        passed: what each row of the answer passed; None if the project has no checks of it.
     """
 
     version: int
@@ -30,6 +61,7 @@ class Verdict:
     from_epoch: int
     success: bool
     reason: str
+    passed: PassedChecks | None = None
 
     @property
     def failed_checks(self) -> frozenset[str]:
@@ -49,8 +81,8 @@ def failed_checks(reason: str) -> frozenset[str]:
 
 
 def can_be_accepted(reason: str) -> bool:
-    """Whether only guards failed, by the reason of a verdict or of a held answer."""
-    return failed_checks(reason) <= GUARDS
+    """Whether only guards and limits of changes failed, by the reason of a held answer."""
+    return failed_checks(reason) <= {*GUARDS, DELTA_CHECK}
 
 
 def graph_failure(lake: Lake, validated_to: int) -> str | None:

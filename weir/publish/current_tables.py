@@ -24,7 +24,7 @@ from weir.expected_errors import as_user_error
 from weir.lake.counted import counted
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.appended import NotAppended, appended_rows
-from weir.lake.delta.commit import add_missing_columns, arrow_type, rows_written
+from weir.lake.delta.commit import add_missing_columns, rows_written
 from weir.lake.delta.file_commits import Overtaken
 from weir.lake.delta.file_rows import columns_of
 from weir.lake.delta.hashed_files import (
@@ -42,8 +42,8 @@ from weir.progress.watermarks import Watermark, watermark
 from weir.settings import Limits
 from weir.stage import Claim, Progress
 from weir.typed.column_type import TermType
-from weir.typed.layout import Layout, stored_type
-from weir.typed.rows import WrongType, decided_types, typed_rows
+from weir.typed.layout import Layout
+from weir.typed.rows import WrongType, decided_types, typed_state
 
 _LOG = "log"
 """A key in the metadata: which table the log is that the table follows."""
@@ -387,16 +387,6 @@ def published_state(
         own.query(relation, LakeQuery(state, (StoredTable(log, table, version),)), "small")
         number = own.count(relation)
         return None if number > most else own.fetch_few(relation, number, most=most)
-
-
-def typed_state(layout: Layout, rows: pa.Table) -> tuple[Layout, pa.Table]:
-    """Rows with variables and `weight` as rows of a table, and the layout that they need.
-
-    Raises:
-        WrongType: a term does not fit the type of its column.
-    """
-    types = {name: arrow_type(stored_type(type_)) for name, type_ in layout.types.items()}
-    return typed_rows(layout, rows, types)
 
 
 def behind(

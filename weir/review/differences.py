@@ -30,6 +30,8 @@ from weir.compute.sql import (
     sum_of,
     union_all,
 )
+from weir.definitions.catalog import Catalog
+from weir.definitions.checks import checks_by_answer
 from weir.definitions.definition import Definition
 from weir.lake.tables import ANSWERS
 from weir.progress.backlog import HORIZON, Backlog
@@ -40,6 +42,7 @@ from weir.publish.publication_query import published_columns, rows_to_publish, s
 from weir.review.computed import Computed, computed
 from weir.review.edits import Change, Edit
 from weir.stage import Progress
+from weir.validate.own_checks import OwnChecks
 
 TIME = "event_time"
 """The column of a difference over streams with the instant of a row."""
@@ -195,7 +198,7 @@ class _Comparison:
         return [(*row, _time_of(str(time))) for *row, time in rows]
 
     def _note(self, net: int) -> str:
-        """Why a run would hold the answer: the checks of its number of rows, which edits pass."""
+        """Why a run would hold the answer: its number of rows, and the checks of the project."""
         edit = self.edit
         if edit.after is None or not edit.from_published:
             return ""
@@ -207,7 +210,20 @@ class _Comparison:
             if is_beyond:
                 place = guards.places[key]
                 return f"a run would hold it back: {rows:,} rows, {key} is {most:,} ({place})"
-        return ""
+        failed = self._failed(edit.after, published)
+        return f"a run would hold it back: {failed}" if failed else ""
+
+    def _failed(self, definition: Definition, published: Watermark | None) -> str:
+        """Which checks of the project an answer fails; empty if it passes, or has none."""
+        settings = self.rows.project.settings
+        catalog = Catalog.of(settings)
+        checks = checks_by_answer(settings.expectations, catalog, [definition.name])
+        if not checks:
+            return ""
+        item = self._backlog(definition, published)
+        own = OwnChecks(self.engine, self.rows.completion, catalog, checks)
+        results = own.results([item])[definition.name].results
+        return "; ".join(result.failure for result in results if not result.may_pass)
 
 
 def _merged(columns_of_sides: Sequence[Sequence[str]]) -> tuple[str, ...]:

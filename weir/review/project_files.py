@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from weir.definitions.catalog import Catalog
+from weir.definitions.checks import check_files, checks_by_answer, read_checks
 from weir.definitions.definition import Definition
 from weir.definitions.kinds import QUERY
 from weir.definitions.names import Declaration, declarations, folders_of
@@ -21,6 +22,7 @@ from weir.ingest.sources.declared import load_sources
 from weir.ingest.undeclared import unusable
 from weir.remotes.declarations import load_remotes
 from weir.review.finding import Finding
+from weir.review.query_tests import query_tests
 from weir.settings import Settings, wrong_setting
 from weir.traversals.declarations import load_traversals
 
@@ -89,6 +91,12 @@ def _errors(settings: Settings) -> Iterator[ConfigurationError]:
         return
     for mistake in unusable(catalog, settings).values():
         yield from (mistake, *mistake.others)
+    for file in check_files(settings.expectations):
+        yield from _of_reading(partial(read_checks, file, catalog))
+    yield from _of_reading(
+        lambda: checks_by_answer(settings.expectations, catalog, [m.name for m in catalog.members])
+    )
+    yield from _of_reading(lambda: query_tests(settings, catalog))
     for declared in declarations(folders_of(settings)):
         # A mistake of the front matter hides those of the text.
         if declared.kind == QUERY and declared.name in catalog.errors and declared.is_usable:

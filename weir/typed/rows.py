@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from weir.lake.delta.commit import arrow_type
 from weir.typed.column_type import Cell, Misfit, TermType, cell, decide
-from weir.typed.layout import Layout
+from weir.typed.layout import Layout, stored_type
 
 
 @dataclass(slots=True, eq=False)
@@ -98,6 +99,16 @@ def typed_rows(
             if name is not None:
                 arranged[name] = nothing if of[column.name] is None else of[column.name]
     return layout, pa.table(arranged)
+
+
+def typed_state(layout: Layout, rows: pa.Table) -> tuple[Layout, pa.Table]:
+    """Rows with variables and `weight` as rows of a table, and the layout that they need.
+
+    Raises:
+        WrongType: a term does not fit the type of its column.
+    """
+    types = {name: arrow_type(stored_type(type_)) for name, type_ in layout.types.items()}
+    return typed_rows(layout, rows, types)
 
 
 @dataclass(frozen=True, slots=True)

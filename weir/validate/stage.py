@@ -10,11 +10,13 @@ again.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from weir.compute.engine import Engine
 from weir.definitions.catalog import Catalog
+from weir.definitions.checks import checks_by_answer
 from weir.errors import QualityError, listed
 from weir.expectations.answers import too_many_rows
 from weir.ingest.sources.declared import load_sources
@@ -23,10 +25,11 @@ from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import QUADS
 from weir.lake.upkeep.consolidated import consolidated_until
+from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.progress.held import needs_checks
 from weir.progress.streams import stream_names
-from weir.progress.verdicts import Verdict, can_be_accepted
+from weir.progress.verdicts import WARNED, Verdict, can_be_accepted
 from weir.project import Project
 from weir.settings import Settings
 from weir.stage import Progress, StageResult, claimed, silent
@@ -36,6 +39,9 @@ from weir.validate.quality_results import record_results
 from weir.validate.stream_rows import checked_streams
 from weir.validate.validation import Validation, validate_graph, validate_queries
 from weir.validate.value_types import type_results
+
+if TYPE_CHECKING:  # most projects have no checks of their own
+    from weir.validate.own_checks import CheckedAnswer
 
 JOB: Literal["validate"] = "validate"
 
@@ -51,11 +57,14 @@ class ValidateResult(StageResult):
         """How many checks passed and failed."""
         if not self.validations:
             return "nothing to check"
-        results = [
-            result.success for validation in self.validations for result in validation.results
-        ]
-        passed, failed = results.count(True), results.count(False)
-        return f"{counted(passed, 'check')} passed" + (f", {failed:,} failed" if failed else "")
+        results = [result for validation in self.validations for result in validation.results]
+        passed = sum(result.success for result in results)
+        failed = sum(not result.may_pass for result in results)
+        warned = len(results) - passed - failed
+        parts = [f"{counted(passed, 'check')} passed"]
+        parts += [f"{failed:,} failed"] if failed else []
+        parts += [f"{warned:,} warned"] if warned else []
+        return ", ".join(parts)
 
     @property
     def did_something(self) -> bool:
@@ -114,7 +123,16 @@ def validate_answers(
             answers = validate_queries(engine, work)
             checked = {item.query: (catalog.member(item.query), item) for item, _ in work}
             fit = type_results(engine, completion, checked, settings.limits)
-        answers = [validation.with_result(fit.get(validation.scope)) for validation in answers]
+            own = _own_results(engine, completion, catalog, settings, [item for item, _ in work])
+        answers = [
+            validation.with_results(
+                [
+                    fit.get(validation.scope),
+                    *(own[validation.scope].results if validation.scope in own else ()),
+                ]
+            )
+            for validation in answers
+        ]
         result = ValidateResult((*graph, *answers, *published))
         record_results(lake, run_id, result.validations)
         if all(validation.success for validation in graph):
@@ -127,22 +145,52 @@ def validate_answers(
         }
         for (item, _), validation in zip(work, answers, strict=True):
             is_accepted = item.query in accepted
+            if validation.warnings:
+                progress(f"{item.query}: warning: {validation.warnings}")
             run.report(
                 item.query,
                 status=SUCCEEDED if validation.success or is_accepted else FAILED,
                 mode=item.mode,
-                reason=f"accepted: {validation.failures}"
-                if is_accepted
-                else validation.failures or None,
+                reason=_reason(validation, is_accepted=is_accepted),
                 from_epoch=item.from_epoch,
                 to_epoch=item.to_epoch,
                 seconds=time.monotonic() - started,
                 table_version=item.maintained.version,
                 checked_run=item.maintained.metadata.run_id,
+                passed_checks=own[item.query].passed.to_json() if item.query in own else None,
             )
         progress(result.summary)
         _raise_for(result, accepted)
     return result
+
+
+def _own_results(
+    engine: Engine,
+    completion: Completion,
+    catalog: Catalog,
+    settings: Settings,
+    work: Sequence[Backlog],
+) -> Mapping[str, CheckedAnswer]:
+    """The results of the checks that the project writes, by query.
+
+    Raises:
+        ConfigurationError: a file of checks is wrong.
+    """
+    checks = checks_by_answer(settings.expectations, catalog, [item.query for item in work])
+    if not checks:
+        return {}
+    from weir.validate.own_checks import OwnChecks
+
+    return OwnChecks(engine, completion, catalog, checks).results(work)
+
+
+def _reason(validation: Validation, *, is_accepted: bool) -> str | None:
+    """What the ledger says about a verdict."""
+    if is_accepted:
+        return f"accepted: {validation.failures}"
+    if validation.failures or not validation.warnings:
+        return validation.failures or None
+    return f"{WARNED}{validation.warnings}"
 
 
 def _is_as_held(validation: Validation, before: Verdict | None) -> bool:

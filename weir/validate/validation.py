@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -56,14 +56,20 @@ class Validation:
     results: tuple[QualityResult, ...]
     places: Mapping[str, str] = field(default_factory=dict)
 
-    def with_result(self, result: QualityResult | None) -> Validation:
-        """With the result of another check, if there is one."""
-        return self if result is None else replace(self, results=(*self.results, result))
+    def with_results(self, results: Iterable[QualityResult | None]) -> Validation:
+        """With the results of other checks, as far as there are any."""
+        more = tuple(result for result in results if result is not None)
+        return replace(self, results=(*self.results, *more))
 
     @property
     def success(self) -> bool:
-        """Whether all checks passed."""
-        return all(result.success for result in self.results)
+        """Whether all checks passed, but those that only warn."""
+        return all(result.may_pass for result in self.results)
+
+    @property
+    def warnings(self) -> str:
+        """Which checks that only warn failed, in one sentence; empty if none did."""
+        return "; ".join(r.failure for r in self.results if r.may_pass and not r.success)
 
     @property
     def failures(self) -> str:
@@ -73,7 +79,7 @@ class Validation:
             if result.expectation in _KEYS
             else result.failure
             for result in self.results
-            if not result.success
+            if not result.may_pass
         )
 
 

@@ -1,0 +1,21 @@
+"""The examples of docs/checks.md work as they are printed, with the files that it shows."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from setup.steps import ROOT, VENV
+from tests.support.readme import check_example
+
+PAGE = "docs/checks.md"
+
+
+def test_checks_and_tests_print_what_the_page_shows(tmp_path: Path) -> None:
+    page = (ROOT / PAGE).read_text(encoding="utf-8")
+    files = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    for name, text in zip(("museum.yml", "tests.yml"), files, strict=True):
+        (tmp_path / name).write_text(text)
+    path = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    check_example(tmp_path, os.environ | {"PATH": path}, page=PAGE)

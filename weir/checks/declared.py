@@ -1,0 +1,227 @@
+"""Reads checks: in files `expectations/*.yml`, and in the front matter of definitions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from weir.checks.arguments import EXPECTATIONS, Arguments
+from weir.errors import ConfigurationError
+from weir.files.text import read_text
+from weir.files.wrong_values import hint, reason
+from weir.files.yaml_file import YamlFile
+from weir.text.near import meant
+
+Path_ = tuple[str | int, ...]
+Severity = Literal["error", "warn"]
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+def _is_name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise ValueError("a name has letters, digits and _, and begins with a letter")
+    return text
+
+
+def _names(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+class Entry(BaseModel):
+    """A check as it is written: `type` and `kwargs` as in a suite of Great Expectations."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    type: str
+    kwargs: dict[str, Any] = {}
+    name: Annotated[str, AfterValidator(_is_name)] | None = None
+    severity: Severity = "error"
+    description: str = ""
+
+
+class _Suite(BaseModel):
+    """A file of checks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    answers: Annotated[tuple[str, ...], BeforeValidator(_names), Field(min_length=1)]
+    expectations: tuple[Entry, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check of an answer.
+
+    Attributes:
+        name: unique for the answer.
+        type: the name of the expectation.
+        arguments: of the expectation.
+        severity: whether the answer is held if it fails.
+        description: why it is there, or empty.
+        place: file and line, the file with its folder.
+    """
+
+    name: str
+    type: str
+    arguments: Arguments
+    severity: Severity
+    description: str
+    place: str
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for checks of the same expectation with the same arguments."""
+        text = f"{self.type} {self.arguments!r}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The checks of a file: of which answers, each with its place, and what they say.
+
+    read: gives the checks of an answer with some columns, None for any.
+    """
+
+    answers: tuple[tuple[str, str], ...]
+    read: Callable[[Collection[str] | None], tuple[Check, ...]]
+
+
+def read_suite(file: Path) -> Suite:
+    """The checks of a file.
+
+    Raises:
+        ConfigurationError: a key or value is wrong.
+    """
+    yaml = YamlFile.of(file, read_text(file))
+    said = yaml.validated(_Suite)
+    is_list = isinstance(yaml.content["answers"], list)
+    answers = tuple(
+        (name, yaml.place(["answers", i] if is_list else ["answers"]))
+        for i, name in enumerate(said.answers)
+    )
+
+    def read(columns: Collection[str] | None) -> tuple[Check, ...]:
+        entries = said.expectations
+        return checks_of(entries, lambda path: yaml.place(["expectations", *path]), columns)
+
+    read(None)
+    return Suite(answers, read)
+
+
+def checks_of(
+    entries: Sequence[Entry],
+    place: Callable[[Path_], str],
+    columns: Collection[str] | None,
+) -> tuple[Check, ...]:
+    """The checks that some entries declare.
+
+    Args:
+        entries: in their order.
+        place: `file:line:column` of a path below the list.
+        columns: of the answer; None if they are not known.
+
+    Raises:
+        ConfigurationError: the first mistake; the further ones are its `others`.
+    """
+    checks, mistakes = list[Check](), list[ConfigurationError]()
+    for i, entry in enumerate(entries):
+        try:
+            checks.append(_check(entry, i, place, columns))
+        except ConfigurationError as error:
+            mistakes += (error, *error.others)
+    if mistakes:
+        first, *others = mistakes
+        first.others = tuple(others)
+        raise first
+    return tuple(checks)
+
+
+def _check(
+    entry: Entry, i: int, place: Callable[[Path_], str], columns: Collection[str] | None
+) -> Check:
+    model = EXPECTATIONS.get(entry.type)
+    if model is None:
+        what = f"there is no expectation {entry.type}"
+        hint_ = f"{meant(entry.type, EXPECTATIONS)}There are {', '.join(EXPECTATIONS)}."
+        raise ConfigurationError(what, place((i, "type")), hint_)
+    try:
+        arguments = model.model_validate(entry.kwargs)
+    except ValidationError as error:
+        first, *others = _mistakes(error, i, place, model)
+        first.others = tuple(others)
+        raise first from None
+    for path, name in arguments.columns.items() if columns is not None else ():
+        if name not in (columns or ()):
+            what = f"the answer has no column {name}"
+            hint_ = f"{meant(name, columns or ())}Its columns are {', '.join(columns or ())}."
+            raise ConfigurationError(what, place((i, "kwargs", *path)), hint_)
+    name = entry.name or "_".join(filter(None, (entry.type, _as_name(arguments.label))))
+    at = _shown(place((i, "type")))
+    return Check(name, entry.type, arguments, entry.severity, entry.description, at)
+
+
+def _shown(place: str) -> str:
+    """A place without its column, and with the last folder alone, as that of `max_rows` is."""
+    return "/".join(Path(place.rpartition(":")[0]).parts[-2:])
+
+
+def _as_name(label: str) -> str:
+    return re.sub(r"\W", "_", label, flags=re.ASCII)
+
+
+def _mistakes(
+    error: ValidationError, i: int, place: Callable[[Path_], str], model: type[Arguments]
+) -> Iterator[ConfigurationError]:
+    errors = error.errors()
+    unknown = {detail["loc"][:-1] for detail in errors if detail["type"] == "extra_forbidden"}
+    for detail in errors:
+        path = detail["loc"]
+        # A misspelt argument is also a missing one.
+        if detail["type"] == "missing" and path[:-1] in unknown:
+            continue
+        key = ".".join(str(part) for part in path) or "kwargs"
+        what = f"{key}: {reason(detail)}"
+        if detail["type"] == "extra_forbidden":
+            what = f"unknown argument {key}"
+        said = hint(detail, errors, model).replace("The keys are", "The arguments are")
+        yield ConfigurationError(what, place((i, "kwargs", *path)), said)
+
+
+def distinct_names(checks: Sequence[Check]) -> tuple[Check, ...]:
+    """The checks of an answer, whose names have to be different.
+
+    Raises:
+        ConfigurationError: two have the same name; with the place of the second.
+    """
+    names = dict[str, Check]()
+    for check in checks:
+        other = names.setdefault(check.name, check)
+        if other is not check:
+            what = f"another check of the answer is called {check.name}, too"
+            hint_ = f"Give one of them another `name`; the other is at {other.place}."
+            raise ConfigurationError(what, check.place, hint_)
+    return tuple(checks)
+
+
+def front_matter_place(
+    places: Mapping[tuple[str, ...], tuple[int, int]], file: str
+) -> Callable[[Path_], str]:
+    """Where the front matter of a file says what is at a path below `checks`.
+
+    places: line and column by path.
+    """
+
+    def place(path: Path_) -> str:
+        keys = ("checks", *map(str, path))
+        while keys not in places and len(keys) > 1:
+            keys = keys[:-1]
+        line, column = places.get(keys, (1, 1))
+        return f"{file}:{line}:{column}"
+
+    return place

@@ -1,0 +1,66 @@
+"""The rows that a query of a check gives: DuckDB over relations in memory, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from datetime import date
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from weir.checks.arguments import UnexpectedRows, with_relations
+from weir.checks.rows import SHOWN, Outcome
+from weir.lake.counted import counted
+from weir.lake.delta.bindings import Bindings
+
+_ALONE: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+    "lock_configuration": "true",
+}
+_EPOCH, _WEIGHT = "epoch", "weight"
+
+
+class CannotCompute(Exception):  # noqa: N818  (named after what is wrong)
+    """DuckDB cannot run the query; the message says why."""
+
+
+def answers_named(said: UnexpectedRows, names: Collection[str]) -> set[str]:
+    """The answers that a query may read by name."""
+    words = {word.lower() for word in re.findall(r"\w+", said.unexpected_rows_query)}
+    return {name for name in names if name.lower() in words}
+
+
+def query_outcome(said: UnexpectedRows, relations: Mapping[str, pa.Table]) -> Outcome:
+    """Whether a query gives no row.
+
+    Args:
+        said: the query.
+        relations: `current`, `delta` and other answers, with typed columns.
+
+    Raises:
+        CannotCompute: the query names what is not there, or fails.
+    """
+    query = with_relations(said.unexpected_rows_query).strip().removesuffix(";")
+    try:
+        with duckdb.connect(config=_ALONE) as connection:
+            bindings = Bindings(connection)
+            for name, rows in relations.items():
+                bindings.rows(name, rows)
+            bindings.table("unexpected rows", query)
+            ((number,),) = connection.sql('SELECT count(*) FROM "unexpected rows"').fetchall()
+            shown = connection.sql(f'FROM "unexpected rows" LIMIT {SHOWN}')
+            names = shown.columns
+            rows_ = [dict(zip(names, map(_shown, row), strict=True)) for row in shown.fetchall()]
+    except duckdb.Error as error:
+        raise CannotCompute(str(error).splitlines()[0]) from error
+    detail = counted(number, "unexpected row") if number else ""
+    return Outcome(number == 0, number, tuple(rows_), detail)
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, bool | int | float | str | None):
+        return value
+    return value.isoformat() if isinstance(value, date) else str(value)

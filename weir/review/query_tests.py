@@ -1,0 +1,276 @@
+"""Tests that a project writes: given triples, perhaps a change of them, the rows of an answer."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyoxigraph
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from weir.checks.arguments import PlainArgument
+from weir.checks.values import key_of, lexical_of, value_of
+from weir.definitions.catalog import Catalog
+from weir.definitions.definition import Definition
+from weir.errors import ConfigurationError, WeirError
+from weir.files.text import read_text
+from weir.files.yaml_file import YamlFile
+from weir.ingest.stage import ingest_changes
+from weir.lake.scratch import scratch_folder
+from weir.lake.tables import EMBEDDINGS
+from weir.lake.whole_files import write_whole
+from weir.plan.plan import ANSWER
+from weir.project import Project
+from weir.review.computed import Computed, computed
+from weir.settings import Settings
+from weir.stage import silent
+from weir.text.near import meant
+
+_SOURCES = "sources: [{name: given, kind: snapshots, location: versions}]\n"
+_DRIVER_ROWS = 1_000_000
+
+
+def _triples(text: str) -> str:
+    try:
+        _quads(text)
+    except SyntaxError as error:
+        raise ValueError(f"it is no Turtle or TriG: {error.msg}") from None
+    return text
+
+
+Triples = Annotated[str, AfterValidator(_triples)]
+Cells = dict[str, Annotated[PlainArgument | None, Field()]]
+
+
+class _Change(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    add: Triples = ""
+    remove: Triples = ""
+
+
+class _Test(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    given: Triples = ""
+    expect: tuple[Cells, ...] | None = None
+    change: _Change | None = None
+    expect_after: tuple[Cells, ...] | None = None
+
+
+class _TestFile(BaseModel):
+    """A file of tests of a query."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    query: str
+    tests: tuple[_Test, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The rows that an answer is to have of a graph.
+
+    Attributes:
+        when: empty, or `after the change`.
+        quads: the graph, in N-Quads.
+        rows: values by column; columns that none of them names are not compared.
+    """
+
+    when: str
+    quads: str
+    rows: tuple[Mapping[str, Any], ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are compared."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTest:
+    """A test of a query.
+
+    place: file, line and column.
+    """
+
+    query: str
+    name: str
+    place: str
+    expected: tuple[Expected, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """How an answer differs from what was expected.
+
+    Attributes:
+        when: as of `Expected`.
+        columns: that were compared.
+        missing: rows that were expected, and are not there.
+        unexpected: rows that are there, and were not expected.
+    """
+
+    when: str
+    columns: tuple[str, ...]
+    missing: tuple[tuple[Any, ...], ...]
+    unexpected: tuple[tuple[Any, ...], ...]
+
+
+def query_tests(settings: Settings, catalog: Catalog) -> list[QueryTest]:
+    """The tests of a project, in the order of its files `tests/*.yml`.
+
+    Raises:
+        ConfigurationError: the first mistake in the first file that has one.
+    """
+    files = sorted(f for f in settings.tests.glob("*.yml") if not f.name.startswith("."))
+    return [test for file in files for test in _read(file, catalog)]
+
+
+def _read(file: Path, catalog: Catalog) -> Iterator[QueryTest]:
+    yaml = YamlFile.of(file, read_text(file))
+    said = yaml.validated(_TestFile)
+    if said.query not in catalog.names:
+        what = f"nothing is declared under the name {said.query}"
+        hint = meant(said.query, catalog.names).strip()
+        raise ConfigurationError(what, yaml.place(["query"]), hint)
+    columns = [name for name, _ in catalog.member(said.query).columns]
+    for i, test in enumerate(said.tests):
+        for key, rows in (("expect", test.expect), ("expect_after", test.expect_after)):
+            for j, row in enumerate(rows or ()):
+                for name in row.keys() - {*columns}:
+                    what = f"the answer has no column {name}"
+                    hint = f"{meant(name, columns)}Its columns are {', '.join(columns)}."
+                    place = yaml.place(["tests", i, key, j, name])
+                    raise ConfigurationError(what, place, hint)
+        place = yaml.place(["tests", i])
+        if (test.change is None) != (test.expect_after is None):
+            what = "write both change and expect_after, or none of them"
+            raise ConfigurationError(what, place)
+        if test.expect is None and test.expect_after is None:
+            raise ConfigurationError("nothing is expected: write expect", place)
+        yield QueryTest(said.query, test.name, place, tuple(_expected(test)))
+
+
+def _expected(test: _Test) -> Iterator[Expected]:
+    quads = _quads(test.given)
+    if test.expect is not None:
+        yield Expected("", _text(quads), test.expect)
+    if test.change is not None and test.expect_after is not None:
+        after = (quads - _quads(test.change.remove)) | _quads(test.change.add)
+        yield Expected("after the change", _text(after), test.expect_after)
+
+
+def _quads(text: str) -> set[pyoxigraph.Quad]:
+    return {*pyoxigraph.parse(text, pyoxigraph.RdfFormat.TRIG)}
+
+
+def _text(quads: Collection[pyoxigraph.Quad]) -> str:
+    return "".join(sorted(f"{quad} .\n" for quad in quads))
+
+
+def mismatches(settings: Settings, definition: Definition, test: QueryTest) -> list[Mismatch]:
+    """How the answers differ from what the test expects; nothing if it passes.
+
+    They are computed by the driver, in a lake of this process.
+
+    Raises:
+        ConfigurationError: the query reads more than a graph.
+        WeirError: it exceeds a limit, or cannot be computed.
+    """
+    if not definition.axis.has_states or definition.services.blocks or definition.traversals:
+        what = f"{definition.name} reads streams, remotes or traversals, and tests have a graph"
+        raise ConfigurationError(what, test.place)
+    compared = ((expected, _answer(settings, definition, expected)) for expected in test.expected)
+    differing = (_mismatch(expected, rows) for expected, rows in compared)
+    return [mismatch for mismatch in differing if mismatch is not None]
+
+
+def _answer(settings: Settings, definition: Definition, expected: Expected) -> pa.Table:
+    folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
+    try:
+        with (
+            _project(settings, folder, expected.quads) as project,
+            computed(project, [definition], silent) as rows,
+        ):
+            if definition.name in rows.errors:
+                raise WeirError(rows.errors[definition.name], str(definition.file))
+            return _rows(rows, definition)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _project(settings: Settings, folder: Path, quads: str) -> Iterator[Project]:
+    write_whole(folder / "versions" / "001.nq", quads)
+    write_whole(folder / "sources.yml", _SOURCES.replace("versions", str(folder / "versions")))
+    own = {"lake": str(folder / "lake"), "sources": folder / "sources.yml", "store": {}}
+    limits = settings.limits.model_copy(update={"driver_rows": _DRIVER_ROWS})
+    of_test = settings.model_copy(update={**own, "limits": limits, "index": "off"})
+    with Project(of_test, session=_no_spark) as project:
+        ingest_changes(project, "given")
+        yield project
+
+
+def _no_spark() -> NoReturn:
+    raise WeirError("the test needs Spark", "", "Tests of queries run without it: give less data.")
+
+
+def _rows(rows: Computed, definition: Definition) -> pa.Table:
+    """The answer: its columns, and `weight`."""
+    stored = rows.lake.existing(EMBEDDINGS.name(definition.name)).to_pyarrow_dataset()
+    own = [column for _, column in definition.columns]
+    of_answer = stored.to_table([*own, "weight"], filter=pc.field("node") == ANSWER)
+    net = of_answer.group_by(own).aggregate([("weight", "sum")])
+    net = net.filter(pc.field("weight_sum") != 0).select([*own, "weight_sum"])
+    return net.rename_columns([*(name for name, _ in definition.columns), "weight"])
+
+
+def _mismatch(expected: Expected, rows: pa.Table) -> Mismatch | None:
+    columns = expected.columns or tuple(name for name in rows.column_names if name != "weight")
+    computed_ = [
+        tuple(row[name] for name in columns)
+        for row in rows.sort_by([(name, "ascending") for name in columns]).to_pylist()
+        for _ in range(row["weight"])
+    ]
+    missing = list[tuple[Any, ...]]()
+    for row in expected.rows:
+        cells = tuple(row.get(name) for name in columns)
+        equal = next((own for own in computed_ if all(map(_is_equal, cells, own))), None)
+        if equal is None:
+            missing.append(cells)
+        else:
+            computed_.remove(equal)
+    if not missing and not computed_:
+        return None
+    unexpected = tuple(tuple(map(_shown, row)) for row in computed_)
+    return Mismatch(expected.when, columns, tuple(missing), unexpected)
+
+
+def _is_equal(expected: Any, term: str | None) -> bool:
+    """Whether a term is the expected one: by its value, or as N-Triples have it."""
+    if expected is None or term is None:
+        return expected is None and term is None
+    value = value_of(term)
+    return expected == term or (value is not None and key_of(expected) == key_of(value))
+
+
+def _shown(term: str | None) -> Any:
+    if term is None:
+        return None
+    value = value_of(term)
+    return lexical_of(term) if value is None else value
+
+
+def summary(results: Sequence[bool]) -> str:
+    """How many tests passed and failed."""
+    passed = sum(results)
+    return f"{passed} passed, {len(results) - passed} failed."
