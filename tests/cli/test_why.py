@@ -76,7 +76,29 @@ def test_what_cannot_be_explained_is_refused_with_a_next_step(
 
 
 @pytest.mark.usefixtures("edited")
-def test_a_value_may_be_plain_an_iri_or_the_exact_term(weir: Weir) -> None:
-    for value in ("Roman coin", '"Roman coin"@en'):
-        printed = weir("why", "exhibits", f"title={value}", "--limit", "1")
-        assert "At most 1 rows are explained" in printed.out
+@pytest.mark.parametrize("value", ["1", '"1"'])
+def test_a_value_may_be_plain_or_the_exact_term(weir: Weir, value: str) -> None:
+    (row,) = weir("why", "exhibits", f"room={value}", "--output", "json").json
+    assert row["weight"] == 1
+
+
+@pytest.mark.usefixtures("edited")
+@pytest.mark.parametrize("value", [":coin", "http://example.org/coin", "<http://example.org/coin>"])
+def test_a_value_may_be_an_iri_in_any_form(weir: Weir, value: str) -> None:
+    head = "PREFIX : <http://example.org/>\n"
+    Path("queries/places.rq").write_text(head + "SELECT ?x ?r { ?x :room ?r }")
+    assert weir("run").code == 0
+    second = EDITED.read_text().replace(':room "1"', ':room "3"')
+    Path("data/versions/003.ttl").write_text(second)
+    assert weir("run").code == 0
+    rows = weir("why", "places", f"x={value}", "--output", "json").json
+    assert {row["row"]["x"] for row in rows} == {"<http://example.org/coin>"}
+    assert len(rows) == 2
+    (both,) = weir("why", "places", f"x={value}", "r=3", "r=4", "--output", "json").json
+    assert both["row"]["r"] == '"3"'
+
+
+@pytest.mark.usefixtures("edited")
+def test_rows_that_are_left_out_are_said(weir: Weir) -> None:
+    assert "The first 1 rows" in weir("why", "exhibits", "--limit", "1").out
+    assert "The first" not in weir("why", "exhibits", "--limit", "2").out

@@ -6,12 +6,15 @@ import os
 import re
 from pathlib import Path
 
+import pytest
+
 from setup.steps import ROOT, VENV
 from tests.support.readme import check_example
 
 PAGE = "docs/checks.md"
 
 
+@pytest.mark.usefixtures("slow")
 def test_checks_and_tests_print_what_the_page_shows(tmp_path: Path) -> None:
     page = (ROOT / PAGE).read_text(encoding="utf-8")
     files = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)

@@ -10,9 +10,15 @@ from pyspark.sql import SparkSession
 
 from tests.support.projects.project import PATCHES, Project
 from weir.definitions.catalog import Catalog
-from weir.errors import ConfigurationError
+from weir.errors import ConfigurationError, WeirError
 from weir.project import Project as Opened
-from weir.why.explanation import Explanation, explanations, newest_change
+from weir.why.explanation import (
+    MOST_NAMED,
+    ExplainedEpoch,
+    Explanation,
+    Value,
+    explain_epoch,
+)
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 PREFIX = "PREFIX : <http://e/>\n"
@@ -79,14 +85,39 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def explained(project: Opened, name: str, **values: Sequence[str]) -> Sequence[Explanation]:
+def explained(
+    project: Opened, name: str, epoch: int | None = 2, most: int = 10, **values: Value
+) -> ExplainedEpoch:
     definition = Catalog.of(project.settings).member(name)
-    return [*explanations(project, definition, 2, values, 10)]
+    chosen = {column: [value] for column, value in values.items()}
+    return explain_epoch(project, definition, epoch, chosen, most)
+
+
+def of_life(folder: Path, text: str, *change_sets: Sequence[str]) -> Project:
+    """A project with one query, `q`, after a run for each change set."""
+    project = Project(folder / "project").declare(PATCHES)
+    project.query("q", PREFIX + text)
+    for lines in change_sets:
+        project.change_set(*lines)
+        project.run()
+    return project
+
+
+def only(project: Project, epoch: int | None = 2) -> Explanation:
+    """The explanation of the only row that changed."""
+    with Opened(project.settings) as own:
+        (explanation,) = explained(own, "q", epoch).rows
+    return explanation
+
+
+def match_of(explanation: Explanation) -> set[str]:
+    assert explanation.match is not None
+    return {short(*triple) for triple in explanation.match.triples}
 
 
 def short(*terms: str | None) -> str:
-    plain = [t.partition("^^")[0] if t and "^^" in t else t for t in terms]
-    return " ".join(t.replace("<http://e/", "").strip(">").replace(TYPE, "a") for t in plain if t)
+    plain = (term.partition("^^")[0] if '"^^' in term else term for term in terms if term)
+    return " ".join(t.replace(TYPE, "a").replace("<http://e/", "").rstrip(">") for t in plain)
 
 
 def sign(weight: int) -> str:
@@ -101,28 +132,60 @@ def shown(explanation: Explanation) -> tuple[str, list[str]]:
 @pytest.mark.parametrize("name", QUERIES)
 def test_the_changes_that_made_a_row_change_are_named(lived: Project, name: str) -> None:
     with Opened(lived.settings) as project:
-        assert dict(map(shown, explained(project, name))) == EXPECTED[name]
+        assert dict(map(shown, explained(project, name).rows)) == EXPECTED[name]
 
 
 def test_a_match_has_what_the_row_needs_beside_the_changes(lived: Project) -> None:
     with Opened(lived.settings) as project:
-        for name, match in (("rooms", {"v1 room hall"}), ("reach", {"b next c"})):
-            explanation = explained(project, name)[0]
-            assert explanation.match is not None
-            assert {short(*triple) for triple in explanation.match} >= match
+        gone, came = explained(project, "rooms").rows
+        assert match_of(gone) == {"v1 a Vase", "v1 room hall"}
+        assert match_of(came) == {"v2 a Vase", "v2 room hall"}
 
 
-def test_the_newest_epoch_that_changed_an_answer_is_found(lived: Project) -> None:
+def test_a_match_says_where_parts_of_the_query_have_stored_rows(lived: Project) -> None:
     with Opened(lived.settings) as project:
-        members = Catalog.of(project.settings)
-        assert newest_change(project, members.member("rooms")) == 2
-        assert newest_change(project, members.member("named")) == 1
+        stored = {
+            name: {one.match.is_beside_stored for one in explained(project, name).rows if one.match}
+            for name in ("rooms", "stored_away")
+        }
+    assert stored == {"rooms": {False}, "stored_away": {True}}
 
 
-def test_rows_are_chosen_by_a_value(lived: Project) -> None:
+def test_the_newest_epoch_that_changed_an_answer_is_the_default(lived: Project) -> None:
     with Opened(lived.settings) as project:
-        (explanation,) = explained(project, "rooms", x=["<http://e/v1>"])
-        assert explanation.weight == -1
+        assert explained(project, "rooms", None).epoch == 2
+        with pytest.raises(ConfigurationError, match="no epoch has changed the answer of named"):
+            explained(project, "named", None)
+
+
+@pytest.mark.parametrize(
+    ("value", "rows"),
+    [
+        (Value(["<http://e/v1>"]), 1),
+        (Value(["<http://e/v1>", "<http://e/v2>"]), 2),
+        (Value(["<http://e/v7>"]), 0),
+    ],
+)
+def test_rows_are_chosen_by_a_value(lived: Project, value: Value, rows: int) -> None:
+    with Opened(lived.settings) as project:
+        assert len(explained(project, "rooms", x=value).rows) == rows
+
+
+@pytest.mark.parametrize(
+    ("value", "rows"),
+    [(Value(['"3"']), 0), (Value(['"3"'], '"3"'), 1), (Value(['"'], '"'), 0)],
+)
+def test_a_plain_value_is_that_of_a_literal_of_any_type(
+    lived: Project, value: Value, rows: int
+) -> None:
+    with Opened(lived.settings) as project:
+        assert len(explained(project, "counts", n=value).rows) == rows
+
+
+def test_it_is_said_whether_there_are_more_rows(lived: Project) -> None:
+    with Opened(lived.settings) as project:
+        assert explained(project, "rooms", most=1).is_more
+        assert not explained(project, "rooms", most=2).is_more
 
 
 @pytest.mark.parametrize(
@@ -132,10 +195,72 @@ def test_rows_are_chosen_by_a_value(lived: Project) -> None:
 def test_an_epoch_that_cannot_be_explained_is_refused(
     lived: Project, epoch: int, message: str
 ) -> None:
+    with Opened(lived.settings) as project, pytest.raises(ConfigurationError, match=message):
+        explained(project, "rooms", epoch)
+
+
+def test_another_copy_of_a_row_has_a_match_of_its_own(tmp_path: Path) -> None:
+    project = of_life(
+        tmp_path,
+        "SELECT ?t { ?x :title ?t ; :room ?r }",
+        ['A <http://e/a> <http://e/title> "T"', "A <http://e/a> <http://e/room> <http://e/1>"],
+        ["A <http://e/a> <http://e/room> <http://e/2>"],
+    )
+    explanation = only(project)
+    assert shown(explanation) == ("+" + '"T"', ["+a room 2"])
+    assert match_of(explanation) == {'a title "T"', "a room 2"}
+
+
+def test_a_row_that_needs_no_triple_says_so(tmp_path: Path) -> None:
+    text = "#+ history: full\nPREFIX : <http://e/>\nSELECT (COUNT(*) AS ?n) { ?x :unknown ?r }"
+    project = Project(tmp_path / "project").declare(PATCHES)
+    project.query("q", text)
+    project.change_set("A <http://e/a> <http://e/room> <http://e/1>")
+    project.run()
+    explanation = only(project, None)
+    assert (explanation.changes, explanation.is_all) == ((), True)
+
+
+def test_only_quads_of_graphs_that_are_read_are_named(tmp_path: Path) -> None:
+    quads = [f"A <http://e/a> <http://e/room> <http://e/1> <http://e/g{i}>" for i in (1, 2)]
+    project = of_life(
+        tmp_path,
+        "SELECT ?r { GRAPH :g1 { ?x :room ?r } }",
+        ["A <http://e/b> <http://e/room> <http://e/0> <http://e/g1>"],
+        quads,
+    )
+    assert [change.graph for change in only(project).changes] == ["<http://e/g1>"]
+
+
+def test_of_many_changes_that_count_some_are_named(tmp_path: Path) -> None:
+    project = of_life(
+        tmp_path,
+        "SELECT (COUNT(*) AS ?n) { ?x :room ?r }",
+        ["A <http://e/a> <http://e/room> <http://e/1>"],
+        [f"A <http://e/a{i}> <http://e/room> <http://e/1>" for i in range(30)],
+    )
+    with Opened(project.settings) as own:
+        (gone,) = explained(own, "q", n=Value(['"1"'], '"1"')).rows
+        (came,) = explained(own, "q", n=Value(['"31"'], '"31"')).rows
+    # One change less, and there were 30 rooms; for there to be 1 again, all have to go.
+    assert (len(came.changes), came.is_all) == (1, True)
+    assert (len(gone.changes), gone.is_all) == (MOST_NAMED, False)
+
+
+def test_an_epoch_with_too_many_changes_is_refused_with_a_next_step(
+    lived: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weir.why.explanation.MOST_CHANGES", 1)
+    with Opened(lived.settings) as project, pytest.raises(WeirError, match="more than 1 changes"):
+        explained(project, "rooms")
+
+
+def test_in_too_many_triples_no_match_is_looked_for(
+    lived: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weir.why.explanation.MOST_TRIPLES", 1)
     with Opened(lived.settings) as project:
-        definition = Catalog.of(project.settings).member("rooms")
-        with pytest.raises(ConfigurationError, match=message):
-            [*explanations(project, definition, epoch, {}, 10)]
+        assert [one.match for one in explained(project, "rooms").rows] == [None, None]
 
 
 def test_spark_alone_names_the_same_changes(
@@ -145,4 +270,4 @@ def test_spark_alone_names_the_same_changes(
     own.configure(driver_rows=0)
     with Opened(own.settings, quick_spark) as project:
         for name in ("rooms", "stored_away", "first"):
-            assert dict(map(shown, explained(project, name))) == EXPECTED[name]
+            assert dict(map(shown, explained(project, name).rows)) == EXPECTED[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +15,7 @@ from weir.cli.queries import registered
 
 if TYPE_CHECKING:
     from weir.definitions.definition import Definition
-    from weir.why.explanation import Explanation, Row, Triple
+    from weir.why.explanation import Explanation, Row, Triple, Value
 
 
 def why(
@@ -36,21 +37,22 @@ def why(
 ) -> None:
     """Print which changes made rows of an answer appear (+) or vanish (-) at an epoch.
 
-    Without these changes, a row would be as it was before. Below `with` is one match that the row
-    came from: what it needs beside the changes. Of answers over streams nothing is explained.
+    Without these changes, a row that appeared would have no more copies than before, and one that
+    vanished no fewer. Below `with` is what else one match of the row has. Of answers over streams
+    nothing is explained.
     """
     from weir.cli.causes import Causes
     from weir.errors import ConfigurationError
-    from weir.why.explanation import explanations, newest_change
+    from weir.why.explanation import explain_epoch
 
     options = Options.of(context)
     with options.project() as project:
         definition = registered(project.settings, query)
         prefixes = prefixes_of(project.settings, query)
         values = _values(definition, row or (), prefixes)
-        at = epoch if epoch is not None else newest_change(project, definition)
-        explained = [*explanations(project, definition, at, values, limit)]
-        if not explained:
+        explained = explain_epoch(project, definition, epoch, values, limit)
+        at = explained.epoch
+        if not explained.rows:
             raise ConfigurationError(
                 f"epoch {at} changed no such row of {query}",
                 project.lake.root,
@@ -59,21 +61,20 @@ def why(
         causes = Causes.of(project.lake, query, [at], over_streams=False)
     cause = causes.change_sets.get(at, "")
     if options.output is Output.json:
-        print_json([_json(definition, at, cause, one) for one in explained])
+        print_json([_json(definition, at, cause, one) for one in explained.rows])
         return
-    print_line(f"{query} at epoch {at}: {cause}")
-    for one in explained:
+    unpublished = "" if explained.is_published else " (computed, and not published)"
+    print_line(f"{query} at epoch {at}{unpublished}: {cause}")
+    for one in explained.rows:
         _print(definition, one, prefixes)
-    if len(explained) == limit:
-        print_line(
-            f"At most {limit} rows are explained: COLUMN=VALUE chooses, --limit allows more."
-        )
+    if explained.is_more:
+        print_line(f"The first {limit} rows: COLUMN=VALUE chooses others, --limit prints more.")
 
 
 def _values(
     definition: Definition, chosen: Sequence[str], prefixes: Mapping[str, str]
-) -> dict[str, list[str]]:
-    """By column, the terms that a value on the command line may stand for.
+) -> dict[str, list[Value]]:
+    """By column, what values on the command line may stand for.
 
     Raises:
         ConfigurationError: there is no such column.
@@ -81,8 +82,9 @@ def _values(
     from weir.errors import ConfigurationError
     from weir.rdf.terms import literal
     from weir.text.near import meant
+    from weir.why.explanation import Value
 
-    names, values = [name for name, _ in definition.columns], dict[str, list[str]]()
+    names, values = [name for name, _ in definition.columns], defaultdict[str, list[Value]](list)
     for word in chosen:
         name, equals, value = word.partition("=")
         if not equals or name not in names:
@@ -91,9 +93,13 @@ def _values(
                 "",
                 f"{meant(name, names)}Columns: {', '.join(names)}.",
             )
+        if value[:1] in {"<", '"'}:
+            values[name].append(Value([value]))
+            continue
         prefix, _, local = value.partition(":")
         expanded = [f"<{prefixes[prefix]}{local}>"] if prefix in prefixes else []
-        values[name] = [value, f"<{value}>", literal(value), *expanded]
+        text = literal(value)
+        values[name].append(Value([value, f"<{value}>", text, *expanded], text))
     return values
 
 
@@ -107,7 +113,9 @@ def _json(definition: Definition, epoch: int, cause: str, one: Explanation) -> d
             {"weight": change.weight, "graph": change.graph, **_positions(change.triple)}
             for change in one.changes
         ],
-        "match": None if one.match is None else [_positions(triple) for triple in one.match],
+        "all_changes": one.is_all,
+        "match": one.match and [_positions(triple) for triple in one.match.triples],
+        "whole_match": one.match and one.match.is_all and not one.match.is_beside_stored,
     }
 
 
@@ -117,19 +125,25 @@ def _positions(triple: Triple) -> dict[str, str]:
 
 def _print(definition: Definition, one: Explanation, prefixes: Mapping[str, str]) -> None:
     print_line(f"{one.weight:+} {_row_text(definition, one.row, prefixes)}")
-    print_line("  because of")
+    print_line("  because of" if one.changes else "  needs no triple of the graph")
     for change in one.changes:
         graph = f"   in {short_term(change.graph, prefixes)}" if change.graph else ""
         print_line(f"    {change.weight:+} {_triple_text(change.triple, prefixes)}{graph}")
+    if not one.is_all:
+        print_line("    and more")
     if one.match is None:
         print_line("  too many triples around the changes to look for one match")
         return
     changed = {change.triple for change in one.changes}
-    others = [triple for triple in one.match if triple not in changed]
-    if others:
+    lines = [
+        _triple_text(triple, prefixes) for triple in one.match.triples if triple not in changed
+    ]
+    lines += [] if one.match.is_all else ["and more"]
+    lines += ["and rows that parts of the query have stored"] * one.match.is_beside_stored
+    if lines:
         print_line("  with")
-        for triple in others:
-            print_line(f"       {_triple_text(triple, prefixes)}")
+    for line in lines:
+        print_line(f"       {line}")
 
 
 def _row_text(definition: Definition, row: Row, prefixes: Mapping[str, str]) -> str:

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 Step = TypeVar("Step")
 
 
+@dataclass(frozen=True, slots=True)
+class Needed(Generic[Step]):
+    """Steps that are needed for an effect.
+
+    Attributes:
+        steps: the steps.
+        is_all: whether they have the effect together; else there are more than were looked for.
+    """
+
+    steps: Sequence[Step]
+    is_all: bool
+
+
 def fewest(
-    steps: Sequence[Step], shortest: Callable[[Sequence[Step]], int | None]
-) -> Sequence[Step] | None:
+    steps: Sequence[Step], shortest: Callable[[Sequence[Step]], int | None], most: int
+) -> Needed[Step] | None:
     """Steps that have an effect together; without one of them they have it not.
 
     The last step of the shortest prefix with the effect is needed by the steps before it. It is
@@ -22,9 +36,10 @@ def fewest(
     Args:
         steps: the steps, in any order.
         shortest: the length of the shortest prefix with the effect; None if no prefix has it.
+        most: so many needed steps at most.
 
     Returns:
-        The steps; None if all of them together do not have the effect, nor has a prefix of them.
+        The steps; None if no prefix of all steps has the effect.
 
     Source: Marques-Silva, Janota, Belov: Minimal Sets over Monotone Predicates (CAV 2013), the
     insertion-based algorithm.
@@ -36,7 +51,9 @@ def fewest(
         if length is None:
             return None
         if length <= len(needed):
-            return needed[:length]
+            return Needed(needed[:length], is_all=True)
+        if len(needed) == most:
+            return Needed(needed, is_all=False)
         last = length - len(needed) - 1
         needed.append(others[last])
         del others[last:]
