@@ -22,7 +22,7 @@ from weir.stage import claimed
 LEASE = 300
 
 
-@pytest.fixture(params=["folder", "object store"])
+@pytest.fixture(params=["folder", pytest.param("object store", marks=pytest.mark.store)])
 def lake(request: pytest.FixtureRequest, tmp_path: Path) -> Lake:
     """An empty lake."""
     if request.param == "folder":

@@ -295,8 +295,8 @@ _PUBLICATION = (
     ),
 )
 _BEHIND_STATES = (
-    "elif stored.epoch < states_until:\n"
-    '        why = f"changes before epoch {states_until} have been compacted away"\n'
+    "elif stored.epoch < until:\n"
+    '        why = f"changes before epoch {until} have been compacted away"\n'
     "    if why:"
 )
 _MAINTENANCE = (
@@ -311,7 +311,7 @@ _MAINTENANCE = (
         (
             "a query goes on though its changes were consolidated",
             _BEHIND_STATES,
-            _BEHIND_STATES.replace("stored.epoch < states_until", "False"),
+            _BEHIND_STATES.replace("stored.epoch < until", "False"),
         ),
         (
             "a query at the epoch of the consolidation is recomputed",

@@ -58,7 +58,7 @@ ONCE = {
     "own_jvm": "jvm",
 }
 """What is started once in a run, by fixture: its tests are in one process of pytest, and first."""
-MARKS = {"spark": "spark", "fuseki": "running_endpoint"}
+MARKS = {"spark": "spark", "fuseki": "running_endpoint", "store": "object_store"}
 """The fixtures that single cases of a test use, by their marks."""
 DEAR_FIXTURES = frozenset({*ONCE, "slow"})
 SAMPLED_FIXTURES = frozenset({"sampled"})
@@ -78,6 +78,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "law(name): the random cases of a law, by `seeds`")
     config.addinivalue_line("markers", "spark: uses the Spark session of the run")
     config.addinivalue_line("markers", "fuseki: uses Fuseki")
+    config.addinivalue_line("markers", "store: uses the object store of the run")
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import print_json, print_line
-from weir.cli.prefixes import prefixes_of, short_term
 from weir.cli.queries import registered
 
 if TYPE_CHECKING:
     from weir.definitions.definition import Definition
     from weir.why.explanation import Explanation, Row, Triple, Value
+
+Short = Callable[[str], str]
+"""Shortens a term."""
 
 
 def why(
@@ -42,6 +45,7 @@ def why(
     nothing is explained.
     """
     from weir.cli.causes import Causes
+    from weir.cli.prefixes import prefixes_of, short_term
     from weir.errors import ConfigurationError
     from weir.why.explanation import explain_epoch
 
@@ -66,7 +70,7 @@ def why(
     unpublished = "" if explained.is_published else " (computed, and not published)"
     print_line(f"{query} at epoch {at}{unpublished}: {cause}")
     for one in explained.rows:
-        _print(definition, one, prefixes)
+        _print(definition, one, partial(short_term, prefixes=prefixes))
     if explained.is_more:
         print_line(f"The first {limit} rows: COLUMN=VALUE chooses others, --limit prints more.")
 
@@ -123,21 +127,19 @@ def _positions(triple: Triple) -> dict[str, str]:
     return dict(zip(("subject", "predicate", "object"), triple, strict=True))
 
 
-def _print(definition: Definition, one: Explanation, prefixes: Mapping[str, str]) -> None:
-    print_line(f"{one.weight:+} {_row_text(definition, one.row, prefixes)}")
+def _print(definition: Definition, one: Explanation, short: Short) -> None:
+    print_line(f"{one.weight:+} {_row_text(definition, one.row, short)}")
     print_line("  because of" if one.changes else "  needs no triple of the graph")
     for change in one.changes:
-        graph = f"   in {short_term(change.graph, prefixes)}" if change.graph else ""
-        print_line(f"    {change.weight:+} {_triple_text(change.triple, prefixes)}{graph}")
+        graph = f"   in {short(change.graph)}" if change.graph else ""
+        print_line(f"    {change.weight:+} {_triple_text(change.triple, short)}{graph}")
     if not one.is_all:
         print_line("    and more")
     if one.match is None:
         print_line("  too many triples around the changes to look for one match")
         return
     changed = {change.triple for change in one.changes}
-    lines = [
-        _triple_text(triple, prefixes) for triple in one.match.triples if triple not in changed
-    ]
+    lines = [_triple_text(triple, short) for triple in one.match.triples if triple not in changed]
     lines += [] if one.match.is_all else ["and more"]
     lines += ["and rows that parts of the query have stored"] * one.match.is_beside_stored
     if lines:
@@ -146,12 +148,10 @@ def _print(definition: Definition, one: Explanation, prefixes: Mapping[str, str]
         print_line(f"       {line}")
 
 
-def _row_text(definition: Definition, row: Row, prefixes: Mapping[str, str]) -> str:
+def _row_text(definition: Definition, row: Row, short: Short) -> str:
     cells = zip(definition.columns, row, strict=True)
-    return ", ".join(
-        f"{name}={short_term(value, prefixes)}" for (name, _), value in cells if value is not None
-    )
+    return ", ".join(f"{name}={short(value)}" for (name, _), value in cells if value is not None)
 
 
-def _triple_text(triple: Triple, prefixes: Mapping[str, str]) -> str:
-    return " ".join(short_term(term, prefixes) for term in triple)
+def _triple_text(triple: Triple, short: Short) -> str:
+    return " ".join(short(term) for term in triple)
