@@ -23,6 +23,7 @@ from weir.engine.read_graph import (
 from weir.engine.relations import EpochRange, Inputs
 from weir.engine.thresholds import Thresholds
 from weir.plan.leaves import Component
+from weir.plan.lookups import by_scope
 from weir.plan.plan import ANSWER, Plan
 from weir.plan.scope import Scope
 from weir.rdf.reserved_graphs import is_reserved
@@ -131,8 +132,7 @@ class Memory:
         graphs = {}
         # As in production: rows of a whole graph may be many.
         keep: Keep = "cache" if initial else "small"
-        for i, scope in enumerate(dict.fromkeys(c.scope for c in self.components)):
-            parts = [c for c in self.components if c.scope == scope]
+        for i, (scope, parts) in enumerate(by_scope(self.components).items()):
             prefix = f"scope{i}"
             if initial:
                 read = read_whole(engine, scope, epochs, prefix, reason="initial")

@@ -26,6 +26,7 @@ from weir.definitions.definition import Body
 from weir.engine.plan_delta import PlanDelta
 from weir.engine.read_graph import changes_relation, read_neighbourhood
 from weir.engine.relations import EpochRange
+from weir.plan.lookups import by_scope
 from weir.plan.lower import lower
 from weir.plan.plan import Plan
 from weir.sparql.frontend.translate import translate
@@ -35,6 +36,7 @@ from weir.why.explanation import (
     STORED_BEFORE,
     Explanation,
     Neighbourhood,
+    newest,
     triples_of,
 )
 
@@ -67,8 +69,9 @@ def explained(
         engine.make(Statement(name, stored))
     epochs = EpochRange(epoch - 1, epoch)
     graph, changes = {}, []
-    for i, scope in enumerate(dict.fromkeys(c.scope for c in plan.components)):
-        parts = [c for c in plan.components if c.scope == scope]
+    quads = select("*", from_=rows_of("quads"), where=[column("epoch").eq(number(epoch))])
+    engine.make(Statement(newest("quads"), quads))
+    for i, (scope, parts) in enumerate(by_scope(plan.components).items()):
         changes.append(f"scope{i}_changes")
         changes_relation(engine, scope, epochs, changes[-1])
         read = read_neighbourhood(engine, parts, changes[-1], scope, epochs, LOOKED_UP, f"scope{i}")

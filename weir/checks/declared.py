@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -156,14 +156,19 @@ def _check(
         first, *others = _mistakes(error, i, place, model)
         first.others = tuple(others)
         raise first from None
-    for path, name in arguments.columns.items() if columns is not None else ():
-        if name not in (columns or ()):
-            what = f"the answer has no column {name}"
-            hint_ = f"{meant(name, columns or ())}Its columns are {', '.join(columns or ())}."
-            raise ConfigurationError(what, place((i, "kwargs", *path)), hint_)
+    if columns is not None:
+        for path, name in arguments.columns.items():
+            if name not in columns:
+                raise no_column(name, columns, place((i, "kwargs", *path)))
     name = entry.name or "_".join(filter(None, (entry.type, _as_name(arguments.label))))
     at = _shown(place((i, "type")))
     return Check(name, entry.type, arguments, entry.severity, entry.description, at)
+
+
+def no_column(name: str, columns: Collection[str], place: str) -> ConfigurationError:
+    """What is wrong with a name that should be that of a column of an answer."""
+    hint_ = f"{meant(name, columns)}Its columns are {', '.join(columns)}."
+    return ConfigurationError(f"the answer has no column {name}", place, hint_)
 
 
 def _shown(place: str) -> str:
@@ -207,21 +212,3 @@ def distinct_names(checks: Sequence[Check]) -> tuple[Check, ...]:
             hint_ = f"Give one of them another `name`; the other is at {other.place}."
             raise ConfigurationError(what, check.place, hint_)
     return tuple(checks)
-
-
-def front_matter_place(
-    places: Mapping[tuple[str, ...], tuple[int, int]], file: str
-) -> Callable[[Path_], str]:
-    """Where the front matter of a file says what is at a path below `checks`.
-
-    places: line and column by path.
-    """
-
-    def place(path: Path_) -> str:
-        keys = ("checks", *map(str, path))
-        while keys not in places and len(keys) > 1:
-            keys = keys[:-1]
-        line, column = places.get(keys, (1, 1))
-        return f"{file}:{line}:{column}"
-
-    return place

@@ -20,9 +20,6 @@ _PROLOGUE = re.compile(
     re.IGNORECASE,
 )
 
-_LOCAL = re.compile(r"\w(?:[\w.-]*[\w-])?")
-"""What may be left of an IRI after a prefix: what needs no escapes."""
-
 
 def prefixes_of(settings: Settings, name: str) -> dict[str, str]:
     """The IRIs that prefixes stand for, those that a definition declares before the project's.
@@ -37,15 +34,6 @@ def prefixes_of(settings: Settings, name: str) -> dict[str, str]:
         return settings.prefixes
     own = prefixes_in(text, declared.kind)
     return own | {p: iri for p, iri in settings.prefixes.items() if p not in own}
-
-
-def short_term(term: str, prefixes: Mapping[str, str]) -> str:
-    """A term as it is stored; an IRI shortened by the longest prefix that leaves a plain name."""
-    for prefix, iri in sorted(prefixes.items(), key=lambda item: -len(item[1])):
-        local = term.removeprefix(f"<{iri}").removesuffix(">")
-        if term.startswith(f"<{iri}") and _LOCAL.fullmatch(local):
-            return f"{prefix}:{local}"
-    return term
 
 
 def prefixes_in(text: str, kind: Kind) -> dict[str, str]:

@@ -87,8 +87,9 @@ def query_statuses(pending: Pending) -> list[QueryStatus]:
 
 def _warning(completion: Completion, name: str) -> str | None:
     verdict = completion.verdicts.get(name)
-    is_warning = verdict is not None and verdict.success and verdict.reason.startswith(WARNED)
-    return verdict.reason.removeprefix(WARNED) if verdict is not None and is_warning else None
+    if verdict is None or not verdict.success or not verdict.reason.startswith(WARNED):
+        return None
+    return verdict.reason.removeprefix(WARNED)
 
 
 def _removed(completion: Completion, names: Collection[str]) -> dict[str, DefinitionState]:

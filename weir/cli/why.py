@@ -12,6 +12,7 @@ import typer
 from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import print_json, print_line
 from weir.cli.queries import registered
+from weir.text.short_term import short_term
 
 if TYPE_CHECKING:
     from weir.definitions.definition import Definition
@@ -45,7 +46,7 @@ def why(
     nothing is explained.
     """
     from weir.cli.causes import Causes
-    from weir.cli.prefixes import prefixes_of, short_term
+    from weir.cli.prefixes import prefixes_of
     from weir.errors import ConfigurationError
     from weir.why.explanation import explain_epoch
 

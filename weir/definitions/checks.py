@@ -12,15 +12,15 @@ from weir.checks.declared import (
     Check,
     Entry,
     Suite,
-    checks_of,
     distinct_names,
-    front_matter_place,
     read_suite,
 )
 from weir.definitions.catalog import Catalog
+from weir.definitions.current_table import checks_of_head
 from weir.definitions.definition import Definition
 from weir.definitions.front_matter import FrontMatter, read_head
 from weir.errors import ConfigurationError
+from weir.files.yaml_file import yaml_files
 from weir.text.near import meant
 
 
@@ -46,17 +46,12 @@ def checks_by_answer(
     checks = defaultdict[str, list[Check]](list)
     for definition in map(catalog.member, names):
         checks[definition.name] += _own(definition)
-    for file in check_files(folder):
+    for file in yaml_files(folder):
         for name, read in read_checks(file, catalog).items():
             if name in names:
                 columns = [column for column, _ in catalog.member(name).columns]
                 checks[name] += read.read(columns)
     return {name: distinct_names(own) for name, own in checks.items() if own}
-
-
-def check_files(folder: Path) -> list[Path]:
-    """The files of checks, in order."""
-    return sorted(file for file in folder.glob("*.yml") if not file.name.startswith("."))
 
 
 def read_checks(file: Path, catalog: Catalog) -> dict[str, Suite]:
@@ -71,17 +66,25 @@ def read_checks(file: Path, catalog: Catalog) -> dict[str, Suite]:
         # It went while the folder was listed.
         return {}
     for name, place in suite.answers:
-        if name not in catalog.names:
-            what = f"nothing is declared under the name {name}"
-            raise ConfigurationError(what, place, meant(name, catalog.names).strip())
+        require_declared(name, catalog, place)
     return {name: suite for name, _ in suite.answers}
+
+
+def require_declared(name: str, catalog: Catalog, place: str) -> None:
+    """Check that something is declared under a name.
+
+    Raises:
+        ConfigurationError: nothing is; with the place that names it.
+    """
+    if name not in catalog.names:
+        what = f"nothing is declared under the name {name}"
+        raise ConfigurationError(what, place, meant(name, catalog.names).strip())
 
 
 def _own(definition: Definition) -> tuple[Check, ...]:
     # Mostly there are none, and the YAML need not be read again.
     if "checks" not in definition.text:
         return ()
-    file = str(definition.file)
-    head = read_head(definition.text, file, _WithChecks, definition.kind.comment)
+    head = read_head(definition.text, str(definition.file), _WithChecks, definition.kind.comment)
     columns = [name for name, _ in definition.columns]
-    return checks_of(head.values.checks, front_matter_place(head.places, file), columns)
+    return checks_of_head(head.values.checks, head, columns)

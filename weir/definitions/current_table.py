@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from weir.checks.declared import Entry, checks_of, front_matter_place
+from weir.checks.declared import Check, Entry, checks_of
 from weir.definitions.front_matter import FrontMatter, Head
 from weir.errors import ConfigurationError
 from weir.text.near import meant
@@ -39,6 +39,7 @@ class TableFrontMatter(FrontMatter):
 
 
 AnyTable = TypeVar("AnyTable", bound=TableFrontMatter)
+AnyFrontMatter = TypeVar("AnyFrontMatter", bound=FrontMatter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,5 +79,15 @@ def check_columns(head: Head[AnyTable], columns: Collection[str]) -> None:
                 hint = f"{meant(name, columns)}Its columns are {', '.join(columns)}."
                 what = f"{key}: the answer has no column {name}"
                 raise ConfigurationError(what, f"{head.file}:{line}", hint)
-    if head.values.checks:
-        checks_of(head.values.checks, front_matter_place(head.places, head.file), columns)
+    checks_of_head(head.values.checks, head, columns)
+
+
+def checks_of_head(
+    entries: Sequence[Entry], head: Head[AnyFrontMatter], columns: Collection[str]
+) -> tuple[Check, ...]:
+    """The checks that front matter declares.
+
+    Raises:
+        ConfigurationError: as of `checks_of`.
+    """
+    return checks_of(entries, lambda path: head.place(("checks", *map(str, path))), columns)

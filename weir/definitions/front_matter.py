@@ -96,6 +96,11 @@ class Head(Generic[Model]):
             line, key = min(wrong)
             raise ConfigurationError(keys[key], f"{self.file}:{line}", hint)
 
+    def place(self, path: Path) -> str:
+        """File, line and column of an entry, or of the nearest one around it."""
+        line, column = self.places.get(_nearest(self.places, path), (1, 1))
+        return f"{self.file}:{line}:{column}"
+
     def lines(self, *keys: str) -> dict[str, int]:
         """The lines of those keys that it has."""
         return {key: self.places[key,][0] for key in keys if (key,) in self.places}
@@ -159,9 +164,7 @@ def _mistake(
     model: type[BaseModel],
     places: Mapping[Path, tuple[int, int]],
 ) -> ConfigurationError:
-    path = tuple(map(str, error["loc"]))
-    while path and path not in places:
-        path = path[:-1]
+    path = _nearest(places, tuple(map(str, error["loc"])))
     key = ".".join(path) or str(error["loc"][0])
     line, column = places.get(path, (1, 1))
     if error["type"] == "extra_forbidden":
@@ -176,6 +179,13 @@ def _mistake(
     mistake = ConfigurationError(what, f"{file}:{line}", hint)
     mistake.column = column
     return mistake
+
+
+def _nearest(places: Mapping[Path, tuple[int, int]], path: Path) -> Path:
+    """An entry, or the nearest one around it that has a place; empty if none has."""
+    while path and path not in places:
+        path = path[:-1]
+    return path
 
 
 def _entries(node: yaml.Node, path: Path) -> Iterator[tuple[Path, int, int]]:

@@ -24,6 +24,11 @@ Part = int | str
 Model = TypeVar("Model", bound=BaseModel)
 
 
+def yaml_files(folder: Path) -> list[Path]:
+    """The files `*.yml` of a folder, which need not exist, in order."""
+    return sorted(file for file in folder.glob("*.yml") if not file.name.startswith("."))
+
+
 @dataclass(frozen=True, slots=True)
 class YamlFile:
     """A file that was read.

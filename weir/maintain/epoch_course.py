@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from weir.compute.engine import Engine
 from weir.compute.relations import Keep
@@ -16,9 +17,9 @@ from weir.lake.delta.commit import SaveMode
 from weir.lake.tables import QUADS, TRIPLES
 from weir.maintain.run import Run
 from weir.maintain.tasks import CommitForm, Task, commit_metadata
-from weir.maintain.touched import by_scope, read_touched, seeds_by_scope
+from weir.maintain.touched import read_touched, seeds_by_scope
 from weir.maintain.unmatched import place_of, unmatched
-from weir.plan.lookups import predicates_of
+from weir.plan.lookups import by_scope, predicates_of
 from weir.plan.scope import Scope
 from weir.timeline.evaluation import EpochInputs
 from weir.timeline.legs import Leg
@@ -111,7 +112,8 @@ class EpochCourse:
         )
         whole: dict[Scope, str] = {}
         self.keep, self.rows_in = "small", changes.rows
-        for i, (scope, parts) in enumerate(by_scope(concerned).items()):
+        components = chain.from_iterable(task.definition.body.components for task in concerned)
+        for i, (scope, parts) in enumerate(by_scope(components).items()):
             started, seen = time.monotonic(), changes.by_scope[scope]
             read = read_neighbourhood(
                 engine,

@@ -14,7 +14,6 @@ from weir.engine.relations import EpochRange
 from weir.lake.lake import Lake
 from weir.maintain.changes import read_changes
 from weir.maintain.tasks import Task
-from weir.plan.leaves import Component
 from weir.plan.lookups import Seed, predicates_of
 from weir.plan.scope import Scope
 from weir.progress.watermarks import epochs_after
@@ -92,12 +91,3 @@ def seeds_by_scope(tasks: Iterable[Task]) -> dict[Scope, dict[Seed, None]]:
         for seed in task.definition.body.seeds:
             seeds.setdefault(seed.scope, {})[seed] = None
     return seeds
-
-
-def by_scope(tasks: Iterable[Task]) -> dict[Scope, list[Component]]:
-    """The segments of all queries, by what their patterns see."""
-    components: dict[Scope, list[Component]] = {}
-    for task in tasks:
-        for component in task.definition.body.components:
-            components.setdefault(component.scope, []).append(component)
-    return components

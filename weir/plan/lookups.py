@@ -92,6 +92,14 @@ def seed_of(component: Component, pattern: TriplePattern) -> Seed:
     return Seed(component.scope, Shape.of(pattern))
 
 
+def by_scope(components: Iterable[Component]) -> dict[Scope, list[Component]]:
+    """The segments by what their patterns see, in order."""
+    scopes: dict[Scope, list[Component]] = {}
+    for component in components:
+        scopes.setdefault(component.scope, []).append(component)
+    return scopes
+
+
 def predicates(components: Iterable[Component]) -> frozenset[str] | None:
     """The predicates that `components` read; None if one has a variable in that place."""
     return predicates_of(seeds(components))

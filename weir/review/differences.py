@@ -89,6 +89,7 @@ def differences(
     prefix = next(p for p in prefixes if not any(name.startswith(p) for name in taken))
     renamed = [_renamed(edit, prefix) for edit in edits]
     both = [text for edit in renamed for text in (edit.before, edit.after) if text is not None]
+    catalog = Catalog.of(project.settings)
     with computed(project, both, progress) as rows:
         for edit in renamed:
             names = [text.name for text in (edit.after, edit.before) if text is not None]
@@ -97,7 +98,7 @@ def differences(
                 yield Difference(edit.name, edit.change, error=next(filter(None, wrong)))
                 continue
             with rows.project.engine("diff", rows.lake) as engine:
-                yield _Comparison(engine, rows, edit).difference(shown)
+                yield _Comparison(engine, rows, catalog, edit).difference(shown)
 
 
 def _renamed(edit: Edit, prefix: str) -> Edit:
@@ -111,6 +112,7 @@ def _renamed(edit: Edit, prefix: str) -> Edit:
 class _Comparison:
     engine: Engine
     rows: Computed
+    catalog: Catalog
     edit: Edit
 
     def difference(self, shown: int) -> Difference:
@@ -215,13 +217,12 @@ class _Comparison:
 
     def _failed(self, definition: Definition, published: Watermark | None) -> str:
         """Which checks of the project an answer fails; empty if it passes, or has none."""
-        settings = self.rows.project.settings
-        catalog = Catalog.of(settings)
-        checks = checks_by_answer(settings.expectations, catalog, [definition.name])
+        folder = self.rows.project.settings.expectations
+        checks = checks_by_answer(folder, self.catalog, [definition.name])
         if not checks:
             return ""
         item = self._backlog(definition, published)
-        own = OwnChecks(self.engine, self.rows.completion, catalog, checks)
+        own = OwnChecks(self.engine, self.rows.completion, self.catalog, checks)
         results = own.results([item])[definition.name].results
         return "; ".join(result.failure for result in results if not result.may_pass)
 

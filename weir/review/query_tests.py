@@ -16,12 +16,14 @@ import pyoxigraph
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from weir.checks.arguments import PlainArgument
+from weir.checks.declared import no_column
 from weir.checks.values import key_of, lexical_of, value_of
 from weir.definitions.catalog import Catalog
+from weir.definitions.checks import require_declared
 from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError, WeirError
 from weir.files.text import read_text
-from weir.files.yaml_file import YamlFile
+from weir.files.yaml_file import YamlFile, yaml_files
 from weir.ingest.stage import ingest_changes
 from weir.lake.scratch import scratch_folder
 from weir.lake.tables import EMBEDDINGS
@@ -31,7 +33,6 @@ from weir.project import Project
 from weir.review.computed import Computed, computed
 from weir.settings import Settings
 from weir.stage import silent
-from weir.text.near import meant
 
 _SOURCES = "sources: [{name: given, kind: snapshots, location: versions}]\n"
 _DRIVER_ROWS = 1_000_000
@@ -131,26 +132,19 @@ def query_tests(settings: Settings, catalog: Catalog) -> list[QueryTest]:
     Raises:
         ConfigurationError: the first mistake in the first file that has one.
     """
-    files = sorted(f for f in settings.tests.glob("*.yml") if not f.name.startswith("."))
-    return [test for file in files for test in _read(file, catalog)]
+    return [test for file in yaml_files(settings.tests) for test in _read(file, catalog)]
 
 
 def _read(file: Path, catalog: Catalog) -> Iterator[QueryTest]:
     yaml = YamlFile.of(file, read_text(file))
     said = yaml.validated(_TestFile)
-    if said.query not in catalog.names:
-        what = f"nothing is declared under the name {said.query}"
-        hint = meant(said.query, catalog.names).strip()
-        raise ConfigurationError(what, yaml.place(["query"]), hint)
+    require_declared(said.query, catalog, yaml.place(["query"]))
     columns = [name for name, _ in catalog.member(said.query).columns]
     for i, test in enumerate(said.tests):
         for key, rows in (("expect", test.expect), ("expect_after", test.expect_after)):
             for j, row in enumerate(rows or ()):
                 for name in row.keys() - {*columns}:
-                    what = f"the answer has no column {name}"
-                    hint = f"{meant(name, columns)}Its columns are {', '.join(columns)}."
-                    place = yaml.place(["tests", i, key, j, name])
-                    raise ConfigurationError(what, place, hint)
+                    raise no_column(name, columns, yaml.place(["tests", i, key, j, name]))
         place = yaml.place(["tests", i])
         if (test.change is None) != (test.expect_after is None):
             what = "write both change and expect_after, or none of them"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from weir.sparql.frontend.lexer import Token, tokenize
 from weir.sparql.frontend.prologue import Prologue, read_prologue
-
-_LOCAL = re.compile(r"[\w]([\w.-]*[\w-])?")
+from weir.text.short_term import short_term
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +76,7 @@ class WrittenTerms:
 
     def shortened(self, term: str) -> str:
         """A term as the query could write it."""
-        iri = term[1:-1] if term.startswith("<") else None
-        if iri is None:
-            return term
-        for prefix, begin in sorted(self.prefixes.items(), key=lambda item: -len(item[1])):
-            if iri.startswith(begin) and _LOCAL.fullmatch(iri[len(begin) :]):
-                return f"{prefix}:{iri[len(begin) :]}"
-        return term
+        return short_term(term, self.prefixes)
 
 
 def _inside(literal: str) -> str:

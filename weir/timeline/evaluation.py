@@ -26,6 +26,7 @@ from weir.engine.relations import EpochRange, Inputs
 from weir.engine.thresholds import Thresholds
 from weir.engine.windows import Window, window_content
 from weir.plan.leaves import Component
+from weir.plan.lookups import by_scope
 from weir.plan.plan import Plan
 from weir.plan.scope import Scope
 from weir.timeline.graph_log import GraphLog, read_graph
@@ -105,12 +106,9 @@ class InstantInputs:
         """Per scope the content of a window, or what is needed of the graph, over the instants."""
         if self.graph is not None:
             self.graph.on_axis(self.engine, self.leg.low, self.origin)
-        by_scope: dict[Scope, list[Component]] = {}
-        for component in components:
-            by_scope.setdefault(component.scope, []).append(component)
         return {
             scope: self._content(scope, own, f"{self.prefix}_g{number_}")
-            for number_, (scope, own) in enumerate(by_scope.items())
+            for number_, (scope, own) in enumerate(by_scope(components).items())
         }
 
     def _content(self, scope: Scope, components: Sequence[Component], name: str) -> str:

@@ -36,18 +36,25 @@ from weir.compute.sql import (
 )
 from weir.definitions.definition import Body, Definition
 from weir.engine.fixpoint import make
-from weir.engine.graph import POSITIONS, graphs_of, is_unreserved, scope_log, shown_columns
+from weir.engine.graph import (
+    POSITIONS,
+    graphs_of,
+    is_unreserved,
+    scope_log,
+    shown_columns,
+    stored_log,
+)
 from weir.engine.read_graph import changes_relation, read_neighbourhood
 from weir.engine.relations import EpochRange
 from weir.errors import ConfigurationError, WeirError
 from weir.lake.tables import EMBEDDINGS, QUADS, TRIPLES
 from weir.maintain.run import thresholds
 from weir.maintain.tasks import states_until
-from weir.plan.leaves import Component
-from weir.plan.lookups import predicates
+from weir.plan.lookups import by_scope, predicates
 from weir.plan.plan import ANSWER
 from weir.plan.scope import Scope
 from weir.progress.completion import Completion
+from weir.progress.watermarks import Watermark
 from weir.project import Project
 from weir.timeline.evaluation import EpochInputs
 from weir.why.fewest import Needed, fewest
@@ -166,7 +173,8 @@ def explain_epoch(
         WeirError: the epoch changed too much.
     """
     completion = Completion.read(project.open_lake())
-    base = _base(completion, definition)
+    stored = _stored(completion, definition)
+    base = stored.metadata.base
     embeddings = EMBEDDINGS.name(definition.name)
     with project.engine("why") as unbounded:
         engine = unbounded.within(Budget(project.settings.limits.query_seconds))
@@ -180,7 +188,7 @@ def explain_epoch(
                     completion.lake.root,
                     "What changes it from now on can be explained.",
                 )
-        _require_known(completion, definition, epoch, base)
+        _require_known(completion, definition.name, epoch, stored)
         for table in (QUADS, TRIPLES):
             engine.open(table.name, table.name)
         engine.open(STORED, embeddings, where=column("epoch") <= number(epoch))
@@ -200,8 +208,8 @@ class Neighbourhood:
     """What an epoch changed for a definition, and what the changes can join with.
 
     Attributes:
-        engine: has the relations, `quads`, and the embeddings at the epoch and before it as
-            `STORED` and `STORED_BEFORE`.
+        engine: has the relations, the quads of the epoch (`newest`), and the embeddings at the
+            epoch and before it as `STORED` and `STORED_BEFORE`.
         body: computes the answer.
         columns: those of the embeddings that are published.
         epoch: the epoch.
@@ -235,13 +243,10 @@ class Neighbourhood:
         epochs = EpochRange(epoch - 1, epoch)
         at = all_of([column("epoch") > number(epoch - 1), column("epoch") <= number(epoch)])
         for table in (QUADS, TRIPLES):
-            engine.open(_newest(table.name), table.name, where=at)
-        by_scope: dict[Scope, list[Component]] = {}
-        for component in definition.body.components:
-            by_scope.setdefault(component.scope, []).append(component)
-        changes: dict[Scope, str] = {}
-        for scope, parts in by_scope.items():
-            changes[scope] = f"why_changes{len(changes)}"
+            engine.open(newest(table.name), table.name, where=at)
+        components = by_scope(definition.body.components)
+        changes = {scope: f"why_changes{i}" for i, scope in enumerate(components)}
+        for scope, parts in components.items():
             _make_changes(engine, changes[scope], scope, epochs, predicates(parts))
         if sum(map(engine.count, changes.values())) > MOST_CHANGES:
             raise WeirError(
@@ -255,7 +260,7 @@ class Neighbourhood:
         )
         graph: dict[Scope, str] = {}
         keep: Keep = "small"
-        for i, (scope, parts) in enumerate(by_scope.items()):
+        for i, (scope, parts) in enumerate(components.items()):
             read = read_neighbourhood(
                 engine, parts, changes[scope], scope, epochs, limits, f"why{i}"
             )
@@ -269,14 +274,12 @@ class Neighbourhood:
     def explain(self, row: Row, weight: int) -> Explanation:
         """Why a row changed by a weight."""
         needed = self._needed_changes(row, weight)
-        if needed is None:
-            return Explanation(row, weight, (), True, self._match(row, weight, ()))
-        changes = self._quads(needed.steps)
+        changes = self._quads(needed.steps) if needed.steps else ()
         match = self._match(row, weight, needed.steps)
         return Explanation(row, weight, changes, needed.is_all, match)
 
-    def _needed_changes(self, row: Row, weight: int) -> Needed[Triple] | None:
-        """The changes without which a row would not have changed; None if it needs none."""
+    def _needed_changes(self, row: Row, weight: int) -> Needed[Triple]:
+        """The changes without which a row would not have changed; none if it needs no triple."""
         by = 1 if weight > 0 else -1
 
         def undone(steps: Sequence[Triple]) -> int | None:
@@ -286,7 +289,8 @@ class Neighbourhood:
                 (at - self.epoch for at, by_now in log if by * by_now <= -by * weight), None
             )
 
-        return fewest(self.changed, undone, MOST_NAMED) if self.changed else None
+        needed = fewest(self.changed, undone, MOST_NAMED) if self.changed else None
+        return needed or Needed((), is_all=True)
 
     def _match(self, row: Row, weight: int, first: Sequence[Triple]) -> Match | None:
         """The fewest triples of the neighbourhood with which there is one copy of the row more."""
@@ -345,11 +349,8 @@ class Neighbourhood:
                 quads = select(
                     alias(graph.unalias(), "graph"),
                     *columns((*POSITIONS, "weight")),
-                    from_=rows_of(QUADS.name),
-                    where=[
-                        column("epoch").eq(number(self.epoch)),
-                        is_unreserved() if scope.is_union else graphs_of(scope),
-                    ],
+                    from_=rows_of(newest(QUADS.name)),
+                    where=[is_unreserved() if scope.is_union else graphs_of(scope)],
                 )
                 named = select(
                     *columns(("graph", *POSITIONS, "weight"), "q"),
@@ -363,7 +364,7 @@ class Neighbourhood:
         return sorted(changes, key=lambda change: (change.triple, change.graph, change.weight))
 
 
-def _newest(table: str) -> str:
+def newest(table: str) -> str:
     """The name of the relation of an epoch's rows of a log."""
     return f"why_{table}"
 
@@ -375,8 +376,7 @@ def _make_changes(
     if scope.is_merge:
         changes_relation(engine, scope, epochs, name, known)
         return
-    table = QUADS.name if not scope.is_union else TRIPLES.name
-    log = scope_log(scope, epochs.last, known, _newest(table))
+    log = scope_log(scope, epochs.last, known, newest(stored_log(scope)))
     engine.make(Statement(name, log, "small"))
 
 
@@ -467,8 +467,8 @@ def _numbered(steps: Sequence[Triple]) -> pa.Table:
     return pa.table([*cells, pa.array(range(1, len(steps) + 1), pa.int64())], [*POSITIONS, NTH])
 
 
-def _base(completion: Completion, definition: Definition) -> int:
-    """The epoch at which the stored rows of a definition are its whole state.
+def _stored(completion: Completion, definition: Definition) -> Watermark:
+    """How far the stored rows of a definition are complete.
 
     Raises:
         ConfigurationError: its rows cannot be explained.
@@ -487,14 +487,13 @@ def _base(completion: Completion, definition: Definition) -> int:
             completion.lake.root,
             "`weir run` computes it.",
         )
-    return stored.metadata.base
+    return stored
 
 
-def _require_known(completion: Completion, definition: Definition, epoch: int, base: int) -> None:
+def _require_known(completion: Completion, name: str, epoch: int, stored: Watermark) -> None:
     """Raise an error if the rows of an epoch cannot be explained."""
-    name, where = definition.name, completion.lake.root
-    stored = completion.maintained(name)
-    if stored is not None and epoch > stored.epoch:
+    where, base = completion.lake.root, stored.metadata.base
+    if epoch > stored.epoch:
         raise ConfigurationError(
             f"{name} is computed up to epoch {stored.epoch}", where, "`weir run` computes the rest."
         )
