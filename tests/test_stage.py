@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from weir.errors import EXIT_FAILED, EXIT_USAGE
+from weir.errors import EXIT_FAILED, EXIT_USAGE, BusyError
 from weir.jobs.compact_lake import main
+from weir.lake.damage.storage_errors import DamagedTable
+from weir.lake.lake import Lake
+from weir.lake.ledger import claims
 from weir.program import arg_parser, run_stage
 from weir.project import Project
-from weir.stage import Progress
+from weir.stage import Progress, claimed
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,19 @@ def test_a_damaged_table_is_reported(
 
     assert run_stage(arg_parser("compact", ""), stage, []) == EXIT_FAILED
     assert "the commit file is empty" in capsys.readouterr().err
+
+
+def test_an_error_of_a_run_whose_claim_was_taken_over_is_that_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A paused run reads some tables as they were before the other run, and some as after it.
+    monkeypatch.setattr(claims, "_is_active", lambda *_: False)
+    error = DamagedTable("it is older than the others", str(tmp_path), "Restore all tables.")
+
+    def paused() -> None:
+        with claimed(Lake(str(tmp_path)), "ingest", "paused", 60):
+            claims.claim(Lake(str(tmp_path)), "ingest", "other", lease_seconds=60)
+            raise error
+
+    with pytest.raises(BusyError, match="took over from this one, number 1"):
+        paused()

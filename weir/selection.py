@@ -8,13 +8,15 @@ are separated by spaces are alternatives; those separated by commas must hold to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, get_args
 
+from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError
-from weir.pending import State
+from weir.pending import Pending, State
+from weir.remotes.readiness import is_edited
 from weir.text.near import meant
 
 
@@ -63,6 +65,44 @@ def selected(
     chosen = _named(candidates, "--select", select) if select else {c.name for c in candidates}
     left_out = _named(candidates, "--exclude", exclude)
     return [c.name for c in candidates if c.name in chosen and c.name not in left_out]
+
+
+def names_of(
+    pending: Pending, states: Mapping[str, str], select: Sequence[str], exclude: Sequence[str]
+) -> list[str]:
+    """The names of the selected definitions, in order.
+
+    Args:
+        pending: of the project.
+        states: of the definitions that there are to select from, by name.
+        select: values of `--select`.
+        exclude: values of `--exclude`.
+
+    Raises:
+        ConfigurationError: a criterion cannot be understood, or nothing is like it.
+    """
+    edited = {m.name for m in pending.catalog.members if is_edited(m, pending.completion)}
+    with_edits = {
+        name: {state, "modified"} if name in edited else {state} for name, state in states.items()
+    }
+    return selected(candidates(pending.catalog, with_edits), select, exclude)
+
+
+def candidates(catalog: Catalog, states: Mapping[str, Collection[str]]) -> list[Candidate]:
+    """What there is to select from.
+
+    Args:
+        catalog: says the kind, the owner and the tags of definitions.
+        states: those of each definition, by name; its file may be gone.
+    """
+    kinds = {declared.name: declared.kind.name for declared in catalog.declarations}
+    members = {member.name: member for member in catalog.members}
+    listed = []
+    for name, own in sorted(states.items()):
+        member = members.get(name)
+        owner, tags = ("", ()) if member is None else (member.owner, member.tags)
+        listed.append(Candidate(name, kinds.get(name, ""), owner, tags, frozenset(own)))
+    return listed
 
 
 def _named(candidates: Sequence[Candidate], option: str, values: Sequence[str]) -> set[str]:

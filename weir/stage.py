@@ -218,12 +218,16 @@ def claimed(
                     if not isinstance(error, KeyboardInterrupt):
                         raise KeyboardInterrupt from error
                     raise
-                with suppress(Superseded):
+                try:
                     end(
                         run.recorded(lake),
                         FAILED,
                         without_secrets(str(error))[:1000] or type(error).__name__,
                     )
+                except Superseded as superseded:
+                    # What it read is a mixture of before and after the other run: the error may be
+                    # about nothing that is wrong.
+                    raise (fence.lost or superseded) from error
                 if fence.lost is not None:
                     raise fence.lost from error
                 raise

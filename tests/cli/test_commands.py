@@ -15,7 +15,7 @@ import pytest
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 from tests.support.projects.project import Project
-from weir.cli.prefixes import prefixes_of
+from weir.answers.prefixes import prefixes_of
 from weir.definitions.catalog import Catalog
 from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from weir.ingest.sources.declared import load_sources

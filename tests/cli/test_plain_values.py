@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from weir.cli.plain_values import connect_with_plain_values
+from weir.answers.plain_values import connect_with_plain_values
 from weir.settings import Settings
 
 

@@ -7,12 +7,12 @@ import pytest
 from tests.support.opened import call
 from tests.support.projects.handmade import HandMadeLake, event_time
 from tests.support.projects.project import PATCHES
-from weir.cli.source_status import SourceStatus, source_statuses
-from weir.cli.status import Status
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import TRANSACTIONS
 from weir.project import open_lake
+from weir.status.sources import SourceStatus, source_statuses
+from weir.status.status import Status
 
 
 @pytest.fixture

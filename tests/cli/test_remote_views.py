@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.projects.project import Project
 from tests.support.replicas.written import PATTERN, REMOTES, RemoteTables, remote_project
-from weir.cli.sql import query_lake
+from weir.answers.sql import query_lake
 from weir.definitions.names import declarations, folders_of
 from weir.errors import ConfigurationError, WeirError
 from weir.lake.delta.appended import commit_digest

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.opened import call
 from tests.support.projects.project import Project
-from weir.cli.source_status import source_statuses
 from weir.ingest.numbered_names import left_out
+from weir.status.sources import source_statuses
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from deltalake import DeltaTable
 
 from tests.support.opened import call
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
-from weir.cli.source_status import source_statuses
 from weir.ingest import source_files
+from weir.status.sources import source_statuses
 
 FILE = "versions/1.nt"
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.support.opened import call
 from tests.support.projects.replicas import IRI, ReplicaProject
-from weir.cli.answer_logs import Printed, answer_at
-from weir.cli.moments import Moment
+from weir.answers.logs import Printed, answer_at
+from weir.answers.moments import Moment
 from weir.errors import QualityError
 from weir.progress.backlog import answered_since
 from weir.progress.completion import Completion

@@ -11,9 +11,9 @@ from tests.support.opened import call
 from tests.support.projects.project import PATCHES, Project
 from tests.support.streams.memory import StreamRow
 from tests.support.streams.projects import READINGS, SECOND, STREAM, answer_log, local, readings
+from weir.answers.sql import query_lake
+from weir.answers.views import view_names
 from weir.cli.program_explanation import explain_program
-from weir.cli.sql import query_lake
-from weir.cli.views import view_names
 from weir.compact.stage import compact_lake
 from weir.definitions.catalog import Catalog
 from weir.project import open_lake

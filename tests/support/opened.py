@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
-from weir.cli.query_status import QueryStatus, query_statuses
 from weir.compute.engine import Engine
 from weir.compute.session import Spark
 from weir.lake.lake import Lake
 from weir.pending import Pending
 from weir.project import Project
 from weir.settings import Settings
+from weir.status.queries import QueryStatus, query_statuses
 
 P = ParamSpec("P")
 R = TypeVar("R")

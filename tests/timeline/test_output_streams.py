@@ -22,9 +22,9 @@ from tests.support.streams.projects import (
     local,
     readings,
 )
+from weir.answers.sql import query_lake
+from weir.answers.views import view_names
 from weir.cli.explanation import explain_query
-from weir.cli.sql import query_lake
-from weir.cli.views import view_names
 from weir.compact.stage import compact_lake
 from weir.definitions.catalog import Catalog
 from weir.errors import QualityError, WeirError

@@ -22,8 +22,7 @@ from tests.support.streams.projects import (
     event_project,
     readings,
 )
-from weir.cli.moments import moment_of
-from weir.cli.stream_status import stream_statuses
+from weir.answers.moments import moment_of
 from weir.compact.stage import DeletedOfStream, compact_lake
 from weir.engine.windows import LastElements
 from weir.errors import ConfigurationError
@@ -33,6 +32,7 @@ from weir.lake.ledger.claims import claim
 from weir.lake.tables import stream
 from weir.progress.streams import deleted_events
 from weir.project import open_lake
+from weir.status.streams import stream_statuses
 from weir.timeline.retention import needed_elements
 
 pytestmark = pytest.mark.usefixtures("sampled")

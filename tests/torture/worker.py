@@ -286,8 +286,8 @@ def _work(project: Project, work: Work, query: str, evaluation: int | None) -> t
     from weir.audit.repair import repair_lake
     from weir.audit.stage import examined
     from weir.cli import main
-    from weir.cli.status import Status
     from weir.compact.stage import compact_lake
+    from weir.status.status import Status
 
     match work:
         case "compact":

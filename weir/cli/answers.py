@@ -12,7 +12,7 @@ from weir.cli.output import print_rows
 from weir.project import open_lake
 
 if TYPE_CHECKING:
-    from weir.cli.answer_logs import Printed
+    from weir.answers.logs import Printed
     from weir.settings import Settings
 
 Terms = Annotated[
@@ -50,8 +50,8 @@ def show(
 
     `weight` is the multiplicity of a row: SPARQL answers are bags unless the query says DISTINCT.
     """
-    from weir.cli.answer_logs import CURRENT, INTERVALS, answer_at, intervals_at
-    from weir.cli.moments import moment_of
+    from weir.answers.logs import CURRENT, INTERVALS, answer_at, intervals_at, require_published
+    from weir.answers.moments import moment_of
 
     options = Options.of(context)
     settings = options.settings()
@@ -59,7 +59,7 @@ def show(
     if held:
         _show_held(options, settings, query, (at, epoch, intervals or None), printed)
         return
-    _require_published(settings, query)
+    require_published(settings, query)
     moment = moment_of(settings, query, at, epoch)
     if intervals:
         _require_intervals(query, at, over_streams=moment.over_streams)
@@ -86,14 +86,14 @@ def log(
     the data, and have no `event_time`. Of a query over streams, `event_time` is the instant of the
     change, and `correction` says whether the answer at that instant was final before the epoch.
     """
-    from weir.cli.answer_logs import CHANGES, changes_between
-    from weir.cli.causes import CAUSE, Causes
-    from weir.cli.moments import published_over_streams
+    from weir.answers.causes import CAUSE, Causes
+    from weir.answers.logs import CHANGES, changes_between, require_published
+    from weir.answers.moments import published_over_streams
     from weir.progress.completion import Completion
 
     options = Options.of(context)
     settings = options.settings()
-    _require_published(settings, query)
+    require_published(settings, query)
     printed = _printed(options, settings, query, limit, terms=terms, full=full)
     columns, rows = changes_between(settings, query, from_epoch, to_epoch, printed)
     title = f"{query}{CHANGES}"
@@ -122,7 +122,7 @@ def sql(
     triples_current, transactions, stream_epochs, late, runs, quality, rejected. A variable is a
     plain value; <variable>_term is the exact term.
     """
-    from weir.cli.sql import query_lake
+    from weir.answers.sql import query_lake
 
     options = Options.of(context)
     columns, rows = query_lake(options.settings(), statement)
@@ -137,7 +137,7 @@ def _show_held(
     others: tuple[object, ...],
     printed: Printed,
 ) -> None:
-    from weir.cli.held_rows import held_answer
+    from weir.answers.held import held_answer
     from weir.errors import ConfigurationError
 
     if any(option is not None for option in others):
@@ -146,57 +146,6 @@ def _show_held(
         )
     (columns, rows), reason = held_answer(settings, query, printed)
     _print(options, columns, rows, printed, title=f"{query}, held back: {reason}")
-
-
-def _require_published(settings: Settings, query: str) -> None:
-    from weir.lake.tables import ANSWERS
-
-    published = open_lake(settings).owners(ANSWERS)
-    if query in published:
-        return
-    from weir.definitions.catalog import Catalog
-    from weir.definitions.names import declared_names, folders_of, is_declared
-    from weir.errors import ConfigurationError, QualityError
-    from weir.pending import beyond_limits
-    from weir.progress.completion import Completion
-    from weir.progress.held import held_reasons
-    from weir.remotes.readiness import why_unpublished
-    from weir.text.near import meant
-
-    if is_declared(folders_of(settings), query):
-        # If its file cannot be used, this says why.
-        member = Catalog.of(settings).member(query)
-        completion = Completion.read(open_lake(settings))
-        backlog = completion.backlog([query])
-        held = held_reasons(completion, backlog)
-        if query in held:
-            raise QualityError(
-                f"{query} has no published answer: it is held back: {held[query]}",
-                "",
-                f"`weir show --held {query}` prints its rows.",
-            )
-        why = why_unpublished(completion, backlog[0], member) if backlog else None
-        if why is not None:
-            raise ConfigurationError(
-                f"{query} has no published answer yet: {why.reason}",
-                settings.lake,
-                f"`weir show --held {query}` prints its rows so far.",
-            )
-        beyond = beyond_limits(completion, [member], settings.limits).get(query)
-        if beyond is not None:
-            raise ConfigurationError(
-                f"{query} has no published answer yet: {beyond}", settings.lake
-            )
-        raise ConfigurationError(
-            f"{query} has no published answer yet", settings.lake, "`weir run` creates one."
-        )
-    known = ", ".join(published) or "none yet"
-    declared = declared_names(folders_of(settings)) if settings.queries.is_dir() else ()
-    raise ConfigurationError(
-        f"there is no query {query}",
-        str(settings.queries),
-        f"{meant(query, {**dict.fromkeys((*published, *declared))})}Published: {known}.",
-    )
 
 
 def _require_intervals(query: str, at: str | None, *, over_streams: bool) -> None:
@@ -221,8 +170,8 @@ def _printed(
 
     IRIs are shortened for people alone.
     """
-    from weir.cli.answer_logs import Printed
-    from weir.cli.prefixes import prefixes_of
+    from weir.answers.logs import Printed
+    from weir.answers.prefixes import prefixes_of
 
     in_full = terms or full or options.output is not Output.table
     prefixes = {} if in_full else prefixes_of(settings, query)

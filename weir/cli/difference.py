@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weir.cli.answers import Full, Terms
-from weir.cli.listing import Exclude, Select, candidates
+from weir.cli.listing import Exclude, Select
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 from weir.cli.progress import progress
@@ -102,7 +102,7 @@ def _edits(
 def _selected(
     catalog: Catalog, edits: Sequence[Edit], select: Sequence[str], exclude: Sequence[str]
 ) -> set[str]:
-    from weir.selection import selected
+    from weir.selection import candidates, selected
 
     words = {"added": "new", "edited": "modified", "removed": "removed", "recomputed": "modified"}
     states: dict[str, list[str]] = {name: [] for name in catalog.names}
@@ -141,8 +141,8 @@ def _shown_rows(
     """The rows of a difference as they are printed: the weight, then a value for each column."""
     import pyarrow as pa
 
-    from weir.cli.answer_logs import Printed
-    from weir.cli.prefixes import prefixes_of
+    from weir.answers.logs import Printed
+    from weir.answers.prefixes import prefixes_of
     from weir.compute.sql import columns, rows_of, select
     from weir.lake.instants import time_text
     from weir.review.differences import TIME

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
-from weir.cli.source_status import source_statuses
 from weir.lake.counted import counted
 from weir.maintain.stage import selected_with_upstreams
 from weir.maintain.tasks import Task, tasks_behind
 from weir.pending import DefinitionState, Pending
 from weir.project import Project
+from weir.status.sources import source_statuses
 
 _COLUMNS = ("stage", "of", "does", "why")
 

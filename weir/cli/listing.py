@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,9 +11,7 @@ from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 
 if TYPE_CHECKING:
-    from weir.definitions.catalog import Catalog
     from weir.pending import Pending
-    from weir.selection import Candidate
 
 Select = Annotated[
     list[str] | None,
@@ -32,6 +30,7 @@ _COLUMNS = ("name", "kind", "state", "owner", "tags", "description")
 def ls(context: typer.Context, select: Select = None, exclude: Exclude = None) -> None:
     """List what is declared: queries and programs, with owner, tags and state."""
     from weir.pending import Pending
+    from weir.selection import names_of
 
     options = Options.of(context)
     with options.project() as project:
@@ -47,49 +46,6 @@ def ls(context: typer.Context, select: Select = None, exclude: Exclude = None) -
         print_line("Nothing is selected.")
     else:
         print_line("Nothing is declared: write a query into the folder `queries`.")
-
-
-def names_of(
-    pending: Pending, states: Mapping[str, str], select: Sequence[str], exclude: Sequence[str]
-) -> list[str]:
-    """The names of the selected definitions, in order.
-
-    Args:
-        pending: of the project.
-        states: of the definitions that there are to select from, by name.
-        select: values of `--select`.
-        exclude: values of `--exclude`.
-
-    Raises:
-        ConfigurationError: a criterion cannot be understood, or nothing is like it.
-    """
-    from weir.remotes.readiness import is_edited
-    from weir.selection import selected
-
-    edited = {m.name for m in pending.catalog.members if is_edited(m, pending.completion)}
-    with_edits = {
-        name: {state, "modified"} if name in edited else {state} for name, state in states.items()
-    }
-    return selected(candidates(pending.catalog, with_edits), select, exclude)
-
-
-def candidates(catalog: Catalog, states: Mapping[str, Collection[str]]) -> list[Candidate]:
-    """What there is to select from.
-
-    Args:
-        catalog: says the kind, the owner and the tags of definitions.
-        states: those of each definition, by name; its file may be gone.
-    """
-    from weir.selection import Candidate
-
-    kinds = {declared.name: declared.kind.name for declared in catalog.declarations}
-    members = {member.name: member for member in catalog.members}
-    listed = []
-    for name, own in sorted(states.items()):
-        member = members.get(name)
-        owner, tags = ("", ()) if member is None else (member.owner, member.tags)
-        listed.append(Candidate(name, kinds.get(name, ""), owner, tags, frozenset(own)))
-    return listed
 
 
 def _rows(pending: Pending, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -25,6 +25,8 @@ def explain(
     with_sql: Annotated[bool, typer.Option("--sql", help="Print the SQL of one run, too.")] = False,
 ) -> None:
     """Print how a query is maintained: the class of each part, the plan, which nodes are stored."""
+    from weir.definitions.catalog import registered
+
     options = Options.of(context)
     settings = options.settings()
     member = registered(settings, query)
@@ -37,28 +39,6 @@ def explain(
         print_json({"query": query, "explanation": explanation})
     else:
         print_text(explanation)
-
-
-def registered(settings: Settings, query: str) -> Definition:
-    """The query or program of a name.
-
-    Raises:
-        ConfigurationError: there is none, or its file is wrong.
-    """
-    from weir.definitions.catalog import Catalog
-    from weir.errors import ConfigurationError
-    from weir.text.near import meant
-
-    catalog = Catalog.of(settings)
-    try:
-        return catalog.member(query)
-    except KeyError:
-        known = ", ".join(catalog.names) or "none yet"
-        raise ConfigurationError(
-            f"there is no query {query}",
-            str(settings.queries),
-            f"{meant(query, catalog.names)}Registered: {known}.",
-        ) from None
 
 
 def _explanation(

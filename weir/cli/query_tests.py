@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from weir.cli.listing import Exclude, Select, candidates
+from weir.cli.listing import Exclude, Select
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 from weir.cli.progress import progress
@@ -62,7 +62,7 @@ def _results(
     from weir.definitions.catalog import Catalog
     from weir.errors import ConfigurationError, WeirError
     from weir.review.query_tests import mismatches, query_tests
-    from weir.selection import selected
+    from weir.selection import candidates, selected
 
     catalog = Catalog.of(settings)
     tests = query_tests(settings, catalog)

@@ -10,8 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weir.cli.query_status import query_statuses
-from weir.cli.stream_status import stream_statuses
 from weir.lake.tables import ANSWERS, QUALITY, RUNS
 from weir.pages.charts import change_chart, drawn
 from weir.pages.page import render
@@ -19,6 +17,8 @@ from weir.pending import Pending
 from weir.progress.completion import Completion
 from weir.project import Project, open_lake
 from weir.settings import Settings
+from weir.status.queries import query_statuses
+from weir.status.streams import stream_statuses
 from weir.text.cells import cell_text
 
 _RUNS = 50

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from weir.cli.listing import Exclude, Select, candidates
+from weir.cli.listing import Exclude, Select
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line
 from weir.lake.counted import counted
@@ -80,7 +80,7 @@ def _findings(options: Options, select: Sequence[str], exclude: Sequence[str]) -
 def _selected(settings: Settings, select: Sequence[str], exclude: Sequence[str]) -> set[str]:
     """The files of the selected definitions."""
     from weir.definitions.catalog import Catalog
-    from weir.selection import selected
+    from weir.selection import candidates, selected
 
     catalog = Catalog.of(settings)
     files = {declared.name: str(declared.file) for declared in catalog.declarations}

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from weir.cli.accepted import AcceptAny, Accepted, AcceptSource
-from weir.cli.listing import Exclude, Select, names_of
+from weir.cli.accepted import AcceptAny, AcceptSource
+from weir.cli.listing import Exclude, Select
 from weir.cli.options import Options, named
 from weir.cli.progress import progress
 from weir.errors import ConfigurationError
 from weir.lake.names import Name
 from weir.text.durations import parse_duration
-
-if TYPE_CHECKING:
-    from weir.pending import Pending
-    from weir.settings import Settings
 
 
 def ingest(context: typer.Context, accept: AcceptSource = None) -> None:
@@ -26,6 +21,7 @@ def ingest(context: typer.Context, accept: AcceptSource = None) -> None:
     options = Options.of(context)
     from weir.cli.run_output import print_run
     from weir.pipeline import RunOptions, run_ingest
+    from weir.requested_run import Accepted
     from weir.stage import new_run_id
 
     run_id = new_run_id("run")
@@ -75,10 +71,11 @@ def run(
             )
         from weir.cli.dry_run import print_dry_run
         from weir.pending import Pending
+        from weir.requested_run import RequestedRun
 
         with options.project() as project:
             pending = Pending(project)
-            only = _selected(pending, select, exclude)
+            only = RequestedRun(select=select or (), exclude=exclude or ()).selection(pending)
             print_dry_run(options, project, pending, refresh=refresh, only=only)
         return
     if every is not None:
@@ -98,63 +95,29 @@ def run(
     from weir.cli.run_output import print_run
     from weir.expectations.run import import_ahead
     from weir.pending import Pending
-    from weir.pipeline import RunOptions, run_pipeline
+    from weir.pipeline import run_pipeline
+    from weir.requested_run import RequestedRun
     from weir.stage import new_run_id
 
     # Imports and statements allocate hundreds of thousands of objects that live to the end; a
     # garbage collection at every 700 new ones costs a fifth of the time of the imports.
     gc.set_threshold(50_000)
-    run_id, around = new_run_id("run"), None
+    run_id = new_run_id("run")
     with options.project() as project:
         pending = Pending(project)
         if pending.ingest or pending.answers:
             # Validate needs it; imported while ingest and maintain wait for files and DuckDB.
             import_ahead()
-        if refresh:
-            from weir.refresh.stage import Surroundings
-
-            around = Surroundings()
-        _check_queries(project.settings, retry or ())
-        accepted = Accepted.of(project.settings, accept or ())
-        only = _selected(pending, select, exclude)
-        wanted = RunOptions(around, accepted.sources, accepted.queries, retry or (), only)
+        requested = RequestedRun(
+            refresh=refresh,
+            accept=accept or (),
+            retry=retry or (),
+            select=select or (),
+            exclude=exclude or (),
+        )
+        wanted, without_effect = requested.options(project, pending)
         stages = [*run_pipeline(project, run_id, wanted, progress)]
-        print_run(options, project, run_id, stages, accepted.without_effect)
-
-
-def _selected(
-    pending: Pending, select: Sequence[str] | None, exclude: Sequence[str] | None
-) -> list[str] | None:
-    """The names that a selection has; None without one.
-
-    Raises:
-        ConfigurationError: a criterion cannot be understood, or nothing is like it.
-    """
-    if not (select or exclude):
-        return None
-    states = {name: state.state for name, state in pending.definitions.items()}
-    return names_of(pending, states, select or (), exclude or ())
-
-
-def _check_queries(settings: Settings, names: Sequence[str]) -> None:
-    """Check that queries of these names are declared.
-
-    Raises:
-        ConfigurationError: one is not.
-    """
-    from weir.definitions.names import declarations, folders_of
-    from weir.text.near import meant
-
-    if not names:
-        return
-    known = [declaration.name for declaration in declarations(folders_of(settings))]
-    for name in names:
-        if name not in known:
-            raise ConfigurationError(
-                f"there is no query {name}",
-                str(settings.queries),
-                f"{meant(name, known)}`weir status` lists them.",
-            )
+        print_run(options, project, run_id, stages, without_effect)
 
 
 def period(text: str) -> float:

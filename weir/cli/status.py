@@ -2,120 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from weir.cli.listing import Exclude, Select, names_of
+from weir.cli.listing import Exclude, Select
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 
 if TYPE_CHECKING:
-    from weir.cli.query_status import QueryStatus
-    from weir.cli.source_status import SourceStatus, SourceStatuses
-    from weir.cli.stream_status import StreamStatus
-    from weir.progress.completion import FailedRun
-    from weir.project import Project
-    from weir.remotes.freshness import RemoteState
+    from weir.status.status import Status
+    from weir.status.streams import StreamStatus
 
-FAULTS = ("held", "behind", "stopped", "stale", "rejected")
-"""What `--fail-on` may name."""
 _QUERIES = ("query", "state", "watermark", "lag_epochs", "lag", "rows", "mode")
 _SOURCES = ("source", "state", "epoch", "age", "pending", "rejected", "position")
 """The columns as tables, which fit into 80 characters; JSON has all."""
 _FINAL = ("query", "final_to", "decided_by")
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What `weir status` prints.
-
-    is_selection: whether some queries may be left out.
-    """
-
-    queries: Sequence[QueryStatus]
-    sources: SourceStatuses
-    streams: Sequence[StreamStatus]
-    remotes: Sequence[RemoteState]
-    failed_run: FailedRun | None
-    is_selection: bool = False
-
-    @classmethod
-    def of(
-        cls, project: Project, select: Sequence[str] = (), exclude: Sequence[str] = ()
-    ) -> Status:
-        """The status of a project, of all queries or of a selection.
-
-        Raises:
-            ConfigurationError: a criterion cannot be understood, or nothing is like it.
-        """
-        from weir.cli.query_status import query_statuses
-        from weir.cli.source_status import source_statuses
-        from weir.cli.stream_status import stream_statuses
-        from weir.errors import ConfigurationError
-        from weir.pending import Pending
-        from weir.progress.completion import Completion
-        from weir.refresh.current import current_states
-
-        try:
-            remotes = current_states(project.settings, datetime.now(UTC))
-        except ConfigurationError:
-            # The status of the sources reports it.
-            remotes = []
-        pending, sources = Pending(project), source_statuses(project)
-        queries = query_statuses(pending)
-        is_selection = bool(select or exclude)
-        if is_selection:
-            states = {query.query: query.state for query in queries}
-            names = {*names_of(pending, states, select, exclude)}
-            queries = [query for query in queries if query.query in names]
-        failed = next(iter(Completion.read(project.lake).failed_runs), None)
-        streams = stream_statuses(project.settings)
-        return cls(queries, sources, streams, remotes, failed, is_selection)
-
-    def faults(self) -> Iterator[tuple[str, str, str]]:
-        """What is wrong: one of `FAULTS`; the query, source or remote; and why."""
-        for query in self.queries:
-            match query.state:
-                case "held":
-                    yield "held", query.query, query.reason or ""
-                case "behind" | "new" | "waiting":
-                    yield "behind", query.query, query.reason or "the next run publishes more"
-                case "broken":
-                    yield "stopped", query.query, query.reason or ""
-        if self.sources.error is not None:
-            yield "stopped", "all sources", self.sources.error
-        for source in self.sources.sources:
-            if source.state == "stopped":
-                yield "stopped", source.source, source.reason or ""
-            elif source.state == "behind":
-                yield "behind", source.source, "the next run ingests more"
-            if rejected := _rejected_last(source):
-                yield "rejected", source.source, rejected
-        for remote in self.remotes:
-            if remote.state == "error":
-                yield "stale", remote.remote.name, remote.reason or ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The status as JSON."""
-        remotes = [
-            {"remote": remote.remote.name, "state": remote.state, "reason": remote.reason}
-            for remote in self.remotes
-        ]
-        return {
-            "queries": [asdict(query) for query in self.queries],
-            "sources": [asdict(source) for source in self.sources.sources],
-            "sources_error": self.sources.error,
-            "streams": [asdict(stream) for stream in self.streams],
-            "remotes": remotes,
-            "failed_run": None if self.failed_run is None else asdict(self.failed_run),
-            "faults": [
-                {"fault": fault, "of": of, "reason": reason} for fault, of, reason in self.faults()
-            ],
-        }
 
 
 def status(
@@ -134,8 +39,9 @@ def status(
     exclude: Exclude = None,
 ) -> None:
     """Print how far each query, source and stream is, and what is wrong with it."""
-    from weir.cli.stream_status import stream_statuses
     from weir.errors import ConfigurationError
+    from weir.status.status import Status
+    from weir.status.streams import stream_statuses
 
     options = Options.of(context)
     watched = _watched(fail_on)
@@ -163,6 +69,7 @@ def status(
 
 def _watched(fail_on: str | None) -> frozenset[str]:
     from weir.errors import ConfigurationError
+    from weir.status.status import FAULTS
 
     if fail_on is None:
         return frozenset()
@@ -188,6 +95,7 @@ def _raise_for(now: Status, watched: frozenset[str]) -> None:
 
 def _print(options: Options, now: Status) -> None:
     from weir.cli.failed_runs import failed_run_text
+    from weir.status.status import rejected_last
 
     queries = [asdict(query) for query in now.queries]
     if queries:
@@ -211,7 +119,7 @@ def _print(options: Options, now: Status) -> None:
         if source.reason:
             since = f" since {source.since:%Y-%m-%d %H:%M:%S}" if source.since else ""
             print_line(f"{source.source}: {source.state}{since}, because {source.reason}")
-        if rejected := _rejected_last(source):
+        if rejected := rejected_last(source):
             print_line(f"{source.source}: {rejected}")
         for file in source.changed:
             print_line(f"{source.source}: {file} was changed after it was read")
@@ -230,19 +138,9 @@ def _print(options: Options, now: Status) -> None:
         print_line(failed_run_text(now.failed_run))
 
 
-def _rejected_last(source: SourceStatus) -> str:
-    """What was rejected in the last change set of a declared source; empty if nothing was."""
-    if not source.rejected_last or source.state == "removed":
-        return ""
-    return (
-        f"{source.rejected_last:,} rejected in {source.position}, its last change set; the table"
-        " `rejected` has the reasons"
-    )
-
-
 def _print_streams(options: Options, streams: Sequence[StreamStatus]) -> None:
     """Print how far each stream is."""
-    from weir.cli.stream_status import StreamStatus
+    from weir.status.streams import StreamStatus
 
     rows = [asdict(stream) for stream in streams]
     columns = tuple(StreamStatus.__dataclass_fields__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,12 +15,7 @@ from weir.cli.output import print_json, print_line, print_rows
 from weir.cli.progress import progress
 from weir.lake.counted import counted
 
-if TYPE_CHECKING:
-    from weir.cli.answer_logs import Printed, Rows
-    from weir.review.tried import Tried
-
 STANDARD_INPUT = "-"
-_ROWS = "tried rows"
 
 
 def try_(
@@ -38,8 +33,8 @@ def try_(
     It is computed from the whole graph, and nothing is written to the lake: a run may be at work
     meanwhile. Answers of remotes are those that the lake has.
     """
-    from weir.cli.answer_logs import Printed
-    from weir.cli.prefixes import prefixes_in
+    from weir.answers.logs import Printed
+    from weir.answers.prefixes import prefixes_in
     from weir.review.tried import given, tried
 
     options = Options.of(context)
@@ -53,7 +48,7 @@ def try_(
         prefixes = {} if in_full else {**project.settings.prefixes, **prefixes}
         printed = Printed(limit, terms, prefixes)
         with tried(project, definition, report) as answer:
-            (columns, rows), total = _rows(answer, printed)
+            (columns, rows), total = answer.rows(printed)
         seconds = time.monotonic() - started
     records = [dict(zip(columns, row, strict=True)) for row in rows]
     warnings = [w.removeprefix(f"{definition.name}: ") for w in answer.computed.warnings]
@@ -78,41 +73,3 @@ def _print(
     print_rows(options.output, columns, records, title=title)
     for warning in warnings:
         print_line(f"warning: {warning}")
-
-
-def _rows(answer: Tried, printed: Printed) -> tuple[Rows, int]:
-    """The first rows of an answer, and how many different rows it has."""
-    from sqlglot import exp
-
-    from weir.cli.answer_logs import fetch
-    from weir.compute.sql import (
-        alias,
-        bigint,
-        column,
-        columns,
-        rows_of,
-        select,
-        subquery,
-        sum_of,
-        text,
-    )
-    from weir.plan.plan import ANSWER
-
-    lake, definition = answer.computed.lake, answer.definition
-    bindings = printed.bindings(answer.computed.project.settings)
-    bindings.rows(_ROWS, lake.existing(answer.table).to_pyarrow_dataset())
-    stored = [own for _, own in definition.columns]
-    rows = select(
-        *(printed.value(own, name) for name, own in definition.columns),
-        alias(bigint(sum_of(column("weight"))), "weight"),
-        from_=rows_of(_ROWS),
-        where=[column("node").eq(text(ANSWER))],
-        # Without columns, as of ASK, the weights of all rows are one.
-        group_by=columns(stored),
-        having=sum_of(column("weight")).neq(0),
-    )
-    with lake.using(answer.table):
-        number = select(exp.Count(this=exp.Star()), from_=subquery(rows.copy(), "answer"))
-        ((total,),) = bindings.connection.execute(number.sql(dialect="duckdb")).fetchall()
-        order = printed.order(stored, _ROWS)
-        return fetch(bindings.connection, rows, printed.limit, order=order), int(total)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,12 +10,11 @@ import typer
 
 from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import print_json, print_line
-from weir.cli.queries import registered
 from weir.text.short_term import short_term
 
 if TYPE_CHECKING:
     from weir.definitions.definition import Definition
-    from weir.why.explanation import Explanation, Row, Triple, Value
+    from weir.why.explanation import Explanation, Row, Triple
 
 Short = Callable[[str], str]
 """Shortens a term."""
@@ -45,16 +43,18 @@ def why(
     vanished no fewer. Below `with` is what else one match of the row has. Of answers over streams
     nothing is explained.
     """
-    from weir.cli.causes import Causes
-    from weir.cli.prefixes import prefixes_of
+    from weir.answers.causes import Causes
+    from weir.answers.prefixes import prefixes_of
+    from weir.definitions.catalog import registered
     from weir.errors import ConfigurationError
     from weir.why.explanation import explain_epoch
+    from weir.why.values import named_values
 
     options = Options.of(context)
     with options.project() as project:
         definition = registered(project.settings, query)
         prefixes = prefixes_of(project.settings, query)
-        values = _values(definition, row or (), prefixes)
+        values = named_values(definition, map(_named, row or ()), prefixes)
         explained = explain_epoch(project, definition, epoch, values, limit)
         at = explained.epoch
         if not explained.rows:
@@ -76,36 +76,18 @@ def why(
         print_line(f"The first {limit} rows: COLUMN=VALUE chooses others, --limit prints more.")
 
 
-def _values(
-    definition: Definition, chosen: Sequence[str], prefixes: Mapping[str, str]
-) -> dict[str, list[Value]]:
-    """By column, what values on the command line may stand for.
+def _named(word: str) -> tuple[str, str]:
+    """The column and the value of a word COLUMN=VALUE.
 
     Raises:
-        ConfigurationError: there is no such column.
+        ConfigurationError: it is none.
     """
     from weir.errors import ConfigurationError
-    from weir.rdf.terms import literal
-    from weir.text.near import meant
-    from weir.why.explanation import Value
 
-    names, values = [name for name, _ in definition.columns], defaultdict[str, list[Value]](list)
-    for word in chosen:
-        name, equals, value = word.partition("=")
-        if not equals or name not in names:
-            raise ConfigurationError(
-                f"{word}: {definition.name} has no column {name}" if equals else f"{word}: no `=`",
-                "",
-                f"{meant(name, names)}Columns: {', '.join(names)}.",
-            )
-        if value[:1] in {"<", '"'}:
-            values[name].append(Value([value]))
-            continue
-        prefix, _, local = value.partition(":")
-        expanded = [f"<{prefixes[prefix]}{local}>"] if prefix in prefixes else []
-        text = literal(value)
-        values[name].append(Value([value, f"<{value}>", text, *expanded], text))
-    return values
+    name, equals, value = word.partition("=")
+    if not equals:
+        raise ConfigurationError(f"{word}: no `=`", "", "Write COLUMN=VALUE.")
+    return name, value
 
 
 def _json(definition: Definition, epoch: int, cause: str, one: Explanation) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from weir.definitions.output_streams import Linked, linked
 from weir.definitions.predicate_views import rival_views
 from weir.errors import ConfigurationError
 from weir.settings import Settings
+from weir.text.near import meant
 
 _Content: TypeAlias = Definition | ConfigurationError
 _REMEMBERED = 16_384
@@ -112,6 +113,24 @@ class Catalog:
         if declaration not in self._read:
             self._read[declaration] = _read(declaration, self.cache)
         return self._read[declaration]
+
+
+def registered(settings: Settings, query: str) -> Definition:
+    """The query or program of a name.
+
+    Raises:
+        ConfigurationError: there is none, or its file is wrong.
+    """
+    catalog = Catalog.of(settings)
+    try:
+        return catalog.member(query)
+    except KeyError:
+        known = ", ".join(catalog.names) or "none yet"
+        raise ConfigurationError(
+            f"there is no query {query}",
+            str(settings.queries),
+            f"{meant(query, catalog.names)}Registered: {known}.",
+        ) from None
 
 
 def _read(declaration: Declaration, cache: CompilationCache | None) -> _Content:

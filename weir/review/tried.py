@@ -8,6 +8,20 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from sqlglot import exp
+
+from weir.answers.logs import Printed, Rows, fetch
+from weir.compute.sql import (
+    alias,
+    bigint,
+    column,
+    columns,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+    text,
+)
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
 from weir.definitions.kinds import PROGRAM, QUERY
@@ -16,12 +30,14 @@ from weir.errors import ConfigurationError, WeirError
 from weir.files.text import read_bytes
 from weir.ingest.undeclared import undeclared
 from weir.lake.tables import ANSWERS, EMBEDDINGS
+from weir.plan.plan import ANSWER
 from weir.project import Project
 from weir.review.computed import Computed, computed, newest_epoch
 from weir.stage import Progress
 
 _FROM_INPUT = Path("stdin.rq")
 """What errors call a text from standard input."""
+_ROWS = "tried rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +75,27 @@ class Tried:
     def table(self) -> str:
         """The table that has the rows."""
         return EMBEDDINGS.name(self.definition.name)
+
+    def rows(self, printed: Printed) -> tuple[Rows, int]:
+        """The first rows of the answer, and how many different rows it has."""
+        lake, definition = self.computed.lake, self.definition
+        bindings = printed.bindings(self.computed.project.settings)
+        bindings.rows(_ROWS, lake.existing(self.table).to_pyarrow_dataset())
+        stored = [own for _, own in definition.columns]
+        rows = select(
+            *(printed.value(own, name) for name, own in definition.columns),
+            alias(bigint(sum_of(column("weight"))), "weight"),
+            from_=rows_of(_ROWS),
+            where=[column("node").eq(text(ANSWER))],
+            # Without columns, as of ASK, the weights of all rows are one.
+            group_by=columns(stored),
+            having=sum_of(column("weight")).neq(0),
+        )
+        with lake.using(self.table):
+            number = select(exp.Count(this=exp.Star()), from_=subquery(rows.copy(), "answer"))
+            ((total,),) = bindings.connection.execute(number.sql(dialect="duckdb")).fetchall()
+            order = printed.order(stored, _ROWS)
+            return fetch(bindings.connection, rows, printed.limit, order=order), int(total)
 
 
 def given(project: Project, file: Path | None, standard_input: bytes = b"") -> Definition:

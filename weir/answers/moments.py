@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from weir.cli.instants import instant_of
-from weir.cli.stream_status import StreamAnswer, is_over_streams, stream_answer
+from weir.answers.instants import instant_of
 from weir.definitions.names import folders_of, is_declared
 from weir.errors import ConfigurationError
 from weir.lake.instants import instant_text
@@ -18,6 +17,7 @@ from weir.progress.completion import Completion
 from weir.progress.streams import Frontiers
 from weir.project import open_lake
 from weir.settings import Settings
+from weir.status.streams import StreamAnswer, is_over_streams, stream_answer
 
 _EPOCH = re.compile("[0-9]{1,18}")
 

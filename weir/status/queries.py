@@ -10,13 +10,13 @@ from datetime import UTC, datetime, timedelta
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weir.cli.stream_status import stream_answer
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.tables import ANSWERS, TRANSACTIONS
 from weir.pending import DefinitionState, Pending, State
 from weir.progress.completion import Completion
 from weir.progress.streams import Frontiers
 from weir.progress.verdicts import WARNED
+from weir.status.streams import stream_answer
 
 
 @dataclass(frozen=True, slots=True)

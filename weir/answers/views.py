@@ -31,19 +31,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import duckdb
 from sqlglot import exp
 
-from weir.cli.answer_logs import (
+from weir.answers.logs import (
     CHANGES,
     CURRENT,
     INTERVALS,
     AnswerLog,
+    exact_terms,
     plain_value,
     register_log,
     register_table,
 )
-from weir.cli.plain_values import connect_with_plain_values
-from weir.cli.remote_views import create_remote_view, remote_views
-from weir.cli.stream_status import is_over_streams
-from weir.cli.typed_views import typed_answer
+from weir.answers.plain_values import connect_with_plain_values
+from weir.answers.remote_views import create_remote_view, remote_views
+from weir.answers.typed_views import typed_answer
 from weir.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
@@ -64,6 +64,7 @@ from weir.progress.streams import stream_names
 from weir.progress.watermarks import head
 from weir.project import open_lake
 from weir.settings import Settings
+from weir.status.streams import is_over_streams
 
 EVENTS, ELEMENTS = "_events", "_stream"
 _GRAPHS = {f"{table.name}{CURRENT}": table for table in (QUADS, TRIPLES)}
@@ -177,14 +178,14 @@ def _graph(table: Table, relation: str, last: int) -> exp.Select:
 def _answer(log: AnswerLog, lake: Lake) -> exp.Select:
     """The newest answer: plain values, weight, terms."""
     variables = log.variables_at(lake, None)
-    return log.state(*map(plain_value, variables), after_weight=_terms(variables))
+    return log.state(*map(plain_value, variables), after_weight=exact_terms(variables))
 
 
 def _changes(log: AnswerLog, lake: Lake) -> exp.Select:
     """The log with plain values and terms."""
     del lake
     return select(
-        *columns(ANSWER_COLUMNS), *map(plain_value, log.variables), *_terms(log.variables)
+        *columns(ANSWER_COLUMNS), *map(plain_value, log.variables), *exact_terms(log.variables)
     ).from_(rows_of(log.relation))
 
 
@@ -192,7 +193,7 @@ def _intervals(log: AnswerLog, lake: Lake) -> exp.Select:
     """When rows held: plain values, since, until, weight, terms."""
     variables = log.variables_at(lake, None)
     values = map(plain_value, variables)
-    return log.intervals(variables, values, after_weight=_terms(variables))
+    return log.intervals(variables, values, after_weight=exact_terms(variables))
 
 
 def _atoms(log: AnswerLog, predicate: str, arguments: Sequence[str]) -> exp.Select:
@@ -236,20 +237,10 @@ def _elements(relation: str, names: Sequence[str], last: int) -> exp.Select:
         *columns(("epoch", "weight")),
         alias(time, "event_time"),
         *map(plain_value, variables),
-        *_terms(variables),
+        *exact_terms(variables),
         from_=rows_of(relation),
         where=[column("epoch") <= number(last)],
     )
-
-
-def _terms(variables: Sequence[str]) -> list[exp.Expr]:
-    """The exact terms as columns `<variable>_term`.
-
-    A variable x has none if there is a variable x_term, perhaps of an earlier text of the query.
-    """
-    taken = {name.lower() for name in variables}
-    free = [name for name in variables if f"{name}_term".lower() not in taken]
-    return [exp.alias_(column(name), f"{name}_term", quoted=True) for name in free]
 
 
 def _create(bindings: Bindings, name: str, query: exp.Select) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weir.cli.answer_logs import register_table
+from weir.answers.logs import register_table
 from weir.definitions.names import REPLICA
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 from sqlglot import exp
 
-from weir.cli.moments import Moment
-from weir.cli.plain_values import connect_with_plain_values
+from weir.answers.moments import Moment
+from weir.answers.plain_values import connect_with_plain_values
 from weir.compute.sql import (
     alias,
     ascending,
@@ -26,6 +27,7 @@ from weir.compute.sql import (
     time_of,
 )
 from weir.errors import WeirError
+from weir.lake.damage.damaged_files import damage_is_named
 from weir.lake.delta.bindings import Bindings
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
@@ -184,6 +186,20 @@ class Printed:
         return [exp.func("plain_value", column(name, relation)) for name in names]
 
 
+def require_published(settings: Settings, query: str) -> None:
+    """Check that a query has a published answer.
+
+    Raises:
+        QualityError: it is held back.
+        ConfigurationError: there is no such query, or nothing of it is published yet, and why.
+    """
+    if query not in open_lake(settings).owners(ANSWERS):
+        # Imported here: reading an answer needs no definition.
+        from weir.answers.unpublished import why_unpublished
+
+        raise why_unpublished(settings, query)
+
+
 def answer_at(settings: Settings, query: str, moment: Moment, printed: Printed) -> Rows:
     """The published answer of a query at a moment.
 
@@ -193,14 +209,27 @@ def answer_at(settings: Settings, query: str, moment: Moment, printed: Printed) 
     lake, bindings = open_lake(settings), printed.bindings(settings)
     log = _existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
-    answer = log.state(*printed.values(variables))
-    if moment.epoch is not None:
-        answer = answer.where(column("epoch") <= number(moment.epoch))
-    if moment.instant is not None:
-        answer = answer.where(column("event_time") <= time_of(number(moment.instant)))
+    answer = _state_at(log, moment, printed.values(variables))
     with lake.using(ANSWERS.name(query)):
         order = printed.order(variables, log.relation)
         return fetch(bindings.connection, answer, printed.limit, order=order)
+
+
+def answer_table(settings: Settings, query: str, moment: Moment) -> pa.Table:
+    """The published answer of a query at a moment: columns as those of its SQL view.
+
+    Raises:
+        WeirError: the query has no published answer.
+    """
+    lake, bindings = open_lake(settings), Bindings(connect_with_plain_values(settings))
+    log = _existing_log(bindings, lake, query)
+    variables = _variables(log, lake, moment)
+    answer = _state_at(log, moment, map(plain_value, variables), exact_terms(variables))
+    table = ANSWERS.name(query)
+    with lake.using(table), damage_is_named(lake.folder(table)):
+        statement = answer.order_by(exp.var("ALL")).sql(dialect="duckdb")
+        rows: pa.Table = bindings.connection.sql(statement).to_arrow_table()
+        return rows
 
 
 def intervals_at(settings: Settings, query: str, moment: Moment, printed: Printed) -> Rows:
@@ -247,6 +276,30 @@ def changes_between(
 def plain_value(name: str, shown: str | None = None) -> exp.Expr:
     """A column of terms as plain values, under its own name or another one."""
     return exp.alias_(exp.func("plain_value", column(name)), shown or name, quoted=True)
+
+
+def exact_terms(variables: Sequence[str]) -> list[exp.Expr]:
+    """The exact terms as columns `<variable>_term`.
+
+    A variable x has none if there is a variable x_term, perhaps of an earlier text of the query.
+    """
+    taken = {name.lower() for name in variables}
+    free = [name for name in variables if f"{name}_term".lower() not in taken]
+    return [exp.alias_(column(name), f"{name}_term", quoted=True) for name in free]
+
+
+def _state_at(
+    log: AnswerLog,
+    moment: Moment,
+    values: Iterable[exp.Expr],
+    after_weight: Iterable[exp.Expr] = (),
+) -> exp.Select:
+    state = log.state(*values, after_weight=after_weight)
+    if moment.epoch is not None:
+        state = state.where(column("epoch") <= number(moment.epoch))
+    if moment.instant is not None:
+        state = state.where(column("event_time") <= time_of(number(moment.instant)))
+    return state
 
 
 def _existing_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weir.cli.answer_logs import Printed, Rows, fetch
+from weir.answers.logs import Printed, Rows, fetch
 from weir.compute.sql import (
     alias,
     bigint,

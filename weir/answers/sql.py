@@ -1,19 +1,26 @@
-"""Runs the statement of `weir sql`, which can only read the views."""
+"""Runs a statement of SQL that can only read the views."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
 
 import duckdb
+import pyarrow as pa
 from duckdb import StatementType
+from sqlglot import exp
 
-from weir.cli.answer_logs import Rows
-from weir.cli.views import connect_to_views, view_names
+from weir.answers.logs import Rows
+from weir.answers.views import connect_to_views, view_names
+from weir.compute.sql import alias, select, text
 from weir.errors import ConfigurationError, WeirError
 from weir.lake.damage.damaged_files import damage_is_named
 from weir.project import open_lake
 from weir.settings import Settings
 
+Fetched = TypeVar("Fetched")
+Fetch: TypeAlias = Callable[[duckdb.DuckDBPyConnection, str], Fetched]
 _EXAMPLE = "`weir sql 'SELECT * FROM runs'` prints a view."
 _READING = "SELECT, WITH, FROM, VALUES, PIVOT, SHOW, DESCRIBE, SUMMARIZE and EXPLAIN"
 _SPACE = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"
@@ -32,6 +39,15 @@ _UNKNOWN_VIEW = re.compile(r"Catalog Error: Table with name ")
 
 
 def query_lake(settings: Settings, statement: str) -> Rows:
+    """The rows of a statement over the views.
+
+    Raises:
+        WeirError: as `arrow_of`.
+    """
+    return _result(settings, statement, _rows)
+
+
+def arrow_of(settings: Settings, statement: str) -> pa.Table:
     """The result of a statement over the views; it can read nothing else, and write nothing.
 
     Raises:
@@ -39,17 +55,32 @@ def query_lake(settings: Settings, statement: str) -> Rows:
         DamagedTable: a file of a table that it reads is damaged.
         WeirError: the statement names a view that does not exist, or DuckDB cannot run it.
     """
+    return _result(settings, statement, _arrow)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, statement: str) -> Rows:
+    result = connection.execute(statement)
+    return tuple(name for name, *_ in result.description or ()), result.fetchall()
+
+
+def _arrow(connection: duckdb.DuckDBPyConnection, statement: str) -> pa.Table:
+    rows: pa.Table = connection.sql(statement).to_arrow_table()
+    return rows
+
+
+def _result(settings: Settings, statement: str, fetched: Fetch[Fetched]) -> Fetched:
     _require_one_reading(statement)
     if _SHOW_VIEWS.fullmatch(statement):
         # Not asked of DuckDB, which has only the views that the statement names.
-        return ("name",), [(name,) for name in sorted(view_names(settings))]
+        names = exp.array(*map(text, sorted(view_names(settings))))
+        listed = select(alias(exp.func("unnest", names), "name"))
+        return fetched(duckdb.connect(), listed.sql(dialect="duckdb"))
     lake = open_lake(settings)
     connection = connect_to_views(settings, re.findall(r"\w+", statement), lake)
     try:
         # Creating the views has opened exactly the tables that are read.
         with damage_is_named(*(lake.folder(table) for table in lake.opened)):
-            result = connection.execute(statement)
-            return tuple(name for name, *_ in result.description or ()), result.fetchall()
+            return fetched(connection, statement)
     except duckdb.CatalogException as error:
         is_about_views = _UNKNOWN_VIEW.match(str(error))
         hint = f"There are {', '.join(view_names(settings))}." if is_about_views else ""

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from weir.cli.answer_logs import register_table
+from weir.answers.logs import register_table
 from weir.compute.sql import alias, bigint, column, number, rows_of, select
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake

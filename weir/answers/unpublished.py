@@ -1,0 +1,58 @@
+"""Why a query has no published answer."""
+
+from __future__ import annotations
+
+from weir.definitions.catalog import Catalog
+from weir.definitions.names import declared_names, folders_of, is_declared
+from weir.errors import ConfigurationError, QualityError, WeirError
+from weir.lake.tables import ANSWERS
+from weir.pending import beyond_limits
+from weir.progress.completion import Completion
+from weir.progress.held import held_reasons
+from weir.project import open_lake
+from weir.remotes import readiness
+from weir.settings import Settings
+from weir.text.near import meant
+
+
+def why_unpublished(settings: Settings, query: str) -> WeirError:
+    """Why there is no published answer of a query.
+
+    Raises:
+        ConfigurationError: its file cannot be used.
+    """
+    published = open_lake(settings).owners(ANSWERS)
+    if is_declared(folders_of(settings), query):
+        # If its file cannot be used, this says why.
+        member = Catalog.of(settings).member(query)
+        completion = Completion.read(open_lake(settings))
+        backlog = completion.backlog([query])
+        held = held_reasons(completion, backlog)
+        if query in held:
+            return QualityError(
+                f"{query} has no published answer: it is held back: {held[query]}",
+                "",
+                f"`weir show --held {query}` prints its rows.",
+            )
+        why = readiness.why_unpublished(completion, backlog[0], member) if backlog else None
+        if why is not None:
+            return ConfigurationError(
+                f"{query} has no published answer yet: {why.reason}",
+                settings.lake,
+                f"`weir show --held {query}` prints its rows so far.",
+            )
+        beyond = beyond_limits(completion, [member], settings.limits).get(query)
+        if beyond is not None:
+            return ConfigurationError(
+                f"{query} has no published answer yet: {beyond}", settings.lake
+            )
+        return ConfigurationError(
+            f"{query} has no published answer yet", settings.lake, "`weir run` creates one."
+        )
+    known = ", ".join(published) or "none yet"
+    declared = declared_names(folders_of(settings)) if settings.queries.is_dir() else ()
+    return ConfigurationError(
+        f"there is no query {query}",
+        str(settings.queries),
+        f"{meant(query, {**dict.fromkeys((*published, *declared))})}Published: {known}.",
+    )

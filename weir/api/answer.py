@@ -1,0 +1,162 @@
+"""An answer of a project, as Arrow tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from weir.answers.causes import CAUSE, Causes
+from weir.answers.logs import CHANGES, CURRENT, INTERVALS, answer_table, require_published
+from weir.answers.moments import moment_of
+from weir.answers.prefixes import prefixes_of
+from weir.answers.sql import arrow_of
+from weir.definitions.catalog import registered
+from weir.definitions.definition import Definition
+from weir.errors import ConfigurationError
+from weir.expected_errors import as_user_error
+from weir.progress.completion import Completion
+from weir.project import Project, open_lake
+from weir.status.streams import is_over_streams
+
+if TYPE_CHECKING:
+    from weir.why.explanation import ExplainedEpoch
+
+
+@contextmanager
+def user_errors() -> Iterator[None]:
+    """Raise what a user can act on as a `WeirError`; what is a bug passes unchanged."""
+    try:
+        yield
+    except Exception as error:
+        expected = as_user_error(error)
+        if expected is None or expected is error:
+            raise
+        raise expected from error
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The published answer of a query or program.
+
+    In tables, a variable has the values that the views of SQL have: those of the table
+    `current/<name>` if there is one, else plain values as text; `<variable>_term` is the exact term
+    in N-Triples form, `weight` the multiplicity of a row. Rows are ordered by all columns.
+
+    name: of the query or program.
+    """
+
+    name: str
+    _project: Project = field(repr=False)
+
+    @property
+    def definition(self) -> Definition:
+        """What its file declares: text, description, owner, tags, columns.
+
+        Raises:
+            ConfigurationError: the file is gone, or wrong.
+        """
+        return registered(self._project.settings, self.name)
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch up to which it is published; None if it is not."""
+        with user_errors():
+            published = Completion.read(open_lake(self._project.settings)).published(self.name)
+            return None if published is None else published.epoch
+
+    def current(self) -> pa.Table:
+        """The newest answer: a column per variable, `weight`, exact terms.
+
+        Raises:
+            WeirError: nothing is published.
+        """
+        return self._view(CURRENT)
+
+    def as_of(self, epoch: int | None = None, *, at: datetime | None = None) -> pa.Table:
+        """The answer at an epoch: columns as `current`; values are text.
+
+        Args:
+            epoch: of the graph; over streams, the epoch as of which the answer is known.
+            at: over streams, the instant at which rows hold, with its zone.
+
+        Raises:
+            WeirError: nothing is published, or not yet at this epoch or instant.
+        """
+        settings = self._project.settings
+        with user_errors():
+            require_published(settings, self.name)
+            instant = None if at is None else at.isoformat()
+            return answer_table(settings, self.name, moment_of(settings, self.name, instant, epoch))
+
+    def changes(self, since: int = 0) -> pa.Table:
+        """The changes after an epoch, in order.
+
+        Columns: epoch, weight (+1 a row appeared, -1 it vanished), event_time, a column per
+        variable, exact terms, `changed by`: the change set, or an edit of the query.
+
+        Args:
+            since: the last epoch that is known already.
+
+        Raises:
+            WeirError: nothing is published.
+        """
+        settings = self._project.settings
+        rows = self._view(CHANGES, f"WHERE epoch > {int(since)}")
+        with user_errors():
+            lake = open_lake(settings)
+            over_streams = is_over_streams(Completion.read(lake), self.name)
+            epochs: list[Any] = rows["epoch"].to_pylist()
+            times: list[Any] = rows["event_time"].to_pylist()
+            causes = Causes.of(lake, self.name, {*epochs}, over_streams=over_streams)
+            by_row = [causes.of_row(*row) for row in zip(epochs, times, strict=True)]
+        return rows.append_column(CAUSE, pa.array(by_row, pa.string()))
+
+    def intervals(self) -> pa.Table:
+        """Over streams, when each row held: a column per variable, since, until, weight, terms.
+
+        Raises:
+            WeirError: nothing is published, or the answer has no intervals.
+        """
+        with user_errors():
+            require_published(self._project.settings, self.name)
+            if not is_over_streams(Completion.read(open_lake(self._project.settings)), self.name):
+                raise ConfigurationError(
+                    f"{self.name} reads no stream, so its rows have epochs, not times",
+                    "",
+                    "`changes` has the epochs at which rows appeared and vanished.",
+                )
+        return self._view(INTERVALS)
+
+    def why(
+        self, row: Mapping[str, str] | None = None, *, epoch: int | None = None, limit: int = 5
+    ) -> ExplainedEpoch:
+        """Which changes made rows appear or vanish at an epoch.
+
+        Args:
+            row: only rows with these values, by column: plain, shortened by a prefix of the query,
+                or the exact term.
+            epoch: by default, the newest that changed the answer.
+            limit: most rows that are explained.
+
+        Raises:
+            WeirError: there is no such column, or the epoch is not known any more.
+        """
+        from weir.why.explanation import explain_epoch
+        from weir.why.values import named_values
+
+        with user_errors():
+            definition = self.definition
+            prefixes = prefixes_of(self._project.settings, self.name)
+            values = named_values(definition, (row or {}).items(), prefixes)
+            return explain_epoch(self._project, definition, epoch, values, limit)
+
+    def _view(self, ending: str, where: str = "") -> pa.Table:
+        with user_errors():
+            require_published(self._project.settings, self.name)
+            statement = f'SELECT * FROM "{self.name}{ending}" {where} ORDER BY ALL'
+            return arrow_of(self._project.settings, statement)

@@ -1,0 +1,113 @@
+"""How far a project is: its queries, sources, streams and remotes, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from weir.errors import ConfigurationError
+from weir.pending import Pending
+from weir.progress.completion import Completion, FailedRun
+from weir.project import Project
+from weir.refresh.current import current_states
+from weir.remotes.freshness import RemoteState
+from weir.selection import names_of
+from weir.status.queries import QueryStatus, query_statuses
+from weir.status.sources import SourceStatus, SourceStatuses, source_statuses
+from weir.status.streams import StreamStatus, stream_statuses
+
+FAULTS: Final = ("held", "behind", "stopped", "stale", "rejected")
+"""What can be wrong with a query, source or remote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How far a project is, and what is wrong with it.
+
+    is_selection: whether some queries may be left out.
+    """
+
+    queries: Sequence[QueryStatus]
+    sources: SourceStatuses
+    streams: Sequence[StreamStatus]
+    remotes: Sequence[RemoteState]
+    failed_run: FailedRun | None
+    is_selection: bool = False
+
+    @classmethod
+    def of(
+        cls, project: Project, select: Sequence[str] = (), exclude: Sequence[str] = ()
+    ) -> Status:
+        """The status of a project, of all queries or of a selection.
+
+        Raises:
+            ConfigurationError: a criterion cannot be understood, or nothing is like it.
+        """
+        try:
+            remotes = current_states(project.settings, datetime.now(UTC))
+        except ConfigurationError:
+            # The status of the sources reports it.
+            remotes = []
+        pending, sources = Pending(project), source_statuses(project)
+        queries = query_statuses(pending)
+        is_selection = bool(select or exclude)
+        if is_selection:
+            states = {query.query: query.state for query in queries}
+            names = {*names_of(pending, states, select, exclude)}
+            queries = [query for query in queries if query.query in names]
+        failed = next(iter(Completion.read(project.lake).failed_runs), None)
+        streams = stream_statuses(project.settings)
+        return cls(queries, sources, streams, remotes, failed, is_selection)
+
+    def faults(self) -> Iterator[tuple[str, str, str]]:
+        """What is wrong: one of `FAULTS`; the query, source or remote; and why."""
+        for query in self.queries:
+            match query.state:
+                case "held":
+                    yield "held", query.query, query.reason or ""
+                case "behind" | "new" | "waiting":
+                    yield "behind", query.query, query.reason or "the next run publishes more"
+                case "broken":
+                    yield "stopped", query.query, query.reason or ""
+        if self.sources.error is not None:
+            yield "stopped", "all sources", self.sources.error
+        for source in self.sources.sources:
+            if source.state == "stopped":
+                yield "stopped", source.source, source.reason or ""
+            elif source.state == "behind":
+                yield "behind", source.source, "the next run ingests more"
+            if rejected := rejected_last(source):
+                yield "rejected", source.source, rejected
+        for remote in self.remotes:
+            if remote.state == "error":
+                yield "stale", remote.remote.name, remote.reason or ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The status as JSON."""
+        remotes = [
+            {"remote": remote.remote.name, "state": remote.state, "reason": remote.reason}
+            for remote in self.remotes
+        ]
+        return {
+            "queries": [asdict(query) for query in self.queries],
+            "sources": [asdict(source) for source in self.sources.sources],
+            "sources_error": self.sources.error,
+            "streams": [asdict(stream) for stream in self.streams],
+            "remotes": remotes,
+            "failed_run": None if self.failed_run is None else asdict(self.failed_run),
+            "faults": [
+                {"fault": fault, "of": of, "reason": reason} for fault, of, reason in self.faults()
+            ],
+        }
+
+
+def rejected_last(source: SourceStatus) -> str:
+    """What was rejected in the last change set of a declared source; empty if nothing was."""
+    if not source.rejected_last or source.state == "removed":
+        return ""
+    return (
+        f"{source.rejected_last:,} rejected in {source.position}, its last change set; the table"
+        " `rejected` has the reasons"
+    )
