@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weir.publish.stage import PublishResult
     from weir.refresh.stage import Surroundings
 
-StageName = Literal["ingest", "maintain", "refresh", "validate", "publish"]
+StageName = Literal["ingest", "maintain", "refresh", "validate", "publish", "notify"]
 Reporting = Callable[[StageName], AbstractContextManager[Progress]]
 """Gives, for a stage, the function that receives its steps."""
 
@@ -117,8 +117,20 @@ def run_pipeline(
     ingested = run("ingest")
     yield ingested
     is_work = ingested.did_something or _is_work(project)
-    if not (is_work or wanted.refresh):
-        return
+    if is_work or wanted.refresh:
+        yield from _answering(project, run, wanted, is_work=is_work)
+    if _is_anything_to_tell(project):
+        yield run("notify")
+
+
+def _answering(
+    project: Project,
+    run: Callable[..., StageRun],
+    wanted: RunOptions,
+    *,
+    is_work: bool,
+) -> Iterator[StageRun]:
+    """Run the stages from maintain to publish, and refresh among them."""
     is_maintained = False
     if wanted.refresh is not None:
         if is_work:
@@ -197,6 +209,10 @@ def _stage(
             from weir.publish.stage import publish_answers
 
             return partial(publish_answers, project)
+        case "notify":
+            from weir.notify.stage import notify_channels
+
+            return partial(notify_channels, project)
 
 
 def _is_work(project: Project) -> bool:
@@ -206,6 +222,20 @@ def _is_work(project: Project) -> bool:
     except Exception as error:
         if as_user_error(error) is None:
             raise
+        return True
+
+
+def _is_anything_to_tell(project: Project) -> bool:
+    if not project.settings.notify:
+        return False
+    from weir.notify.stage import is_anything_to_tell
+
+    try:
+        return is_anything_to_tell(project)
+    except Exception as error:
+        if as_user_error(error) is None:
+            raise
+        # The stage reports it.
         return True
 
 
@@ -227,19 +257,23 @@ def ingest_result(stages: Sequence[StageRun]) -> IngestResult | None:
 
 def publish_result(stages: Sequence[StageRun]) -> PublishResult | None:
     """What publish returned; None if it did not run, or failed as a whole."""
-    if stages[-1].stage != "publish":
+    published = _published(stages)
+    if published is None:
         return None
     from weir.publish.stage import PublishResult
 
-    result = stages[-1].result
-    return result if isinstance(result, PublishResult) else None
+    return published.result if isinstance(published.result, PublishResult) else None
+
+
+def _published(stages: Sequence[StageRun]) -> StageRun | None:
+    return next((stage for stage in stages if stage.stage == "publish"), None)
 
 
 def errors_of(stages: Sequence[StageRun]) -> list[WeirError]:
     """The errors of a run, each once."""
     # Publish reports failed checks again, as the reasons for what it holds back.
-    last = stages[-1]
-    is_held = last.stage == "publish" and last.result is not None and bool(last.errors)
+    published = _published(stages)
+    is_held = published is not None and published.result is not None and bool(published.errors)
     # A stage that runs twice may fail twice for the same reason.
     errors = {
         str(error): error

@@ -19,6 +19,7 @@ from pydantic import (
     Field,
     ValidationError,
     field_validator,
+    model_validator,
 )
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
@@ -108,6 +109,67 @@ class DuckDbSettings(BaseModel):
         None, description="folder to spill to; by default one in the folder of temporary files"
     )
     spill_size: Size = Field("20GB", description="most of it on disk")
+
+
+class Channel(BaseModel):
+    """Where notifications go: a command, a webhook or a folder."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    command: list[str] | None = Field(
+        None,
+        min_length=1,
+        description="a program and its arguments, started in the project's folder; it reads the"
+        " message, JSON, from standard input, and has delivered it if it ends with 0",
+    )
+    webhook: str | None = Field(
+        None,
+        repr=False,
+        description="an address to which the message is sent by POST; an address that is a secret"
+        " belongs into the variable `WEIR_NOTIFY__<NAME>__WEBHOOK`",
+    )
+    folder: Path | None = Field(
+        None, description="a folder into which each message is written as a file"
+    )
+    select: list[str] = Field(
+        default_factory=list,
+        description="the answers that it is told of, by [criteria](reference-commands.md#selection)"
+        " as of `--select`; by default all",
+    )
+    rows: int = Field(20, ge=0, description="most rows of an answer in a message")
+    seconds: float = Field(30, gt=0, le=3600, description="most that a delivery takes")
+    environment: list[str] = Field(
+        default_factory=list,
+        description="variables that the command has beside HOME, LANG, LC_ALL, PATH, TZ and USER",
+    )
+    connection: str | None = Field(
+        None, description="Airflow connection with the credentials of the webhook"
+    )
+    sign: bool = Field(
+        False,
+        description="the connection's password is not sent: `X-Weir-Signature` has the HMAC of the"
+        " message by it",
+    )
+    allow: list[str] = Field(
+        default_factory=list,
+        description="networks of the webhook that are not public, such as `10.0.0.0/8`",
+    )
+    ports: list[int] = Field(
+        default_factory=list, description="ports of the webhook beside 80 and 443"
+    )
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Channel:
+        ways = (self.command, self.webhook, self.folder)
+        if len([way for way in ways if way is not None]) != 1:
+            raise ValueError("a channel has exactly one of command, webhook and folder")
+        if self.sign and self.connection is None:
+            raise ValueError("sign needs a connection, whose password is the key")
+        if self.webhook is None and (self.connection or self.sign or self.allow or self.ports):
+            raise ValueError("connection, sign, allow and ports are for a webhook")
+        if self.command is None and self.environment:
+            raise ValueError("environment is for a command")
+        return self
 
 
 class Limits(BaseModel):
@@ -338,6 +400,9 @@ class Settings(BaseSettings):
     spark: SparkSettings = Field(default_factory=SparkSettings)
     duckdb: DuckDbSettings = Field(default_factory=DuckDbSettings)
     limits: Limits = Field(default_factory=Limits)
+    notify: dict[str, Channel] = Field(
+        default_factory=dict, description="[channels of notifications](notifications.md), by name"
+    )
     project: Path = Field(Path(), description="folder of the configuration file; set by `load`")
     file_content: ClassVar[Mapping[str, Any]] = {}
     """The content of the configuration file."""

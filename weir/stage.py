@@ -26,7 +26,15 @@ from weir.lake.tables import RUNS
 from weir.text.secret_values import without_secrets
 
 Job = Literal[
-    "ingest", "maintain", "validate", "publish", "compact", "refresh", "freshness", "audit"
+    "ingest",
+    "maintain",
+    "validate",
+    "publish",
+    "notify",
+    "compact",
+    "refresh",
+    "freshness",
+    "audit",
 ]
 _WHY = {UNTOUCHED: "no row of it changed", SKIPPED: "it was not examined"}
 """The reason in the ledger of a query for which nothing was committed, by mode."""

@@ -29,6 +29,7 @@ from weir.lake.tables.layout import (
 )
 from weir.lake.tables.ledger import (
     LEDGER_SUMMARY,
+    NOTIFICATIONS,
     QUALITY,
     RUNS,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "LATE",
     "LEDGER_SUMMARY",
     "LOG_COMMITS",
+    "NOTIFICATIONS",
     "OUTPUT_STREAMS",
     "QUADS",
     "QUALITY",
@@ -130,6 +132,7 @@ SHARED_TABLES = (
     LATE,
     RUNS,
     QUALITY,
+    NOTIFICATIONS,
     REQUESTS,
     SERVICES,
     FRESHNESS,

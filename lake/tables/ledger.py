@@ -20,8 +20,8 @@ RUNS = Table(
         Column(
             "job",
             "STRING",
-            "ingest, maintain, validate, publish, compact, audit, freshness, or refresh:<remote>;"
-            " reading: what maintain read of the graph",
+            "ingest, maintain, validate, publish, notify, compact, audit, freshness, or"
+            " refresh:<remote>; reading: what maintain read of the graph",
         ),
         Column(
             "query",
@@ -74,6 +74,30 @@ LEDGER_SUMMARY = Table(
     comment="The rows of `runs` that still matter, up to a version of it; it can be deleted.",
     columns=RUNS.columns,
     properties=SUMMARY,
+    log_commits=LOG_COMMITS,
+)
+
+NOTIFICATIONS = Table(
+    name="notifications",
+    comment="What channels were told, and what could not be delivered.",
+    columns=(
+        RUN_ID,
+        Column("message", "STRING", "id of the message; empty if the channel was only begun"),
+        Column("channel", "STRING", "name of the channel in weir.toml"),
+        Column(
+            "status",
+            "STRING",
+            "begun: the channel is told of what follows; due: an answer of a message; delivered;"
+            " failed",
+        ),
+        Column("query", "STRING", "begun, due: query"),
+        Column("table_id", "STRING", "begun, due: id of its answer table"),
+        Column("from_version", "BIGINT", "due: version of the table that was told before; or -1"),
+        Column("to_version", "BIGINT", "begun, due: version of the table that is told now"),
+        Column("reason", "STRING", "failed: why"),
+        Column("recorded_at", "TIMESTAMP", "when the row was written"),
+    ),
+    properties=PLAIN,
     log_commits=LOG_COMMITS,
 )
 

@@ -4,7 +4,7 @@ One run per event. The watermarks of the tables determine the new changes, so a 
 does no harm, and running again commits nothing. Each stage continues with what the one before it
 has completed: a query that cannot be maintained, or whose rows fail a check, makes the run fail,
 but not the other queries. Only validated rows are published, and each answer that got rows emits an
-event, also if others are held back.
+event, also if others are held back. Channels of notifications, if there are any, are then told.
 
 The parameter `accept` names queries, separated by commas: the answer that is held of each is
 published by this run, though it is beyond the guards of the query.
@@ -16,6 +16,7 @@ from airflow.sdk import DAG, Param
 
 from weir.airflow.announce_task import AnnounceAnswers
 from weir.airflow.deployment import START, Deployment
+from weir.airflow.notify_task import NotifyChannels
 from weir.airflow.programs import all_succeeded
 from weir.airflow.stage_task import submit
 
@@ -50,5 +51,7 @@ def dag(deployment: Deployment) -> DAG:
             deployment=deployment, trigger_rule="all_done", **deployment.retrying
         )
         maintain >> validate >> publish >> announced
-        [maintain, validate, publish, announced] >> all_succeeded()
+        told = [NotifyChannels(deployment=deployment)] if deployment.settings.notify else []
+        publish >> told
+        [maintain, validate, publish, announced, *told] >> all_succeeded()
     return built

@@ -32,7 +32,8 @@ def status(
         str | None,
         typer.Option(
             metavar="FAULTS",
-            help="Exit with 3 if anything is one of: held,behind,stopped,stale,rejected.",
+            help="Exit with 3 if anything is one of: held,behind,stopped,stale,rejected,"
+            "undelivered.",
         ),
     ] = None,
     select: Select = None,
@@ -134,6 +135,11 @@ def _print(options: Options, now: Status) -> None:
     for remote in now.remotes:
         if remote.state in ("warn", "error") and remote.reason:
             print_line(f"remote {remote.remote.name}: {remote.reason}")
+    for message in now.undelivered:
+        print_line(
+            f"notify {message.channel}: not delivered since {message.since:%Y-%m-%d %H:%M:%S}:"
+            f" {message.reason or 'the next run delivers it'}"
+        )
     if now.failed_run is not None:
         print_line(failed_run_text(now.failed_run))
 

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -187,9 +188,16 @@ class Rounds:
 
     def _is_anything_to_do(self) -> bool:
         pending, refresh = Pending(self.project), self._options.refresh
-        if pending.ingest or pending.answers:
+        if pending.ingest or pending.answers or self._is_anything_to_tell():
             return True
         return refresh is not None and bool(pending.due_remotes(refresh.clock.now()))
+
+    def _is_anything_to_tell(self) -> bool:
+        if not self.project.settings.notify:
+            return False
+        from weir.notify.stage import is_anything_to_tell
+
+        return is_anything_to_tell(self.project, datetime.now(UTC))
 
     def _rest(self, before: Stamps, done: Sequence[StageRun]) -> None:
         """Decide until when the next rounds have nothing to do if no stamp changes."""

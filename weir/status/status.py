@@ -10,6 +10,7 @@ from typing import Any, Final
 from weir.errors import ConfigurationError
 from weir.pending import Pending
 from weir.progress.completion import Completion, FailedRun
+from weir.progress.notifications import Notifications, Undelivered
 from weir.project import Project
 from weir.refresh.current import current_states
 from weir.remotes.freshness import RemoteState
@@ -18,8 +19,8 @@ from weir.status.queries import QueryStatus, query_statuses
 from weir.status.sources import SourceStatus, SourceStatuses, source_statuses
 from weir.status.streams import StreamStatus, stream_statuses
 
-FAULTS: Final = ("held", "behind", "stopped", "stale", "rejected")
-"""What can be wrong with a query, source or remote."""
+FAULTS: Final = ("held", "behind", "stopped", "stale", "rejected", "undelivered")
+"""What can be wrong with a query, source, remote or channel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Status:
     streams: Sequence[StreamStatus]
     remotes: Sequence[RemoteState]
     failed_run: FailedRun | None
+    undelivered: Sequence[Undelivered]
     is_selection: bool = False
 
     @classmethod
@@ -59,10 +61,11 @@ class Status:
             queries = [query for query in queries if query.query in names]
         failed = next(iter(Completion.read(project.lake).failed_runs), None)
         streams = stream_statuses(project.settings)
-        return cls(queries, sources, streams, remotes, failed, is_selection)
+        undelivered = [*Notifications.read(project.lake).undelivered()]
+        return cls(queries, sources, streams, remotes, failed, undelivered, is_selection)
 
     def faults(self) -> Iterator[tuple[str, str, str]]:
-        """What is wrong: one of `FAULTS`; the query, source or remote; and why."""
+        """What is wrong: one of `FAULTS`; the query, source, remote or channel; and why."""
         for query in self.queries:
             match query.state:
                 case "held":
@@ -84,6 +87,9 @@ class Status:
             if remote.state == "error":
                 yield "stale", remote.remote.name, remote.reason or ""
 
+        for message in self.undelivered:
+            yield "undelivered", message.channel, message.reason or "the next run delivers it"
+
     def to_json(self) -> dict[str, Any]:
         """The status as JSON."""
         remotes = [
@@ -97,6 +103,7 @@ class Status:
             "streams": [asdict(stream) for stream in self.streams],
             "remotes": remotes,
             "failed_run": None if self.failed_run is None else asdict(self.failed_run),
+            "undelivered": [asdict(message) for message in self.undelivered],
             "faults": [
                 {"fault": fault, "of": of, "reason": reason} for fault, of, reason in self.faults()
             ],
