@@ -18,6 +18,7 @@ import weir
 from tests.support.counting_server import CountingServer, answer_of
 from tests.support.dying import dies_after
 from weir.cli import main
+from weir.compact.stage import compact_lake
 from weir.notify.stage import is_anything_to_tell, notify_channels
 from weir.progress.notifications import Notifications
 from weir.project import Project
@@ -190,6 +191,44 @@ def test_what_comes_after_a_failure_waits_and_arrives_after_it(museum: Path) -> 
     arrived = (museum / "arrived.txt").read_text()
     assert arrived.index('"3"') < arrived.index('"4"') < arrived.index('"5"')
     assert arrived.count('"id"') == 2
+
+
+def test_a_message_about_an_answer_that_was_dropped_since_says_that_nothing_is_known(
+    museum: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(museum, '[notify.desk]\ncommand = ["false"]\n')
+    move(museum, 3)
+    run(museum)
+    monkeypatch.chdir(museum)
+    assert main(["drop", "exhibits", "--yes"]) == 0
+    configure(museum, FOLDER)
+    assert not run(museum).warnings
+    first, second = (message["answers"][0] for message in told(museum))
+    assert (first["epochs"], first["appeared"], first["vanished"]) == (None, None, None)
+    assert (second["epochs"], second["appeared"], second["vanished"]) == ([2, 2], 2, 0)
+
+
+def test_what_a_channel_that_is_gone_was_not_told_is_no_fault(museum: Path) -> None:
+    configure(museum, '[notify.desk]\ncommand = ["false"]\n')
+    move(museum, 3)
+    run(museum)
+    configure(museum, "")
+    with weir.Project(museum) as project:
+        assert [*project.status().faults()] == []
+
+
+def test_a_merge_of_files_is_no_change(museum: Path) -> None:
+    configure(museum, '[notify.desk]\ncommand = ["false"]\n')
+    for room in (3, 4):
+        move(museum, room)
+        run(museum)
+    compact_lake(Project.load(museum / "weir.toml"), "compact")
+    configure(museum, '[notify.desk]\ncommand = ["sh", "-c", "cat >> arrived.txt"]\n')
+    run(museum)
+    arrived = (museum / "arrived.txt").read_text()
+    assert arrived.count('"weight"') == 4
+    assert not run(museum).warnings
+    assert (museum / "arrived.txt").read_text() == arrived
 
 
 def test_one_channel_that_fails_does_not_keep_others(museum: Path) -> None:

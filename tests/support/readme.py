@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 
 from setup.steps import ROOT
@@ -28,8 +29,8 @@ def check_example(
     """
     text = (ROOT / page).read_text(encoding="utf-8")
     example = "".join(re.findall("^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
-    commands = [part.partition("\n") for part in re.split(r"^\$ ", example, flags=re.MULTILINE)[1:]]
-    first, *others = (f"{command}\necho '{_MARK}'" for command, _, _ in commands)
+    commands = [*map(_command, re.split(r"^\$ ", example, flags=re.MULTILINE)[1:])]
+    first, *others = (f"{command}\necho '{_MARK}'" for command, _ in commands)
     done = subprocess.run(
         ["bash", "-euc", "\n".join([first, before_second, *others])],
         cwd=folder,
@@ -40,7 +41,7 @@ def check_example(
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    for (command, _, shown), printed in zip(commands, done.stdout.split(_MARK), strict=False):
+    for (command, shown), printed in zip(commands, done.stdout.split(_MARK), strict=False):
         rest = iter(_lines(printed))
         # What is left out of the README are whole lines.
         missing = [line for line in _lines(shown) if line not in rest]
@@ -63,6 +64,14 @@ def commands_of(page: str, section: str, here: Mapping[str, str]) -> str:
         assert word in script, word
         script = script.replace(word, replaced)
     return script
+
+
+def _command(part: str) -> tuple[str, str]:
+    """A command with the lines that continue it (`> `), and what it prints."""
+    first, *lines = part.splitlines()
+    further = [*takewhile(lambda line: line.startswith("> "), lines)]
+    command = "\n".join([first, *(line.removeprefix("> ") for line in further)])
+    return command, "\n".join(lines[len(further) :])
 
 
 def _lines(text: str) -> list[str]:

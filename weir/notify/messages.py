@@ -85,11 +85,15 @@ def news_of(settings: Settings, lake: Lake, span: Span, most: int) -> AnswerNews
         most: rows that are in the message.
     """
     table = ANSWERS.name(span.query)
+    stored = lake.open(table)
+    if stored is None or str(stored.metadata().id) != span.table_id:
+        # The answer was dropped since.
+        return AnswerNews(span.query, None, None, None)
     try:
         feed = feed_by_files(lake, table, span.after + 1, span.until)
     except ChangeFeedGap:
         return AnswerNews(span.query, None, None, None)
-    schema = columns_of(lake.existing(table))
+    schema = columns_of(stored)
     bindings = Bindings(connect_with_plain_values(settings))
     names = [name for files in feed for name in files.names]
     bindings.rows(_LOG, rows_of_files(lake, table, names, schema))

@@ -61,7 +61,8 @@ class Status:
             queries = [query for query in queries if query.query in names]
         failed = next(iter(Completion.read(project.lake).failed_runs), None)
         streams = stream_statuses(project.settings)
-        undelivered = [*Notifications.read(project.lake).undelivered()]
+        waiting = Notifications.read(project.lake).undelivered()
+        undelivered = [m for m in waiting if m.channel in project.settings.notify]
         return cls(queries, sources, streams, remotes, failed, undelivered, is_selection)
 
     def faults(self) -> Iterator[tuple[str, str, str]]:
