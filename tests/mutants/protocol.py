@@ -917,6 +917,55 @@ _LOG_CHECKS = (
         package="lake",
     ),
 )
+_NOTIFICATIONS = (
+    *_of(
+        "notify/stage",
+        ("tests/notify/test_stage.py",),
+        (
+            "an answer is told whole when a channel first sees it",
+            "        if told is None:\n            yield",
+            "        if False:\n            yield",
+        ),
+        (
+            "a message is delivered before it is recorded",
+            "        _record(lake, run_id, rows)\n        yield from _messages(rows)",
+            "        yield from _messages(rows)\n        _record(lake, run_id, rows)",
+        ),
+        (
+            "a later message overtakes one that failed",
+            "                    failed[name] = reason\n                    break",
+            "                    failed[name] = reason",
+        ),
+        (
+            "the commits of the table before it was dropped are those of the new one",
+            "after = told[1] if told[0] == table_id else -1",
+            "after = told[1]",
+        ),
+    ),
+    *_of(
+        "progress/notifications",
+        ("tests/notify/test_stage.py",),
+        (
+            "what was delivered waits again",
+            "            if message not in delivered",
+            "            if True",
+        ),
+        (
+            "a process that runs again and again tries at once",
+            "ready: bool = now >= failed[-1][0] + wait",
+            "ready: bool = now >= failed[-1][0]",
+        ),
+    ),
+    *_of(
+        "stage",
+        ("tests/test_stage.py",),
+        (
+            "a run whose claim was taken over reports what it believes",
+            "                    raise (fence.lost or superseded) from error",
+            "                    raise error from superseded",
+        ),
+    ),
+)
 PROTOCOL_MUTANTS = (
     *_LOG_CHECKS,
     *_STORES,
@@ -930,4 +979,5 @@ PROTOCOL_MUTANTS = (
     *_LEDGER,
     *_CONSOLIDATION,
     *_FENCES,
+    *_NOTIFICATIONS,
 )

@@ -158,7 +158,7 @@ def _new_rows(
     run_id: str,
 ) -> Iterator[dict[str, Any]]:
     """The rows of the next message of a channel, and of answers that it is now told of."""
-    message = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:12]}"
+    message = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
     for query in queries:
         if not _is_news(known, completion, channel, query):
             continue
