@@ -1,4 +1,4 @@
-"""Tell the channels of a project what changed in its answers; without Spark."""
+"""Notify the channels of a project of what changed in its answers; without Spark."""
 
 import sys
 from collections.abc import Sequence

@@ -119,7 +119,7 @@ def run_pipeline(
     is_work = ingested.did_something or _is_work(project)
     if is_work or wanted.refresh:
         yield from _answering(project, run, wanted, is_work=is_work)
-    if _is_anything_to_tell(project):
+    if _is_notification_due(project):
         yield run("notify")
 
 
@@ -225,13 +225,13 @@ def _is_work(project: Project) -> bool:
         return True
 
 
-def _is_anything_to_tell(project: Project) -> bool:
+def _is_notification_due(project: Project) -> bool:
     if not project.settings.notify:
         return False
-    from weir.notify.stage import is_anything_to_tell
+    from weir.notify.stage import is_notification_due
 
     try:
-        return is_anything_to_tell(project)
+        return is_notification_due(project)
     except Exception as error:
         if as_user_error(error) is None:
             raise

@@ -133,8 +133,8 @@ class Channel(BaseModel):
     )
     select: list[str] = Field(
         default_factory=list,
-        description="the answers that it is told of, by [criteria](reference-commands.md#selection)"
-        " as of `--select`; by default all",
+        description="the answers that it is notified of, by"
+        " [criteria](reference-commands.md#selection) as of `--select`; by default all",
     )
     rows: int = Field(20, ge=0, description="most rows of an answer in a message")
     seconds: float = Field(30, gt=0, le=3600, description="most that a delivery takes")

@@ -79,7 +79,7 @@ LEDGER_SUMMARY = Table(
 
 NOTIFICATIONS = Table(
     name="notifications",
-    comment="What channels were told, and what could not be delivered.",
+    comment="What channels were notified of, or not.",
     columns=(
         RUN_ID,
         Column("message", "STRING", "id of the message; empty if the channel was only begun"),
@@ -87,13 +87,15 @@ NOTIFICATIONS = Table(
         Column(
             "status",
             "STRING",
-            "begun: the channel is told of what follows; due: an answer of a message; delivered;"
-            " failed",
+            "begun: the channel is notified of what follows; due: an answer of a message;"
+            " delivered; failed",
         ),
         Column("query", "STRING", "begun, due: query"),
         Column("table_id", "STRING", "begun, due: id of its answer table"),
-        Column("from_version", "BIGINT", "due: version of the table that was told before; or -1"),
-        Column("to_version", "BIGINT", "begun, due: version of the table that is told now"),
+        Column(
+            "from_version", "BIGINT", "due: last version that earlier messages are about; or -1"
+        ),
+        Column("to_version", "BIGINT", "begun, due: last version that is notified now"),
         Column("reason", "STRING", "failed: why"),
         Column("recorded_at", "TIMESTAMP", "when the row was written"),
     ),

@@ -922,8 +922,8 @@ _NOTIFICATIONS = (
         "notify/stage",
         ("tests/notify/test_stage.py",),
         (
-            "an answer is told whole when a channel first sees it",
-            "        if told is None:\n            yield",
+            "an answer is sent whole when a channel first sees it",
+            "        if notified is None:\n            yield",
             "        if False:\n            yield",
         ),
         (
@@ -938,8 +938,8 @@ _NOTIFICATIONS = (
         ),
         (
             "the commits of the table before it was dropped are those of the new one",
-            "after = told[1] if told[0] == table_id else -1",
-            "after = told[1]",
+            "after = notified[1] if notified[0] == table_id else -1",
+            "after = notified[1]",
         ),
     ),
     *_of(

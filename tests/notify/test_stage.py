@@ -1,4 +1,4 @@
-"""Channels are told of each change of an answer at least once, in order, by messages with an id."""
+"""Channels are notified of each change of an answer at least once, in order, with an id."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.support.counting_server import CountingServer, answer_of
 from tests.support.dying import dies_after
 from weir.cli import main
 from weir.compact.stage import compact_lake
-from weir.notify.stage import is_anything_to_tell, notify_channels
+from weir.notify.stage import is_notification_due, notify_channels
 from weir.progress.notifications import Notifications
 from weir.project import Project
 from weir.settings import Settings
 
-FOLDER = '[notify.desk]\nfolder = "told"\n'
+FOLDER = '[notify.desk]\nfolder = "outbox"\n'
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +62,9 @@ def run(museum: Path) -> weir.Run:
         return project.run()
 
 
-def told(museum: Path) -> list[dict[str, Any]]:
+def outbox(museum: Path) -> list[dict[str, Any]]:
     """The messages in the folder, in their order."""
-    return [json.loads(file.read_text()) for file in sorted((museum / "told").glob("*.json"))]
+    return [json.loads(file.read_text()) for file in sorted((museum / "outbox").glob("*.json"))]
 
 
 def vase(message: Mapping[str, Any]) -> list[tuple[int, str]]:
@@ -72,15 +72,15 @@ def vase(message: Mapping[str, Any]) -> list[tuple[int, str]]:
     return [(row["weight"], row["room"]) for row in answer["rows"]]
 
 
-def test_a_channel_is_told_of_nothing_that_was_there_before(museum: Path) -> None:
-    assert told(museum) == []
+def test_a_channel_is_notified_of_nothing_that_was_there_before(museum: Path) -> None:
+    assert outbox(museum) == []
     assert [done.stage for done in run(museum).stages] == ["ingest"]
 
 
 def test_a_message_has_the_counts_the_epochs_and_the_rows_that_changed(museum: Path) -> None:
     move(museum, 3)
     run(museum)
-    (message,) = told(museum)
+    (message,) = outbox(museum)
     (answer,) = message["answers"]
     assert (answer["query"], answer["epochs"]) == ("exhibits", [2, 2])
     assert (answer["appeared"], answer["vanished"], answer["rows_left_out"]) == (1, 1, 0)
@@ -88,13 +88,13 @@ def test_a_message_has_the_counts_the_epochs_and_the_rows_that_changed(museum: P
     assert answer["rows"][1]["title_term"] == '"Greek vase"@en'
 
 
-def test_each_change_is_told_once_and_in_order(museum: Path) -> None:
+def test_each_change_is_notified_once_and_in_order(museum: Path) -> None:
     for room in (3, 4, 5):
         move(museum, room)
         run(museum)
         run(museum)
-    assert [vase(message)[1] for message in told(museum)] == [(1, "3"), (1, "4"), (1, "5")]
-    assert len({message["id"] for message in told(museum)}) == 3
+    assert [vase(message)[1] for message in outbox(museum)] == [(1, "3"), (1, "4"), (1, "5")]
+    assert len({message["id"] for message in outbox(museum)}) == 3
 
 
 def test_changes_of_several_epochs_and_an_edit_are_one_message(museum: Path) -> None:
@@ -103,27 +103,27 @@ def test_changes_of_several_epochs_and_an_edit_are_one_message(museum: Path) -> 
     query = museum / "queries/exhibits.rq"
     query.write_text(query.read_text().replace("?exhibit :title", "?exhibit :room ?r ; :title"))
     run(museum)
-    (message,) = told(museum)
+    (message,) = outbox(museum)
     assert message["answers"][0]["epochs"][1] == 3
 
 
-def test_an_edit_at_the_epoch_that_was_told_is_told(museum: Path) -> None:
+def test_an_edit_at_the_epoch_that_was_notified_is_notified(museum: Path) -> None:
     query = museum / "queries/exhibits.rq"
     query.write_text(query.read_text().replace("?exhibit :title", '?exhibit :room "1" ; :title'))
     run(museum)
-    (message,) = told(museum)
+    (message,) = outbox(museum)
     assert message["answers"][0]["vanished"] == 1
 
 
-def test_an_answer_that_does_not_change_is_not_told(museum: Path) -> None:
+def test_an_answer_that_does_not_change_is_not_notified(museum: Path) -> None:
     versions = museum / "data/versions"
     text = (versions / "001.ttl").read_text() + ":vase :height 12 .\n"
     (versions / "002.ttl").write_text(text)
     run(museum)
-    assert told(museum) == []
+    assert outbox(museum) == []
 
 
-def test_a_channel_is_told_of_what_it_selects(museum: Path) -> None:
+def test_a_channel_is_notified_of_what_it_selects(museum: Path) -> None:
     (museum / "queries/vases.rq").write_text(
         "#+ tags: [vases]\nPREFIX : <http://example.org/>\nSELECT ?room { :vase :room ?room }\n"
     )
@@ -131,7 +131,7 @@ def test_a_channel_is_told_of_what_it_selects(museum: Path) -> None:
     run(museum)
     move(museum, 3)
     run(museum)
-    (message,) = told(museum)
+    (message,) = outbox(museum)
     (answer,) = message["answers"]
     assert (answer["query"], answer["rows"], answer["rows_left_out"]) == ("vases", [], 2)
 
@@ -140,7 +140,7 @@ def test_a_run_that_dies_at_any_checkpoint_is_completed_with_the_same_message(
     museum: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     move(museum, 3)
-    monkeypatch.setattr("weir.pipeline._is_anything_to_tell", lambda _: False)
+    monkeypatch.setattr("weir.pipeline._is_notification_due", lambda _: False)
     run(museum)
     died = []
     for passed in natural_numbers():
@@ -148,9 +148,9 @@ def test_a_run_that_dies_at_any_checkpoint_is_completed_with_the_same_message(
         shutil.copytree(museum, copy, dirs_exist_ok=True)
         with dies_after(passed) as death:
             notify_channels(Project.load(copy / "weir.toml"), "killed")
-        arrived = {message["id"] for message in told(copy)}
+        arrived = {message["id"] for message in outbox(copy)}
         notify_channels(Project.load(copy / "weir.toml"), "next")
-        (message,) = told(copy)
+        (message,) = outbox(copy)
         assert vase(message) == [(-1, "1"), (1, "3")]
         assert arrived <= {message["id"]}
         if not death.at:
@@ -203,12 +203,12 @@ def test_a_message_about_an_answer_that_was_dropped_since_says_that_nothing_is_k
     assert main(["drop", "exhibits", "--yes"]) == 0
     configure(museum, FOLDER)
     assert not run(museum).warnings
-    first, second = (message["answers"][0] for message in told(museum))
+    first, second = (message["answers"][0] for message in outbox(museum))
     assert (first["epochs"], first["appeared"], first["vanished"]) == (None, None, None)
     assert (second["epochs"], second["appeared"], second["vanished"]) == ([2, 2], 2, 0)
 
 
-def test_what_a_channel_that_is_gone_was_not_told_is_no_fault(museum: Path) -> None:
+def test_what_a_channel_that_is_gone_was_not_notified_is_no_fault(museum: Path) -> None:
     configure(museum, '[notify.desk]\ncommand = ["false"]\n')
     move(museum, 3)
     run(museum)
@@ -237,7 +237,7 @@ def test_one_channel_that_fails_does_not_keep_others(museum: Path) -> None:
     move(museum, 3)
     done = run(museum)
     assert "cannot be started: No such file" in done.warnings[0]
-    assert len(told(museum)) == 1
+    assert len(outbox(museum)) == 1
 
 
 def test_a_process_that_runs_again_and_again_waits_longer_after_each_failure(
@@ -248,11 +248,11 @@ def test_a_process_that_runs_again_and_again_waits_longer_after_each_failure(
     run(museum)
     project = Project.load(museum / "weir.toml")
     now = datetime.now(UTC)
-    assert is_anything_to_tell(project)
-    assert not is_anything_to_tell(project, now + timedelta(seconds=5))
-    assert is_anything_to_tell(project, now + timedelta(seconds=11))
+    assert is_notification_due(project)
+    assert not is_notification_due(project, now + timedelta(seconds=5))
+    assert is_notification_due(project, now + timedelta(seconds=11))
     notify_channels(project, "again")
-    assert not is_anything_to_tell(project, now + timedelta(seconds=15))
+    assert not is_notification_due(project, now + timedelta(seconds=15))
 
 
 def test_a_command_has_no_variable_but_those_it_is_given(
@@ -346,5 +346,5 @@ def test_a_criterion_that_nothing_is_like_is_an_error_of_the_stage(museum: Path)
 def test_without_channels_there_is_no_table(tmp_path: Path) -> None:
     assert main(["init", str(tmp_path)]) == 0
     run(tmp_path)
-    assert Notifications.read(Project(Settings.load(tmp_path / "weir.toml")).lake).told == {}
+    assert Notifications.read(Project(Settings.load(tmp_path / "weir.toml")).lake).notified == {}
     assert not (tmp_path / "lake/notifications").exists()

@@ -134,7 +134,7 @@ def test_what_reads_data_of_others_is_started_by_the_sandbox_alone() -> None:
                 case ast.Call(func=ast.Attribute(value=ast.Name("os"), attr="system" | "popen")):
                     starting.add(str(file.relative_to(root)))
     ours = {"airflow/announce_task.py", "airflow/refresh_task.py"}
-    # A command of the configuration, which reads what the project tells it.
+    # A command of the configuration, which reads a message of the project.
     ours |= {"notify/delivery.py"}
     # git reads the repository of the project.
     of_the_machine = {"spark_setup/commands.py", "spark_setup/java.py", "review/revisions.py"}

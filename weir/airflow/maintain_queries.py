@@ -4,7 +4,7 @@ One run per event. The watermarks of the tables determine the new changes, so a 
 does no harm, and running again commits nothing. Each stage continues with what the one before it
 has completed: a query that cannot be maintained, or whose rows fail a check, makes the run fail,
 but not the other queries. Only validated rows are published, and each answer that got rows emits an
-event, also if others are held back. Channels of notifications, if there are any, are then told.
+event, also if others are held back. Channels of notifications, if there are any, are then notified.
 
 The parameter `accept` names queries, separated by commas: the answer that is held of each is
 published by this run, though it is beyond the guards of the query.
@@ -51,7 +51,7 @@ def dag(deployment: Deployment) -> DAG:
             deployment=deployment, trigger_rule="all_done", **deployment.retrying
         )
         maintain >> validate >> publish >> announced
-        told = [NotifyChannels(deployment=deployment)] if deployment.settings.notify else []
-        publish >> told
-        [maintain, validate, publish, announced, *told] >> all_succeeded()
+        notified = [NotifyChannels(deployment=deployment)] if deployment.settings.notify else []
+        publish >> notified
+        [maintain, validate, publish, announced, *notified] >> all_succeeded()
     return built

@@ -1,4 +1,4 @@
-"""The task that tells channels what changed, with the credentials of their connections."""
+"""The task that notifies channels of what changed, with the credentials of their connections."""
 
 from __future__ import annotations
 

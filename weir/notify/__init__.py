@@ -1,7 +1,7 @@
-"""Notifications: after publication, what changed in answers is told to channels.
+"""Notifications: after publication, what changed in answers is sent to channels.
 
 A channel (`[notify.<name>]` in `weir.toml`) is a command, a webhook or a folder. The stage `notify`
 (`stage`) compares the published version of each answer with the version that a channel was last
-told of, records one message for all that changed (`told`), and delivers it (`delivery`). What could
-not be delivered is tried again by the next run, before anything later.
+notified of, records one message for all that changed (`weir.progress.notifications`), and delivers
+it (`delivery`). What could not be delivered is tried again by the next run, before anything later.
 """

@@ -28,7 +28,7 @@ class Span:
     Attributes:
         query: whose answer it is.
         table_id: of the Delta table; another one was made after the answer was dropped.
-        after: the last version that was told before; -1 if none was.
+        after: the last version that earlier messages are about; -1 if none is.
         until: the last version of the message.
     """
 

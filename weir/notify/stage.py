@@ -1,10 +1,10 @@
-"""Tell the channels of a project what changed in its answers.
+"""Notify the channels of a project of what changed in its answers.
 
     of a channel   notifications (due), delivery, notifications (delivered or failed)
 
 A message exists once its rows are committed with the status `due`: which answers it is about, from
 which version of their tables to which. It is made from these again at each attempt, so that a
-message has the same id and the same content whoever delivers it.
+message has the same id and the same content by which run it is delivered.
 
 * died before the commit: the next run makes the message, perhaps of later changes, too.
 * died after it: the message is delivered by the next run; if it had arrived, it arrives twice, with
@@ -48,7 +48,7 @@ JOB: Final = "notify"
 
 @dataclass(frozen=True, slots=True)
 class NotifyResult(StageResult):
-    """What channels were told.
+    """What channels were notified of.
 
     Attributes:
         delivered: by channel, the number of messages.
@@ -78,8 +78,8 @@ class NotifyResult(StageResult):
         ]
 
 
-def is_anything_to_tell(project: Project, now: datetime | None = None) -> bool:
-    """Whether a channel waits for a message, or has not been told of what is published.
+def is_notification_due(project: Project, now: datetime | None = None) -> bool:
+    """Whether a channel waits for a message, or has not been notified of what is published.
 
     Args:
         project: whose channels are looked at.
@@ -100,9 +100,9 @@ def is_anything_to_tell(project: Project, now: datetime | None = None) -> bool:
 
 
 def notify_channels(project: Project, run_id: str, progress: Progress = silent) -> NotifyResult:
-    """Deliver what waits, then tell each channel what changed since it was last told.
+    """Deliver what waits, then notify each channel of what changed since the last message.
 
-    A channel that has never been told of an answer is told of what changes from now on.
+    A channel that has never been notified of an answer is notified of what changes from now on.
 
     Raises:
         BusyError: another run notifies.
@@ -129,7 +129,7 @@ def notify_channels(project: Project, run_id: str, progress: Progress = silent) 
 
 
 def _selected(project: Project) -> dict[str, list[str]]:
-    """By channel, the queries that it is told of.
+    """By channel, the queries that it is notified of.
 
     Raises:
         ConfigurationError: a criterion cannot be understood, or nothing is like it.
@@ -145,8 +145,8 @@ def _is_news(known: Notifications, completion: Completion, channel: str, query: 
     published = completion.published(query)
     if published is None:
         return False
-    told = known.told.get((channel, query))
-    return told is None or told[1] != published.version
+    notified = known.notified.get((channel, query))
+    return notified is None or notified[1] != published.version
 
 
 def _new_rows(
@@ -157,7 +157,7 @@ def _new_rows(
     queries: list[str],
     run_id: str,
 ) -> Iterator[dict[str, Any]]:
-    """The rows of the next message of a channel, and of answers that it is now told of."""
+    """The rows of the next message of a channel, and of answers that it is now notified of."""
     message = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
     for query in queries:
         if not _is_news(known, completion, channel, query):
@@ -166,11 +166,11 @@ def _new_rows(
         assert published is not None, "it is news"
         table_id = str(lake.existing(ANSWERS.name(query)).metadata().id)
         to = {"query": query, "table_id": table_id, "to_version": published.version}
-        told = known.told.get((channel, query))
-        if told is None:
+        notified = known.notified.get((channel, query))
+        if notified is None:
             yield _row("", channel, BEGUN, run_id, **to)
             continue
-        after = told[1] if told[0] == table_id else -1
+        after = notified[1] if notified[0] == table_id else -1
         yield _row(message, channel, DUE, run_id, from_version=after, **to)
 
 
@@ -218,14 +218,14 @@ def _deliver(
 ) -> str | None:
     """Deliver a message; why it could not be delivered, or None."""
     news = [news_of(settings, lake, Span(*span), channel.rows) for span in message.spans]
-    told = [answer for answer in news if answer.is_any]
-    if not told:
+    notified = [answer for answer in news if answer.is_any]
+    if not notified:
         return None
     body = {
         "id": message.id,
         "channel": message.channel,
         "recorded_at": message.recorded_at.isoformat(),
-        "answers": [_said(answer, members.get(answer.query)) for answer in told],
+        "answers": [_said(answer, members.get(answer.query)) for answer in notified],
     }
     text = json.dumps(body, ensure_ascii=False, indent=1).encode()
     try:

@@ -1,4 +1,4 @@
-"""What channels were told, and what could not be delivered, from the table `notifications`."""
+"""What channels were notified of, and what could not be delivered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weir.lake.lake import Lake
 from weir.lake.tables import NOTIFICATIONS
 
 BEGUN: Final = "begun"
-"""The status of a row that says from where on a channel is told of an answer."""
+"""The status of a row that says from where on a channel is notified of an answer."""
 DUE: Final = "due"
 """The status of a row of a message that is to be delivered: an answer that it is about."""
 DELIVERED: Final = "delivered"
@@ -59,13 +59,13 @@ class Notifications:
     """What is known of notifications.
 
     Attributes:
-        told: by channel and query, the id and version of the answer table up to which a message
+        notified: by channel and query, the id and version of the answer table up to which a message
             exists.
         waiting: the messages that are not delivered, oldest first.
         failures: by message id, the attempts that failed: when, why.
     """
 
-    told: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
+    notified: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
     waiting: tuple[Message, ...] = ()
     failures: dict[str, list[tuple[datetime, str]]] = field(default_factory=dict)
 
@@ -76,7 +76,7 @@ class Notifications:
             return cls()
         columns = [column.name for column in NOTIFICATIONS.columns if column.name != "run_id"]
         rows = lake.rows(NOTIFICATIONS.name, columns).sort_by("recorded_at").to_pylist()
-        told: dict[tuple[str, str], tuple[str, int]] = {}
+        notified: dict[tuple[str, str], tuple[str, int]] = {}
         spans: defaultdict[str, list[tuple[str, str, int, int]]] = defaultdict(list)
         about: dict[str, tuple[str, datetime]] = {}
         failures: defaultdict[str, list[tuple[datetime, str]]] = defaultdict(list)
@@ -85,7 +85,7 @@ class Notifications:
             match row["status"]:
                 case "begun" | "due":
                     key = row["channel"], row["query"]
-                    told[key] = row["table_id"], row["to_version"]
+                    notified[key] = row["table_id"], row["to_version"]
                     if row["status"] == DUE:
                         span = row["query"], row["table_id"], row["from_version"], row["to_version"]
                         spans[row["message"]].append(span)
@@ -99,7 +99,7 @@ class Notifications:
             for message, (channel, at) in about.items()
             if message not in delivered
         )
-        return cls(told, waiting, dict(failures))
+        return cls(notified, waiting, dict(failures))
 
     def is_due(self, message: Message, now: datetime) -> bool:
         """Whether a process that runs again and again delivers a message now.

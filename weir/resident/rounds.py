@@ -188,16 +188,16 @@ class Rounds:
 
     def _is_anything_to_do(self) -> bool:
         pending, refresh = Pending(self.project), self._options.refresh
-        if pending.ingest or pending.answers or self._is_anything_to_tell():
+        if pending.ingest or pending.answers or self._is_notification_due():
             return True
         return refresh is not None and bool(pending.due_remotes(refresh.clock.now()))
 
-    def _is_anything_to_tell(self) -> bool:
+    def _is_notification_due(self) -> bool:
         if not self.project.settings.notify:
             return False
-        from weir.notify.stage import is_anything_to_tell
+        from weir.notify.stage import is_notification_due
 
-        return is_anything_to_tell(self.project, datetime.now(UTC))
+        return is_notification_due(self.project, datetime.now(UTC))
 
     def _rest(self, before: Stamps, done: Sequence[StageRun]) -> None:
         """Decide until when the next rounds have nothing to do if no stamp changes."""
