@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weir.publish.stage import PublishResult
     from weir.refresh.stage import Surroundings
 
-StageName = Literal["ingest", "maintain", "refresh", "validate", "publish"]
+StageName = Literal["ingest", "maintain", "refresh", "validate", "publish", "artifacts"]
 Reporting = Callable[[StageName], AbstractContextManager[Progress]]
 """Gives, for a stage, the function that receives its steps."""
 
@@ -110,10 +110,19 @@ def run_pipeline(
     """Run the stages in order; those after ingest only if they have anything to do.
 
     Yields each stage before the next one starts. A stage that another run is executing is skipped;
-    the others process their input as far as it is complete.
+    the others process their input as far as it is complete. At the end, the artefacts are written
+    if the settings say so.
     """
     wanted = options or RunOptions()
     run = partial(_run_stage, project, run_id, wanted, reporting)
+    yield from _run_stages(project, wanted, run)
+    if project.settings.artifacts is not None:
+        yield run("artifacts")
+
+
+def _run_stages(
+    project: Project, wanted: RunOptions, run: Callable[..., StageRun]
+) -> Iterator[StageRun]:
     ingested = run("ingest")
     yield ingested
     is_work = ingested.did_something or _is_work(project)
@@ -197,6 +206,10 @@ def _stage(
             from weir.publish.stage import publish_answers
 
             return partial(publish_answers, project)
+        case "artifacts":
+            from weir.artifacts.written import write_artifacts
+
+            return lambda _run_id, _progress: write_artifacts(project)
 
 
 def _is_work(project: Project) -> bool:
@@ -227,19 +240,19 @@ def ingest_result(stages: Sequence[StageRun]) -> IngestResult | None:
 
 def publish_result(stages: Sequence[StageRun]) -> PublishResult | None:
     """What publish returned; None if it did not run, or failed as a whole."""
-    if stages[-1].stage != "publish":
+    published = _run_of_publish(stages)
+    if published is None:
         return None
     from weir.publish.stage import PublishResult
 
-    result = stages[-1].result
-    return result if isinstance(result, PublishResult) else None
+    return published.result if isinstance(published.result, PublishResult) else None
 
 
 def errors_of(stages: Sequence[StageRun]) -> list[WeirError]:
     """The errors of a run, each once."""
     # Publish reports failed checks again, as the reasons for what it holds back.
-    last = stages[-1]
-    is_held = last.stage == "publish" and last.result is not None and bool(last.errors)
+    published = _run_of_publish(stages)
+    is_held = published is not None and published.result is not None and bool(published.errors)
     # A stage that runs twice may fail twice for the same reason.
     errors = {
         str(error): error
@@ -248,6 +261,10 @@ def errors_of(stages: Sequence[StageRun]) -> list[WeirError]:
         if not (is_held and stage.stage == "validate" and error.exit_code == EXIT_QUALITY)
     }
     return [*errors.values()]
+
+
+def _run_of_publish(stages: Sequence[StageRun]) -> StageRun | None:
+    return next((stage for stage in stages if stage.stage == "publish"), None)
 
 
 def warnings_of(stages: Sequence[StageRun]) -> list[str]:
