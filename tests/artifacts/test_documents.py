@@ -243,7 +243,7 @@ def test_a_source_that_is_stopped_is_an_error_with_its_reason(tmp_path: Path) ->
     project.write("versions/1.ttl", "<html>")
     (reason,) = (str(error) for error in project.ingest().errors)
     (result,) = Documents.of(project).sources.results
-    assert getattr(result, "error", None) == reason
+    assert getattr(result, "error", None) == reason.replace(f"{project.folder}/", "")
 
 
 @pytest.mark.parametrize(
@@ -285,14 +285,10 @@ def test_two_calls_write_equal_bytes_but_for_the_times(ran: Project, documents: 
     }
 
 
-def test_only_places_in_errors_depend_on_where_the_project_is(
+def test_the_documents_do_not_depend_on_where_the_project_is(
     ran: Project, documents: Documents, tmp_path: Path
 ) -> None:
-    copy = ran.copy(tmp_path / "elsewhere")
-    assert {
-        name: text.replace(str(copy.folder), "") for name, text in Documents.of(copy).files.items()
-    } == {name: text.replace(str(ran.folder), "") for name, text in documents.files.items()}
-    assert str(ran.folder) not in documents.files["manifest"]
+    assert Documents.of(ran.copy(tmp_path / "elsewhere")).files == documents.files
 
 
 def test_a_project_without_a_lake_has_a_manifest_and_nothing_else(tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ def _models(
     for declared in usable:
         name = declared.name
         member, state = members.get(name), pending.definitions[name]
+        state = replace(state, reason=_within(settings, state.reason))
         reads = () if member is None else upstreams(member, remotes, graph)
         models.append(
             Model(
@@ -166,6 +167,11 @@ def _models(
             )
         )
     return tuple(models)
+
+
+def _within(settings: Settings, reason: str | None) -> str | None:
+    """A reason with places in the project, wherever that is."""
+    return None if reason is None else reason.replace(f"{settings.project}/", "")
 
 
 def _text(declared: Declaration) -> str:
@@ -208,7 +214,7 @@ def _sources(project: Project, now: datetime) -> tuple[SourceNode, ...]:
             group,
             name,
             known.get(name),
-            stopped.get(name),
+            _within(settings, stopped.get(name)),
             freshness.get(name),
         )
         for group, name in names
