@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from weir.publish.stage import PublishResult
     from weir.refresh.stage import Surroundings
 
-StageName = Literal["ingest", "maintain", "refresh", "validate", "publish", "notify"]
+StageName = Literal["ingest", "maintain", "refresh", "validate", "publish", "notify", "artifacts"]
 Reporting = Callable[[StageName], AbstractContextManager[Progress]]
 """Gives, for a stage, the function that receives its steps."""
 
@@ -110,7 +110,8 @@ def run_pipeline(
     """Run the stages in order; those after ingest only if they have anything to do.
 
     Yields each stage before the next one starts. A stage that another run is executing is skipped;
-    the others process their input as far as it is complete.
+    the others process their input as far as it is complete. At the end, the artefacts are written
+    if the settings say so.
     """
     wanted = options or RunOptions()
     run = partial(_run_stage, project, run_id, wanted, reporting)
@@ -121,6 +122,8 @@ def run_pipeline(
         yield from _answering(project, run, wanted, is_work=is_work)
     if _is_notification_due(project):
         yield run("notify")
+    if project.settings.artifacts is not None:
+        yield run("artifacts")
 
 
 def _answering(
@@ -213,6 +216,10 @@ def _stage(
             from weir.notify.stage import notify_channels
 
             return partial(notify_channels, project)
+        case "artifacts":
+            from weir.artifacts.written import write_artifacts
+
+            return lambda _run_id, _progress: write_artifacts(project)
 
 
 def _is_work(project: Project) -> bool:

@@ -382,6 +382,11 @@ class Settings(BaseSettings):
         Path(".weir_cache"),
         description="folder of compiled queries and indexes, which may be lost at any time",
     )
+    artifacts: Path | None = Field(
+        None,
+        description="folder into which a run writes what [catalogues](operations.md#catalogues)"
+        " read, such as `target`; without it, only `weir artifacts` does",
+    )
     index: Literal["auto", "on", "off"] = Field(
         "auto",
         description="whether the logs of the graph and of answers have an index in `cache`, by"
@@ -505,6 +510,7 @@ class Settings(BaseSettings):
                 "remotes": folder / read.remotes,
                 "traversals": folder / read.traversals,
                 "cache": folder / read.cache,
+                "artifacts": None if read.artifacts is None else folder / read.artifacts,
             }
         )
 

@@ -20,6 +20,8 @@ from weir.text.near import meant
 
 Path_ = tuple[str | int, ...]
 Severity = Literal["error", "warn"]
+SUITE = "checks"
+"""The suite of such checks in `quality`: the table is `checks/<answer>`."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from weir.cli.answers import log, show, sql
+from weir.cli.artifacts import artifacts
 from weir.cli.audit import audit, repair
 from weir.cli.difference import diff
 from weir.cli.documents import documents
@@ -41,7 +42,7 @@ app = typer.Typer(
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, new, doctor, setup_spark),
     "Run": (ingest, run, refresh),
-    "Inspect": (status, ls, show, log, why, sql, explain, documents, freshness, report),
+    "Inspect": (status, ls, show, log, why, sql, explain, documents, freshness, report, artifacts),
     "Review": (check, test_, try_, diff),
     "Check": (audit, repair),
     "Change": (drop, rename, retype),

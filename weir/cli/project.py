@@ -77,7 +77,7 @@ A query is a file in `queries/`; add, edit or remove files as you like. `weir st
 up to date every answer is. A version is read once: a change or a correction is a new file with a
 later name.
 """,
-    ".gitignore": "/lake/\n/weir.html\n",
+    ".gitignore": "/lake/\n/target/\n/weir.html\n",
 }
 
 

@@ -208,7 +208,7 @@ class Rounds:
             self._until = now + min(_LOOK_AFTER, self._seconds_to_refresh())
         elif errors and not any(isinstance(error, BusyError) for error in errors):
             self._rest_for_longer(before)
-        elif not errors and done and done[-1].only_waits:
+        elif not errors and any(stage.only_waits for stage in done):
             # Only an answer of a remote helps; it is committed, which changes a stamp.
             self._rest_for_longer(before)
         else:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-import pyarrow.compute as pc
 
 from weir.errors import ConfigurationError
 from weir.ingest.endings import stays, undeclared_sources, what_to_do
+from weir.ingest.ingested import ingested
 from weir.ingest.pending import PendingChangeSets, pending_change_sets, source_positions
 from weir.ingest.source_files import changed_files
 from weir.ingest.sources.all_sources import all_sources
 from weir.ingest.stopped_sources import StoppedSource, stopped_sources
-from weir.lake.lake import Lake
-from weir.lake.tables import TRANSACTIONS
 from weir.project import Project
 
 
@@ -74,7 +69,7 @@ def source_statuses(project: Project) -> SourceStatuses:
         error = None
     except ConfigurationError as wrong:
         declared, error = {}, str(wrong)
-    ingested = _ingested(lake)
+    known = ingested(lake)
     positions = source_positions(lake)
     pending = pending_change_sets(project, [*declared.values()], positions)
     numbers = Counter(change_set.source.name for change_set in pending.change_sets)
@@ -83,9 +78,8 @@ def source_statuses(project: Project) -> SourceStatuses:
     stay = {} if error else undeclared_sources(lake, positions, declared)
     gone = {name for name, position in positions.items() if position.ended} - {*declared}
     statuses = []
-    for name in sorted({*declared, *ingested} - gone):
-        of_source = ingested.get(name, {})
-        at = of_source.get("ingested_at")
+    for name in sorted({*declared, *known} - gone):
+        of_source = known.get(name)
         state, reason, since = _not_ready(name, pending, recorded.get(name))
         # A waiting source is behind if change sets before the waiting one can be ingested.
         if state is None or (state == "waiting" and numbers[name]):
@@ -99,11 +93,11 @@ def source_statuses(project: Project) -> SourceStatuses:
                 source=name,
                 state=state,
                 position=positions[name].last if name in positions else None,
-                epoch=of_source.get("epoch"),
-                age=None if at is None else datetime.now(UTC) - at,
+                epoch=None if of_source is None else of_source.epoch,
+                age=None if of_source is None else datetime.now(UTC) - of_source.at,
                 pending=numbers[name],
-                rejected=of_source.get("rejected", 0),
-                rejected_last=of_source.get("rejected_last", 0),
+                rejected=0 if of_source is None else of_source.rejected,
+                rejected_last=0 if of_source is None else of_source.rejected_last,
                 since=since,
                 reason=reason,
                 changed=tuple(file.path for file in changed if file.source == name),
@@ -128,28 +122,3 @@ def _not_ready(
     # Why a change set stops its source shows only when it is read, so the record of the last run
     # counts; whether files have settled shows at any time.
     return (None, None, None) if stopped is None else ("stopped", stopped.reason, stopped.since)
-
-
-def _ingested(lake: Lake) -> Mapping[str, Mapping[str, Any]]:
-    """By source: epoch (the newest), ingested_at, rejected (in all), rejected_last."""
-    if not lake.exists(TRANSACTIONS.name):
-        return {}
-    columns = ["source", "epoch", "ingested_at", "rejected", "position"]
-    rows = lake.rows(TRANSACTIONS.name, columns)
-    totals = rows.group_by("source").aggregate(
-        [("epoch", "max"), ("ingested_at", "max"), ("rejected", "sum")]
-    )
-    # Epochs of a stream without events have no position.
-    read = rows.filter(pc.is_valid(rows["position"])).sort_by("epoch")
-    # With threads, `last` would not be the row of the newest epoch.
-    newest = read.group_by("source", use_threads=False).aggregate([("rejected", "last")])
-    last = {row["source"]: row["rejected_last"] for row in newest.to_pylist()}
-    return {
-        row["source"]: {
-            "epoch": row["epoch_max"],
-            "ingested_at": row["ingested_at_max"],
-            "rejected": row["rejected_sum"],
-            "rejected_last": last.get(row["source"], 0),
-        }
-        for row in totals.to_pylist()
-    }

@@ -24,7 +24,7 @@ from weir.checks.arguments import (
     RowCount,
     UnexpectedRows,
 )
-from weir.checks.declared import Check
+from weir.checks.declared import SUITE, Check
 from weir.checks.rows import (
     Outcome,
     column_outcome,
@@ -50,7 +50,6 @@ from weir.validate.whole_rows import (
     typed_changes,
 )
 
-SUITE = "checks"
 _EXAMPLE_CHARACTERS = 2000
 
 
