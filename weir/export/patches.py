@@ -10,6 +10,7 @@ killed is continued by the next, and two at once write the same.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -94,14 +95,15 @@ def write_patches(
     """
     with published_triples(project, query) as triples:
         until = triples.known_epoch(last, "--until")
-        parts = _Part.all_in(folder)
-        if not parts:
-            begin, own = first or 0, list[_Part]()
-        else:
+        parts, own = _Part.all_in(folder), list[_Part]()
+        begin = first or 0
+        if parts:
             newest = parts[-1]
             _require_continued(triples, folder, newest)
             _refuse_gap(folder, newest, first)
-            begin, own = newest.epoch, [part for part in parts if part.epoch == newest.epoch]
+            begin = newest.epoch + 1
+            if triples.was_edited_at(newest.epoch):
+                begin, own = newest.epoch, [part for part in parts if part.epoch == newest.epoch]
         if until < begin:
             return
         folder.mkdir(parents=True, exist_ok=True)
@@ -169,4 +171,7 @@ def _written(file: Path, epoch: int, head: str, changes: Iterator[Change]) -> Wr
             numbers[appears] += 1
             output.write(f"{'A' if appears else 'D'} {triple}\n".encode())
         output.write(b"TC .\n")
+        # A file is never looked at again: a power failure must not leave half of it.
+        output.flush()
+        os.fsync(output.fileno())
     return WrittenPatch(file, epoch, numbers[True], numbers[False])

@@ -45,8 +45,10 @@ from weir.definitions.names import folders_of, is_declared
 from weir.engine.terms import begins
 from weir.errors import ConfigurationError
 from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import ANSWERS
+from weir.progress.backlog import DIFFERENCE_AT
 from weir.progress.completion import Completion
 from weir.project import Project
 from weir.rdf.terms import POSITIONS
@@ -140,6 +142,22 @@ class Triples:
             # Rows of Python can be read once.
             self._bindings.table("known", 'SELECT * FROM "known rows"')
             yield from self._ordered(_without_known(moved, first))
+
+    def was_edited_at(self, epoch: int) -> bool:
+        """Whether a difference was published at an epoch, perhaps after its other changes.
+
+        An edit of the query does that, and a rebuild of its answer. True also if it is not known,
+        as the commits of that time are gone.
+        """
+        for commit in self.lake.commits(ANSWERS.name(self.query)):
+            metadata = Metadata.from_json(commit.get("userMetadata"))
+            if metadata is None or metadata.job != "publish":
+                continue
+            if metadata.extra.get(DIFFERENCE_AT) == epoch:
+                return True
+            if metadata.watermark < epoch or metadata.mode == "initial":
+                return False
+        return True
 
     def times(self, first: int, last: int) -> dict[int, datetime]:
         """By epoch, when its changes happened; nothing if an edit of the query made them all.

@@ -27,11 +27,22 @@ class Answer:
         lake.query("g", CONSTRUCT)
 
     def publish(self, *changes: Change, epoch: int | None = None) -> None:
-        """Publish changes (epoch, weight, subject, predicate, object) up to an epoch."""
-        self.published = epoch or max(change[0] for change in changes)
+        """Publish changes (epoch, weight, subject, predicate, object) up to an epoch.
+
+        If it is not a later one than before, the query was edited.
+        """
+        before, self.published = self.published, epoch or max(change[0] for change in changes)
+        is_edited = before == self.published
         self.lake.ingest(max(0, self.published - self.lake.epochs))
         publish_by_hand(
-            self.lake, "g", TRIPLE, changes, watermark=self.published, is_maintained=True
+            self.lake,
+            "g",
+            TRIPLE,
+            changes,
+            watermark=self.published,
+            is_maintained=True,
+            mode="edited" if is_edited else "incremental" if before else "initial",
+            difference_at=before if is_edited else None,
         )
 
     def rdf(self, format_: Format = Format.ntriples, epoch: int | None = None) -> str:
