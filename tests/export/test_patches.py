@@ -19,6 +19,7 @@ from tests.support.patch_reader import Graph, at, changes_in, replayed, triples_
 from tests.support.projects.exported import Answer
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 from tests.support.projects.project import Project
+from tests.support.streams.projects import event_project, readings
 from weir.errors import ConfigurationError
 from weir.export import patches
 from weir.export.patches import WrittenPatch, write_patches
@@ -296,3 +297,24 @@ def test_jena_reads_the_same_graph_from_the_folder(source: Path, fuseki: Fuseki)
     lines = connection.getresponse().read().decode().splitlines()
     connection.close()
     assert _same(triples_of(lines), _published(source, 4))
+
+
+OVER_A_STREAM = """PREFIX ex: <http://example.org/>
+REGISTER STREAM seen AS CONSTRUCT { ?sensor ex:seen true }
+FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT10S]
+WHERE { WINDOW ex:w { ?reading ex:of ?sensor } }
+"""
+
+
+@pytest.mark.usefixtures("slow")
+def test_over_streams_an_epoch_has_the_answer_at_its_last_final_instant(tmp_path: Path) -> None:
+    """At 75 s, the window that closed at 60 s had s2; at 57 s it was not closed yet."""
+    project = event_project(tmp_path, OVER_A_STREAM)
+    events = ((("s1", 1), ("s2", 3), ("s1", 12)), (("s3", 24),), (("s2", 57),), (("s1", 75),))
+    for number, readings_ in enumerate(events):
+        project.write(f"events/{number}.ttl", readings(*readings_))
+        project.run()
+    call(lambda opened: [*write_patches(opened, "q", tmp_path / "out")], project.settings)
+    states = replayed(tmp_path / "out")
+    seen = {e: {str(triple.subject)[-3:-1] for triple in g} for e, g in states.items()}
+    assert seen == {1: {"s1", "s2"}, 2: {"s1"}, 3: set()}

@@ -60,6 +60,8 @@ Change = tuple[int, bool, str]
 """Epoch, whether the triple appears, and the triple as it is written in a patch."""
 
 _LOG, _BATCH = "log", 100_000
+_WITHOUT_DIFFERENCE = ("initial", "incremental")
+"""Of the other modes, commits of earlier versions do not say at which epoch."""
 _KNOWN = pa.schema(dict[str, pa.DataType](weight=pa.int64(), triple=pa.string()))
 
 
@@ -86,18 +88,19 @@ class Triples:
         """An epoch at which triples are published; by default the newest.
 
         Raises:
-            ConfigurationError: nothing is published there, or what is was no CONSTRUCT; `option`
-                named the epoch.
+            ConfigurationError: nothing is published there, or it is of an earlier text, which was
+                no CONSTRUCT; `option` named the epoch.
         """
         if epoch is not None:
             require_published_to(self._completion, self.query, epoch, option)
         names = self._log.variables_at(self.lake, epoch)
         if not {*TRIPLE} <= {name.lower() for name in names}:
             raise ConfigurationError(
-                f"the published answer of {self.query} is of an earlier text, which was no"
-                f" CONSTRUCT: it has the columns {', '.join(names)}",
+                f"the published answer of {self.query} is no graph: it has the columns"
+                f" {', '.join(names)}",
                 self.lake.root,
-                "`weir run` publishes the answer of the present text, from the newest epoch on.",
+                "If its text is a CONSTRUCT now, `weir run` publishes that, from the newest epoch"
+                " on.",
             )
         return self.published if epoch is None else epoch
 
@@ -153,7 +156,8 @@ class Triples:
             metadata = Metadata.from_json(commit.get("userMetadata"))
             if metadata is None or metadata.job != "publish":
                 continue
-            if metadata.extra.get(DIFFERENCE_AT) == epoch:
+            at = metadata.extra.get(DIFFERENCE_AT)
+            if at == epoch or (at is None and metadata.mode not in _WITHOUT_DIFFERENCE):
                 return True
             if metadata.watermark < epoch or metadata.mode == "initial":
                 return False
