@@ -4,24 +4,35 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
-    """Replace or create a file atomically, and create missing folders.
+    """Replace or create a file atomically, and create missing folders (`whole_file`)."""
+    with whole_file(file) as output:
+        output.write(content.encode() if isinstance(content, str) else content)
 
-    If the process is killed or the disk is full, the earlier file stays. A pipe or a terminal is
-    written to directly.
+
+@contextmanager
+def whole_file(file: Path) -> Iterator[IO[bytes]]:
+    """A file to write to, which replaces or creates `file` at the end of the block.
+
+    If the block fails, the process is killed or the disk is full, the earlier file stays. A pipe or
+    a terminal is written to directly. Missing folders are created.
     """
-    data = content.encode() if isinstance(content, str) else content
     target = file.resolve()
     if target.exists() and not target.is_file():
-        target.write_bytes(data)
+        with target.open("wb") as output:
+            yield output
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        draft.write_bytes(data)
+        with draft.open("wb") as output:
+            yield output
         if target.exists():
             shutil.copymode(target, draft)
         draft.replace(target)

@@ -52,6 +52,8 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("ingest", "--accept", "NAME"),
     ("refresh", "NAME"),
     ("refresh", "q", "NAME"),
+    ("export", "rdf", "NAME"),
+    ("export", "patch", "NAME", "--to", "patches"),
 )
 VIEWS = ("_current", "_changes", "_events", "_stream", "_x")
 FREE_TEXTS = {

@@ -83,6 +83,7 @@ LAWS: Mapping[str, Law] = {
     "flips of logs": Law(500, 100, "a flipped bit in the log of a table of a whole lake"),
     "explanations": Law(500, 2, "a query of the whole grammar, two rows of each of two epochs"),
     "matches": Law(200, 10, "a query of one basic graph pattern, two rows of each of two epochs"),
+    "patches": Law(200, 5, "a log that grows and is edited, exported now and then"),
     "differences": Law(40, 1, "6 queries, edited twice while the graph changes"),
     "repaired lives": Law(40, 1, "a life with damaged embeddings, beside one without"),
     "killed streams": Law(5, 1, "a history of a stream that is killed at every commit"),

@@ -207,7 +207,7 @@ def answer_at(settings: Settings, query: str, moment: Moment, printed: Printed) 
         WeirError: the query has no published answer.
     """
     lake, bindings = open_lake(settings), printed.bindings(settings)
-    log = _existing_log(bindings, lake, query)
+    log = existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
     answer = _state_at(log, moment, printed.values(variables))
     with lake.using(ANSWERS.name(query)):
@@ -222,7 +222,7 @@ def answer_table(settings: Settings, query: str, moment: Moment) -> pa.Table:
         WeirError: the query has no published answer.
     """
     lake, bindings = open_lake(settings), Bindings(connect_with_plain_values(settings))
-    log = _existing_log(bindings, lake, query)
+    log = existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
     answer = _state_at(log, moment, map(plain_value, variables), exact_terms(variables))
     table = ANSWERS.name(query)
@@ -239,7 +239,7 @@ def intervals_at(settings: Settings, query: str, moment: Moment, printed: Printe
         WeirError: the query has no published answer.
     """
     lake, bindings = open_lake(settings), printed.bindings(settings)
-    log = _existing_log(bindings, lake, query)
+    log = existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
     intervals = log.intervals(variables, printed.values(variables), epoch=moment.epoch)
     with lake.using(ANSWERS.name(query)):
@@ -256,7 +256,7 @@ def changes_between(
         WeirError: the query has no published answer.
     """
     lake, bindings = open_lake(settings), printed.bindings(settings)
-    log = _existing_log(bindings, lake, query)
+    log = existing_log(bindings, lake, query)
     changes = (
         select(
             *columns(("epoch", "weight")),
@@ -302,7 +302,12 @@ def _state_at(
     return state
 
 
-def _existing_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog:
+def existing_log(bindings: Bindings, lake: Lake, query: str) -> AnswerLog:
+    """Make the published log of a query readable by DuckDB.
+
+    Raises:
+        WeirError: the query has no published answer.
+    """
     log = register_log(bindings, lake, query)
     if log is None:
         raise WeirError(f"{query} has no published answer", lake.root, "`weir run` creates one.")

@@ -66,7 +66,7 @@ def moment_of(settings: Settings, query: str, at: str | None, as_of: int | None)
                 "Give one of them.",
             )
     if epoch is not None:
-        _require_published_to(completion, query, epoch, option)
+        require_published_to(completion, query, epoch, option)
     return Moment(epoch)
 
 
@@ -94,7 +94,7 @@ def _of_streams(
     as_of: int | None,
 ) -> Moment:
     if as_of is not None:
-        _require_published_to(completion, query, as_of, "--as-of")
+        require_published_to(completion, query, as_of, "--as-of")
     epoch = answer.published if as_of is None else as_of
     horizon = answer.horizons.at(epoch)
     final = None if horizon is None else instant_text(horizon)
@@ -139,7 +139,12 @@ def _epoch_of(query: str, at: str) -> int:
     )
 
 
-def _require_published_to(completion: Completion, query: str, epoch: int, option: str) -> None:
+def require_published_to(completion: Completion, query: str, epoch: int, option: str) -> None:
+    """Check that an epoch is one at which the answer of a query is published.
+
+    Raises:
+        ConfigurationError: it is not; `option` names the epoch.
+    """
     newest, where = completion.head, completion.lake.root
     if epoch > newest:
         raise ConfigurationError(

@@ -13,6 +13,7 @@ from weir.cli.artifacts import artifacts
 from weir.cli.audit import audit, repair
 from weir.cli.difference import diff
 from weir.cli.documents import documents
+from weir.cli.export import export
 from weir.cli.freshness import freshness
 from weir.cli.listing import ls
 from weir.cli.options import Options, Output
@@ -56,6 +57,7 @@ for panel, commands in _COMMANDS.items():
         name = command.__name__.strip("_").replace("_", "-")
         app.command(name, rich_help_panel=panel)(command)
 app.add_typer(remotes, name="remotes", rich_help_panel="Inspect")
+app.add_typer(export, name="export", rich_help_panel="Inspect")
 
 
 def _print_version(is_wanted: bool) -> None:

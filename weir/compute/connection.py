@@ -11,8 +11,11 @@ import duckdb
 from weir.lake.scratch import scratch_folder
 from weir.settings import Settings
 
-SESSION = "SET TimeZone = 'UTC'"
-"""The statement with which a connection starts."""
+SESSION = "SET TimeZone = 'UTC'; SET enable_progress_bar = false"
+"""The statements with which a connection starts.
+
+In a REPL and by `python -c`, a bar would come between what is written to standard output.
+"""
 
 
 def connect(settings: Settings) -> duckdb.DuckDBPyConnection:

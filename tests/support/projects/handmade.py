@@ -26,6 +26,7 @@ from weir.lake.tables import (
     answers,
     embeddings,
 )
+from weir.progress.backlog import DIFFERENCE_AT
 from weir.project import open_lake
 from weir.settings import Settings
 
@@ -169,6 +170,8 @@ def publish_by_hand(
     stored: Sequence[str] = (),
     base: int = 0,
     is_maintained: bool = False,
+    mode: str = "initial",
+    difference_at: int | None = None,
 ) -> None:
     """Commit rows of an answer table as publish would; `stored` are columns of earlier texts.
 
@@ -186,7 +189,6 @@ def publish_by_hand(
         "rows": sum(weight for _, weight, *_ in changes),
         "embeddings_version": 1,
     }
-    metadata = Metadata(
-        "publish", "publish", watermark, base, fingerprint, mode="initial", extra=extra
-    )
+    extra |= {} if difference_at is None else {DIFFERENCE_AT: difference_at}
+    metadata = Metadata("publish", "publish", watermark, base, fingerprint, mode, extra)
     write(open_lake(lake.settings), answers(name, known), rows, metadata)

@@ -1,0 +1,103 @@
+"""`weir export`: published answers of CONSTRUCT queries, and their changes, as RDF."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weir.cli.options import Options, Output, QueryName
+from weir.cli.output import print_json, print_line
+from weir.export.formats import Format, format_of
+from weir.lake.counted import counted
+
+export = typer.Typer(help="Write answers of CONSTRUCT queries as RDF.", no_args_is_help=True)
+
+
+@export.command("rdf")
+def rdf(
+    context: typer.Context,
+    query: QueryName,
+    file: Annotated[
+        Path | None,
+        typer.Option("--to", help="The file to write, as a whole; default: standard output."),
+    ] = None,
+    format_: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="How triples are written; default: that of the file's ending (.ttl, .nt), or"
+            " turtle. A CONSTRUCT makes no named graphs.",
+        ),
+    ] = None,
+    at: Annotated[
+        int | None, typer.Option(min=0, help="Answer at this epoch instead of the newest.")
+    ] = None,
+) -> None:
+    """Write the published answer of a CONSTRUCT as Turtle or N-Triples.
+
+    Equal answers give equal bytes. Of a query over streams, it is the last answer that is final.
+    """
+    from weir.export.rdf import write_rdf
+    from weir.lake.whole_files import whole_file
+
+    options = Options.of(context)
+    chosen = format_ or (Format.turtle if file is None else format_of(file))
+    with options.project() as project:
+        if file is None:
+            write_rdf(project, query, sys.stdout.buffer, chosen, at)
+            return
+        with whole_file(file) as output:
+            written = write_rdf(project, query, output, chosen, at)
+    if options.output is Output.json:
+        print_json({"file": str(file), "epoch": written.epoch, "triples": written.triples})
+        return
+    triples = counted(written.triples, "triple")
+    print_line(f"Wrote {triples} at epoch {written.epoch} to {file}.")
+
+
+@export.command("patch")
+def patch(
+    context: typer.Context,
+    query: QueryName,
+    folder: Annotated[
+        Path, typer.Option("--to", help="The folder; files that it has are not written again.")
+    ],
+    first: Annotated[
+        int | None,
+        typer.Option(
+            "--from",
+            min=0,
+            help="First epoch, where the folder is empty; default: the first of the answer.",
+        ),
+    ] = None,
+    last: Annotated[
+        int | None, typer.Option("--until", min=0, help="Last epoch; default: the newest.")
+    ] = None,
+) -> None:
+    """Write the published changes of a CONSTRUCT as RDF Patch, a file per epoch.
+
+    A later call adds the epochs since. Each file names the one before it.
+    """
+    from weir.export.patches import write_patches
+
+    options = Options.of(context)
+    with options.project() as project:
+        patches = [*write_patches(project, query, folder, first, last)]
+    if options.output is Output.json:
+        print_json(
+            [
+                {"file": str(p.file), "epoch": p.epoch, "added": p.added, "deleted": p.deleted}
+                for p in patches
+            ]
+        )
+        return
+    if not patches:
+        print_line(f"{folder} has all changes of {query}.")
+        return
+    epochs = f"epoch {patches[0].epoch}"
+    if patches[-1].epoch > patches[0].epoch:
+        epochs = f"epochs {patches[0].epoch} to {patches[-1].epoch}"
+    print_line(f"Wrote {counted(len(patches), 'file')} of {epochs} to {folder}.")
