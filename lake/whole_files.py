@@ -28,11 +28,22 @@ def whole_file(file: Path) -> Iterator[IO[bytes]]:
         with target.open("wb") as output:
             yield output
         return
+    with whole_path(file) as draft, draft.open("wb") as output:
+        yield output
+
+
+@contextmanager
+def whole_path(file: Path) -> Iterator[Path]:
+    """A path to write to, of a file that replaces or creates `file` at the end of the block.
+
+    For libraries that open files themselves. As `whole_file`, but for pipes and terminals.
+    """
+    target = file.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".{target.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
     try:
-        with draft.open("wb") as output:
-            yield output
+        yield draft
         if target.exists():
             shutil.copymode(target, draft)
         draft.replace(target)

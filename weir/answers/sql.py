@@ -44,7 +44,7 @@ def query_lake(settings: Settings, statement: str) -> Rows:
     Raises:
         WeirError: as `arrow_of`.
     """
-    return _result(settings, statement, _rows)
+    return read_views(settings, statement, _rows)
 
 
 def arrow_of(settings: Settings, statement: str) -> pa.Table:
@@ -55,7 +55,7 @@ def arrow_of(settings: Settings, statement: str) -> pa.Table:
         DamagedTable: a file of a table that it reads is damaged.
         WeirError: the statement names a view that does not exist, or DuckDB cannot run it.
     """
-    return _result(settings, statement, _arrow)
+    return read_views(settings, statement, _arrow)
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, statement: str) -> Rows:
@@ -68,7 +68,12 @@ def _arrow(connection: duckdb.DuckDBPyConnection, statement: str) -> pa.Table:
     return rows
 
 
-def _result(settings: Settings, statement: str, fetched: Fetch[Fetched]) -> Fetched:
+def read_views(settings: Settings, statement: str, fetched: Fetch[Fetched]) -> Fetched:
+    """What a function makes of a statement, to which it gives a connection that has the views.
+
+    Raises:
+        WeirError: as `arrow_of`.
+    """
     _require_one_reading(statement)
     if _SHOW_VIEWS.fullmatch(statement):
         # Not asked of DuckDB, which has only the views that the statement names.

@@ -1,4 +1,4 @@
-"""`weir export`: published answers of CONSTRUCT queries, and their changes, as RDF."""
+"""`weir export`: published answers as files of rows, of triples, and of changes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
+from weir.cli.listing import Exclude, Select
 from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import print_json, print_line
-from weir.export.formats import Format, format_of
+from weir.export.formats import Dialect, Format, TableFormat, format_of, table_format_of
 from weir.lake.counted import counted
 
-export = typer.Typer(help="Write answers of CONSTRUCT queries as RDF.", no_args_is_help=True)
+export = typer.Typer(help="Write published answers as files.", no_args_is_help=True)
 
 
 @export.command("rdf")
@@ -56,6 +57,89 @@ def rdf(
         return
     triples = counted(written.triples, "triple")
     print_line(f"Wrote {triples} at epoch {written.epoch} to {file}.")
+
+
+@export.command("data")
+def data(
+    context: typer.Context,
+    query: QueryName,
+    file: Annotated[
+        Path | None,
+        typer.Option("--to", help="The file to write, as a whole; default: standard output."),
+    ] = None,
+    format_: Annotated[
+        TableFormat | None,
+        typer.Option(
+            "--format",
+            help="How rows are written; default: that of the file's ending (.csv, .jsonl, .parquet,"
+            " .arrow), or csv.",
+        ),
+    ] = None,
+    terms: Annotated[
+        bool, typer.Option("--terms", help="With columns of languages and exact terms.")
+    ] = False,
+) -> None:
+    """Write the published answer of a query as CSV, JSON lines, Parquet or Arrow.
+
+    Values have the types of the table `current/QUERY`, if there is one. Equal answers give equal
+    files.
+    """
+    from weir.export.tables import write_table
+    from weir.lake.whole_files import whole_file
+
+    options = Options.of(context)
+    chosen = format_ or (TableFormat.csv if file is None else table_format_of(file))
+    with options.project() as project:
+        if file is None:
+            write_table(project, query, sys.stdout.buffer, chosen, terms=terms)
+            return
+        with whole_file(file) as output:
+            rows = write_table(project, query, output, chosen, terms=terms)
+    if options.output is Output.json:
+        print_json({"file": str(file), "rows": rows})
+        return
+    print_line(f"Wrote {counted(rows, 'row')} to {file}.")
+
+
+@export.command("duckdb")
+def duckdb(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The file to write, as a whole.")],
+    select: Select = None,
+    exclude: Exclude = None,
+) -> None:
+    """Write published answers as tables of a DuckDB file, for JDBC and tools of analysts."""
+    from weir.export.tables import write_duckdb
+    from weir.lake.tables import ANSWERS
+    from weir.pending import Pending
+    from weir.selection import names_of
+
+    options = Options.of(context)
+    with options.project() as project:
+        published = project.open_lake().owners(ANSWERS)
+        if select or exclude:
+            pending = Pending(project)
+            states = {name: state.state for name, state in pending.definitions.items()}
+            names = names_of(pending, states, select or (), exclude or ())
+            published = [name for name in published if name in names]
+        rows = write_duckdb(project, published, file)
+    if options.output is Output.json:
+        print_json({"file": str(file), "tables": rows})
+        return
+    print_line(f"Wrote {counted(len(rows), 'table')} to {file}.")
+
+
+@export.command("views")
+def views(
+    context: typer.Context,
+    dialect: Annotated[Dialect, typer.Option(help="Whose statements.")] = Dialect.duckdb,
+) -> None:
+    """Print the statements by which another engine reads the tables `current/*` in the lake."""
+    from weir.export.tables import statements
+
+    with Options.of(context).project() as project:
+        for statement in statements(project, dialect):
+            print_line(statement)
 
 
 @export.command("patch")

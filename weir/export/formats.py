@@ -1,4 +1,4 @@
-"""The formats in which triples are written.
+"""The formats in which triples and rows are written.
 
 The template of a CONSTRUCT names no graph: TriG and N-Quads would have nothing more.
 """
@@ -36,3 +36,37 @@ def format_of(file: Path) -> Format:
             " the format of a file with another ending.",
         )
     return format_
+
+
+class TableFormat(StrEnum):
+    """How rows are written."""
+
+    csv = "csv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+    arrow = "arrow"
+
+
+class Dialect(StrEnum):
+    """Whose statements are printed."""
+
+    duckdb = "duckdb"
+    spark = "spark"
+    trino = "trino"
+
+
+def table_format_of(file: Path) -> TableFormat:
+    """The format of a file by its ending.
+
+    Raises:
+        ConfigurationError: the ending names none that is written.
+    """
+    try:
+        return TableFormat(file.suffix.lower().removeprefix("."))
+    except ValueError:
+        endings = ", ".join(f".{name}" for name in TableFormat)
+        raise ConfigurationError(
+            f"its ending names no format that is written: {endings}",
+            str(file),
+            "`--format` chooses the format of a file with another ending.",
+        ) from None

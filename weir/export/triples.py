@@ -285,7 +285,7 @@ def _require_construct(settings: Settings, query: str) -> None:
     raise ConfigurationError(
         f"{query} {what}",
         str(member.file),
-        f"{hint}. `weir show {query} --limit 0 --output json` prints the answer as it is.",
+        f"{hint}. `weir export data {query}` writes its rows.",
     )
 
 

@@ -1,0 +1,193 @@
+"""Published answers as files of tables: CSV, JSON lines, Parquet or Arrow, and all as DuckDB."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from weir.answers.logs import CURRENT, require_published
+from weir.answers.sql import read_views
+from weir.definitions.catalog import Catalog
+from weir.export.formats import Dialect, TableFormat
+from weir.lake.delta.bindings import quoted
+from weir.lake.tables import ANSWERS
+from weir.lake.tables import CURRENT as CURRENT_TABLES
+from weir.lake.whole_files import whole_path
+from weir.project import Project, open_lake
+
+_BATCH = 100_000
+_LAST_OF_VALUES = "weight"
+
+
+def write_table(
+    project: Project,
+    query: str,
+    output: IO[bytes],
+    format_: TableFormat,
+    *,
+    terms: bool = False,
+) -> int:
+    """Write the newest published answer; gives the number of rows.
+
+    Columns: one per variable, with the types of `current/<query>` if there is such a table, else
+    text; `weight`. Rows are sorted by all columns, within the memory of DuckDB, and written as they
+    come: equal answers give equal files.
+
+    Args:
+        project: has it.
+        query: its name.
+        output: a file, opened to write bytes.
+        format_: how rows are written.
+        terms: whether there are columns of languages and exact terms, too.
+
+    Raises:
+        QualityError: it is held back, and none was published before.
+        ConfigurationError: there is no such query, or nothing of it is published.
+    """
+    require_published(project.settings, query)
+    return read_views(
+        project.settings, _statement(query), partial(_write, output, format_, terms=terms)
+    )
+
+
+def write_duckdb(project: Project, queries: Iterable[str], file: Path) -> dict[str, int]:
+    """Write the newest answers as tables of a DuckDB file; gives their rows by name.
+
+    Tables and columns have the comments of the front matter. A file that is there is replaced as a
+    whole, once the new one is complete.
+
+    Raises:
+        ConfigurationError: nothing of an answer is published.
+    """
+    catalog = Catalog.of(project.settings)
+    members = {member.name: member for member in catalog.members}
+    rows = {}
+    with whole_path(file) as draft, closing(duckdb.connect(str(draft))) as database:
+        for query in queries:
+            require_published(project.settings, query)
+            create = partial(_create, database, query)
+            rows[query] = read_views(project.settings, _statement(query), create)
+            member = members.get(query)
+            if member is not None:
+                _comment(database, query, member.description, member.current.comments)
+    return rows
+
+
+def statements(project: Project, dialect: Dialect) -> Iterator[str]:
+    """The statements by which another engine reads the tables `current/<query>` where they are.
+
+    An answer without such a table is a comment that says so.
+    """
+    lake = open_lake(project.settings)
+    for query in lake.owners(ANSWERS):
+        name = CURRENT_TABLES.name(query)
+        if not lake.exists(name):
+            yield f"-- {query}: there is no table {name} (limits.current_rows, materialize)"
+            continue
+        place = exp.Literal.string(lake.location(name)).sql()
+        match dialect:
+            case Dialect.duckdb:
+                rows = f"SELECT * FROM delta_scan({place})"
+                yield f"CREATE OR REPLACE VIEW {quoted(query)} AS {rows};"
+            case Dialect.spark:
+                yield f"CREATE TABLE IF NOT EXISTS `{query}` USING delta LOCATION {place};"
+            case Dialect.trino:
+                yield (
+                    "CALL delta.system.register_table(schema_name => 'weir',"
+                    f" table_name => '{query}', table_location => {place});"
+                )
+
+
+def _statement(query: str) -> str:
+    return f'SELECT * FROM "{query}{CURRENT}" ORDER BY ALL'
+
+
+def _write(
+    output: Any,
+    format_: TableFormat,
+    connection: duckdb.DuckDBPyConnection,
+    statement: str,
+    *,
+    terms: bool,
+) -> int:
+    rows = _values(connection.sql(statement), terms=terms).to_arrow_reader(_BATCH)
+    match format_:
+        case TableFormat.csv:
+            from pyarrow import csv
+
+            writer: Any = csv.CSVWriter(output, rows.schema)
+        case TableFormat.jsonl:
+            writer = _JsonLines(output)
+        case TableFormat.parquet:
+            from pyarrow import parquet
+
+            writer = parquet.ParquetWriter(output, rows.schema)
+        case TableFormat.arrow:
+            writer = pa.ipc.new_file(output, rows.schema)
+    number = 0
+    with closing(writer):
+        for batch in rows:
+            writer.write_batch(batch)
+            number += batch.num_rows
+    return number
+
+
+class _JsonLines:
+    """Writes a JSON object per row."""
+
+    def __init__(self, output: IO[bytes]) -> None:
+        self._output = output
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        """Write the rows of a batch; times and numbers of decimals are texts."""
+        for row in batch.to_pylist():
+            line = json.dumps(row, default=_text, ensure_ascii=False)
+            self._output.write(f"{line}\n".encode())
+
+    def close(self) -> None:
+        """The output is closed by who opened it."""
+
+
+def _text(value: Any) -> str:
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+def _values(rows: duckdb.DuckDBPyRelation, *, terms: bool) -> duckdb.DuckDBPyRelation:
+    """The columns up to `weight`, or all."""
+    if terms:
+        return rows
+    values = rows.columns[: rows.columns.index(_LAST_OF_VALUES) + 1]
+    return rows.project(", ".join(map(quoted, values)))
+
+
+def _create(
+    database: duckdb.DuckDBPyConnection,
+    name: str,
+    connection: duckdb.DuckDBPyConnection,
+    statement: str,
+) -> int:
+    reader = _values(connection.sql(statement), terms=False).to_arrow_reader(_BATCH)
+    database.register("rows", reader)
+    database.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM rows")
+    database.unregister("rows")
+    ((number,),) = database.execute(f"SELECT count(*) FROM {quoted(name)}").fetchall()
+    return int(number)
+
+
+def _comment(
+    database: duckdb.DuckDBPyConnection, name: str, comment: str, comments: Mapping[str, str]
+) -> None:
+    if comment:
+        said = exp.Literal.string(comment).sql(dialect="duckdb")
+        database.execute(f"COMMENT ON TABLE {quoted(name)} IS {said}")
+    for column, about in comments.items():
+        said = exp.Literal.string(about).sql(dialect="duckdb")
+        database.execute(f"COMMENT ON COLUMN {quoted(name)}.{quoted(column)} IS {said}")
