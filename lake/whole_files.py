@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+_LEFT_AFTER = 3600.0
+"""Seconds without a write after which a draft is one of a process that was killed."""
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
@@ -50,3 +55,13 @@ def whole_path(file: Path) -> Iterator[Path]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def remove_drafts(folder: Path, names: re.Pattern[str]) -> None:
+    """Remove what processes that were killed left of the files of a folder with such names."""
+    for draft in folder.glob(".*"):
+        name, _, process = draft.name[1:].rpartition(".")
+        if names.fullmatch(name) and process.isdecimal():
+            with suppress(FileNotFoundError):
+                if time.time() - draft.stat().st_mtime > _LEFT_AFTER:
+                    draft.unlink()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from weir.lake.whole_files import whole_file, write_whole
+from weir.lake.whole_files import remove_drafts, whole_file, write_whole
 
 CODE = Path(__file__).parents[2]
 PARTIAL = re.compile(r"\.write_(?:text|bytes)\(")
@@ -69,6 +70,22 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     write_whole(pipe, "text")
     reader.join()
     assert read == ["text"]
+
+
+def test_drafts_of_killed_processes_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    old = time.time() - 4000
+    names = {
+        ".1.txt.77": old,
+        ".2.txt.78": time.time(),
+        ".note.1": old,
+        "1.txt": old,
+        ".1.txt": old,
+    }
+    for name, written in names.items():
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (written, written))
+    remove_drafts(tmp_path, re.compile(r"\d\.txt"))
+    assert {file.name for file in tmp_path.iterdir()} == names.keys() - {".1.txt.77"}
 
 
 def test_no_other_code_writes_files_in_place() -> None:

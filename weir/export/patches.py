@@ -24,7 +24,7 @@ from weir.errors import ConfigurationError
 from weir.export.triples import Change, Triples, published_triples
 from weir.lake.instants import time_text
 from weir.lake.interrupts import heed
-from weir.lake.whole_files import whole_file
+from weir.lake.whole_files import remove_drafts, whole_file
 from weir.project import Project
 
 _NAME = re.compile(r"([0-9]{12})(?:_([0-9]{3}))?\.rdfp")
@@ -107,6 +107,7 @@ def write_patches(
         if until < begin:
             return
         folder.mkdir(parents=True, exist_ok=True)
+        remove_drafts(folder, _NAME)
         changes = triples.changes(begin, until, _changes_in(folder, own) if own else None)
         times = triples.times(begin, until)
         before = parts[-1].id_in(triples.log_id) if parts else None
