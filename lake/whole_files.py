@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -45,8 +45,8 @@ def whole_path(file: Path) -> Iterator[Path]:
     """
     target = file.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
+    # The number of a process is not enough: containers that share a folder may have the same.
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().int}")
     try:
         yield draft
         if target.exists():
@@ -60,8 +60,8 @@ def whole_path(file: Path) -> Iterator[Path]:
 def remove_drafts(folder: Path, names: re.Pattern[str]) -> None:
     """Remove what processes that were killed left of the files of a folder with such names."""
     for draft in folder.glob(".*"):
-        name, _, process = draft.name[1:].rpartition(".")
-        if names.fullmatch(name) and process.isdecimal():
+        name, _, number = draft.name[1:].rpartition(".")
+        if names.fullmatch(name) and number.isdecimal():
             with suppress(FileNotFoundError):
                 if time.time() - draft.stat().st_mtime > _LEFT_AFTER:
                     draft.unlink()

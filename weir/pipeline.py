@@ -42,6 +42,8 @@ class RunOptions:
         accept_queries: queries whose held answer is published although it is beyond their guards.
         retry: queries that are tried at once although they exceeded a limit.
         only: the queries that are maintained, and published as far as they are; None for all.
+        is_patient: whether a channel of notifications whose last delivery failed is left alone for
+            a while, as by a process that runs again and again.
     """
 
     refresh: Surroundings | None = None
@@ -49,6 +51,7 @@ class RunOptions:
     accept_queries: Sequence[str] = ()
     retry: Sequence[str] = ()
     only: Sequence[str] | None = None
+    is_patient: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ def run_pipeline(
     is_work = ingested.did_something or _is_work(project)
     if is_work or wanted.refresh:
         yield from _answering(project, run, wanted, is_work=is_work)
-    if _is_notification_due(project):
+    if _is_notification_due(project, wanted):
         yield run("notify")
     if project.settings.artifacts is not None:
         yield run("artifacts")
@@ -215,7 +218,7 @@ def _stage(
         case "notify":
             from weir.notify.stage import notify_channels
 
-            return partial(notify_channels, project)
+            return partial(notify_channels, project, is_patient=options.is_patient)
         case "artifacts":
             from weir.artifacts.written import write_artifacts
 
@@ -232,13 +235,13 @@ def _is_work(project: Project) -> bool:
         return True
 
 
-def _is_notification_due(project: Project) -> bool:
+def _is_notification_due(project: Project, options: RunOptions) -> bool:
     if not project.settings.notify:
         return False
     from weir.notify.stage import is_notification_due
 
     try:
-        return is_notification_due(project)
+        return is_notification_due(project, is_patient=options.is_patient)
     except Exception as error:
         if as_user_error(error) is None:
             raise
@@ -287,6 +290,8 @@ def errors_of(stages: Sequence[StageRun]) -> list[WeirError]:
         for stage in stages
         for error in stage.errors
         if not (is_held and stage.stage == "validate" and error.exit_code == EXIT_QUALITY)
+        # Another run notifies: all that was published will be in its messages, or the next ones.
+        if not (stage.stage == "notify" and stage.is_busy)
     }
     return [*errors.values()]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -67,7 +68,11 @@ def run_stage(
                 progress("starting Spark")
                 project.session()
             result = stage(project, run_id, progress, **options)
-        return reported(result.errors if isinstance(result, StageResult) else ())
+        if not isinstance(result, StageResult):
+            return 0
+        for warning in result.warnings:
+            print(printable(f"warning: {warning}"), file=sys.stderr)
+        return reported(result.errors)
 
     with nullcontext() if argv is not None else without_panics():
         return exit_code_of(work)

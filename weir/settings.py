@@ -9,6 +9,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -34,6 +35,7 @@ from weir.errors import ConfigurationError
 from weir.files.text import read_text
 from weir.files.wrong_values import keys_at, reason
 from weir.lake.delta.hadoop_options import options_of_store
+from weir.lake.names import Name
 from weir.lake.tables import FEED_FILE_DAYS, FEED_LOG_DAYS
 from weir.text.near import meant
 from weir.text.printable import printable
@@ -161,15 +163,24 @@ class Channel(BaseModel):
     @model_validator(mode="after")
     def _is_one(self) -> Channel:
         ways = (self.command, self.webhook, self.folder)
-        if len([way for way in ways if way is not None]) != 1:
-            raise ValueError("a channel has exactly one of command, webhook and folder")
+        # None at all: the address may be in the environment of the process that notifies.
+        if len([way for way in ways if way is not None]) > 1:
+            raise ValueError("a channel has one of command, webhook and folder")
         if self.sign and self.connection is None:
             raise ValueError("sign needs a connection, whose password is the key")
-        if self.webhook is None and (self.connection or self.sign or self.allow or self.ports):
+        is_webhook = self.command is None and self.folder is None
+        if not is_webhook and (self.connection or self.sign or self.allow or self.ports):
             raise ValueError("connection, sign, allow and ports are for a webhook")
         if self.command is None and self.environment:
             raise ValueError("environment is for a command")
         return self
+
+    @field_validator("allow")
+    @classmethod
+    def _are_networks(cls, networks: list[str]) -> list[str]:
+        for network in networks:
+            ip_network(network)
+        return networks
 
 
 class Limits(BaseModel):
@@ -418,6 +429,11 @@ class Settings(BaseSettings):
         if isinstance(value, str) and "\0" in value:
             raise ValueError("it has the character U+0000, which no path has")
         return value
+
+    @field_validator("notify")
+    @classmethod
+    def _have_names(cls, channels: dict[str, Channel]) -> dict[str, Channel]:
+        return {Name(name): channel for name, channel in channels.items()}
 
     @field_validator("prefixes")
     @classmethod

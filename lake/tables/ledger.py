@@ -96,6 +96,7 @@ NOTIFICATIONS = Table(
             "from_version", "BIGINT", "due: last version that earlier messages are about; or -1"
         ),
         Column("to_version", "BIGINT", "begun, due: last version that is notified now"),
+        Column("published_by", "STRING", "begun, due: run that committed that version"),
         Column("reason", "STRING", "failed: why"),
         Column("recorded_at", "TIMESTAMP", "when the row was written"),
     ),

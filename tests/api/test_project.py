@@ -73,6 +73,42 @@ def test_changes_since_an_epoch_are_the_later_ones_with_their_causes(museum: Pat
     assert {*later["changed by"].to_pylist()} == {"museum: 003.ttl"}
 
 
+def test_changes_after_a_cursor_are_all_that_was_published_later(museum: Path) -> None:
+    with weir.Project(museum) as project:
+        answer = project.answers["exhibits"]
+        cursor, before = answer.cursor, bag(answer.current())
+        assert answer.changes(after=cursor).num_rows == 0
+        for number, room in ((4, "5"), (5, "6")):
+            text = (museum / "data/versions/001.ttl").read_text().replace('"1"', f'"{room}"')
+            (museum / f"data/versions/00{number}.ttl").write_text(text)
+            project.run()
+        later = bag(answer.changes(after=cursor))
+        before.update(later)
+        assert Counter({row: n for row, n in before.items() if n}) == bag(answer.current())
+
+
+def test_an_edit_at_an_epoch_that_was_read_is_after_its_cursor(museum: Path) -> None:
+    with weir.Project(museum) as project:
+        answer = project.answers["exhibits"]
+        cursor = answer.cursor
+        query = museum / "queries/exhibits.rq"
+        query.write_text(query.read_text().replace("?exhibit :t", "?exhibit :room '9' ; :t"))
+        project.run()
+        assert answer.changes(since=3).num_rows == 0
+        later = answer.changes(after=cursor)
+        assert {*later["changed by"].to_pylist()} == {"an edit of the query"}
+        assert later.num_rows == 2
+
+
+def test_a_cursor_of_an_answer_that_was_dropped_is_refused_with_a_way_on(museum: Path) -> None:
+    with weir.Project(museum) as project:
+        answer = project.answers["exhibits"]
+        with pytest.raises(weir.ConfigurationError, match="go on from the present"):
+            answer.changes(after="another:0")
+        with pytest.raises(weir.ConfigurationError, match="no cursor"):
+            answer.changes(after="nonsense")
+
+
 def test_a_table_is_taken_by_pandas_and_duckdb(museum: Path) -> None:
     with weir.Project(museum) as project:
         rows = project.answers["exhibits"].current()

@@ -133,6 +133,7 @@ def test_a_dropped_query_begins_at_the_newest_epoch(ahead: Project) -> None:
     assert {epoch for epoch, _, _ in ahead.signed("rooms")} == {6}
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.law("repaired lives")
 def test_damage_between_stages_changes_no_row_of_any_epoch(tmp_path: Path, seeds: Seeds) -> None:
     for seed in seeds:

@@ -63,6 +63,7 @@ FREE_TEXTS = {
     ("run", "every"),
     ("show", "at"),
     ("sql", "statement"),
+    ("watch", "every"),
     ("status", "fail_on"),
     ("try_", "file"),
 }

@@ -69,6 +69,7 @@ def _texts() -> Iterator[tuple[Callable[[Path], object], str]]:
             yield _read_program, f"%+ {text}"
 
 
+@pytest.mark.usefixtures("slow")
 def test_any_value_of_any_key_is_read_or_is_a_mistake_with_its_place(tmp_path: Path) -> None:
     file = tmp_path / "declared"
     mistakes = []

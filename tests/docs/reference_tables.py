@@ -158,6 +158,9 @@ def _commands(shown: Mapping[str, tuple[str, ...]] | None) -> str:
     group: Any = typer.main.get_command(app)
     rows: list[Row] = []
     for name, command in (*_all_commands(group), ("every command", None)):
+        if shown is not None and command is not None and " " in name:
+            # Those of a group, which is one row.
+            continue
         if command is None:
             rows.append((name, ""))
             options = [option for option in group.params if "completion" not in option.name]

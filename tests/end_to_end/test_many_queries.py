@@ -92,6 +92,7 @@ def cost(project: Project, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counted
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_run_costs_the_same_however_many_queries_are_registered(
     fifty: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,7 +145,7 @@ def test_the_answer_of_another_form_is_no_graph(lake: HandMadeLake, text: str, w
     publish_by_hand(lake, "q", TRIPLE, [], watermark=1, is_maintained=True)
     with pytest.raises(ConfigurationError, match=what) as refused:
         Answer(lake).call(write_rdf, "q", io.BytesIO())
-    assert "`weir show q --limit 0" in refused.value.hint
+    assert "`weir export data q`" in refused.value.hint
 
 
 def test_a_program_is_no_graph(lake: HandMadeLake) -> None:

@@ -142,6 +142,31 @@ def test_a_duckdb_file_has_a_table_per_answer_with_its_comments(call: Weir) -> N
     assert comments["worth"] == "in euros"
 
 
+def test_a_comment_on_a_column_that_is_not_published_yet_is_left_out(call: Weir) -> None:
+    Path("queries/objects.rq").write_text(
+        QUERY.replace("in euros}", 'in euros, what: "?"}')
+        .replace("?copies {", "?copies ?what {")
+        .replace(":copies ?copies .", ":copies ?copies ; a ?what .")
+    )
+    assert call("export", "duckdb", "all.duckdb").code == 0
+
+
+def test_numbers_that_json_lacks_are_texts(call: Weir) -> None:
+    Path("queries/odd.rq").write_text(
+        'SELECT ?n { VALUES ?n { "INF"^^<http://www.w3.org/2001/XMLSchema#double> '
+        '"NaN"^^<http://www.w3.org/2001/XMLSchema#double> 1e0 } }'
+    )
+    assert main(["run"]) == 0
+    call("export", "data", "odd", "--to", "o.jsonl")
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    lines = Path("o.jsonl").read_text().splitlines()
+    rows = [json.loads(line, parse_constant=refuse) for line in lines]
+    assert sorted(str(row["n"]) for row in rows) == ["1.0", "inf", "nan"]
+
+
 def test_a_duckdb_file_is_replaced_as_a_whole(call: Weir) -> None:
     call("export", "duckdb", "all.duckdb")
     assert call("export", "duckdb", "all.duckdb", "--select", "exhibits").code == 0

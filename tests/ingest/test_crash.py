@@ -57,6 +57,7 @@ def test_a_run_that_dies_and_is_run_again_leaves_the_same_lake(
     assert versions_of_epochs(project) == versions_of_epochs(unbroken)
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_process_that_is_killed_and_run_again_leaves_the_same_lake(
     project: Project, unbroken: Project
 ) -> None:

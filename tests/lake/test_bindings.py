@@ -94,11 +94,15 @@ _BINDS = re.compile(
 
 
 def test_names_are_bound_in_one_place() -> None:
-    """And once where the plan of a view of Spark is cut: the same rows under the same name."""
+    """And once where the plan of a view of Spark is cut: the same rows under the same name.
+
+    `weir export views` prints statements, and executes none.
+    """
     files = [
         *ROOT.glob("weir/**/*.py"),
         *ROOT.glob("lake/**/*.py"),
         *ROOT.glob("expectations/*.py"),
     ]
     binding = {str(file.relative_to(ROOT)) for file in files if _BINDS.search(file.read_text())}
-    assert binding == {"lake/delta/bindings.py", "weir/compute/spark.py"}
+    printing = {"weir/export/tables.py"}
+    assert binding == {"lake/delta/bindings.py", "weir/compute/spark.py"} | printing

@@ -121,6 +121,7 @@ def feed(lake: Lake, first: int, last: int) -> Counter[int]:
     return Counter({row: count for row, count in total.items() if count})
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("table", [SET, BAG], ids=["set", "bag"])
 @pytest.mark.parametrize("seed", range(3))

@@ -399,6 +399,7 @@ def _take_turns(root: str, job: str) -> None:
     take_turns(Lake(root), 8, (job,))
 
 
+@pytest.mark.usefixtures("slow")
 def test_two_processes_that_sum_up_at_once_do_not_change_the_readings(lake: Lake) -> None:
     context = multiprocessing.get_context("spawn")
     jobs = ("maintain", "publish", "validate")

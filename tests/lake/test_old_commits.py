@@ -51,6 +51,7 @@ def logged(lake: Lake, name: str = TABLE.name) -> list[int]:
     return sorted(int(file.stem) for file in folder.glob("*.json"))
 
 
+@pytest.mark.usefixtures("slow")
 def test_the_log_stays_short_and_has_all_rows(lake: Lake) -> None:
     for number in range(200):
         append(lake, number)
@@ -114,6 +115,7 @@ def test_deleting_that_is_interrupted_leaves_no_gap(
     assert numbers(Lake(lake.root)) == [*range(60)]
 
 
+@pytest.mark.usefixtures("slow")
 def test_the_log_of_the_ledger_is_shortened(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(120):
         record(lake, [LedgerRow(str(number), "ingest", number, CLAIMED)])

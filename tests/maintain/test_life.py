@@ -157,6 +157,7 @@ def test_a_failed_read_for_some_queries_does_not_affect_the_others(
         check_answers(project, query, 6, 6)
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("index", ["off", "on"])
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_are_right_at_the_head_after_any_changes_of_graph_and_registry(

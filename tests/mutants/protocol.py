@@ -923,28 +923,33 @@ _NOTIFICATIONS = (
         ("tests/notify/test_stage.py",),
         (
             "an answer is sent whole when a channel first sees it",
-            "        if notified is None:\n            yield",
-            "        if False:\n            yield",
+            "            if known is None or known.table_id",
+            "            if known is not None and known.table_id",
         ),
         (
             "a message is delivered before it is recorded",
-            "        _record(lake, run_id, rows)\n        yield from _messages(rows)",
-            "        yield from _messages(rows)\n        _record(lake, run_id, rows)",
+            "            self._record(due)\n            about",
+            "            about",
         ),
         (
             "a later message overtakes one that failed",
-            "                    failed[name] = reason\n                    break",
-            "                    failed[name] = reason",
+            "                return delivered, str(error)",
+            "                continue",
         ),
         (
             "the commits of the table before it was dropped are those of the new one",
-            "after = notified[1] if notified[0] == table_id else -1",
-            "after = notified[1]",
+            '            if known is None or known.table_id != to["table_id"]:',
+            "            if known is None:",
         ),
     ),
     *_of(
         "progress/notifications",
         ("tests/notify/test_stage.py",),
+        (
+            "the clock of another machine decides what is newest",
+            "before.version >= of_row.version",
+            "False",
+        ),
         (
             "what was delivered waits again",
             "            if message not in delivered",
@@ -952,8 +957,8 @@ _NOTIFICATIONS = (
         ),
         (
             "a process that runs again and again tries at once",
-            "ready: bool = now >= failed[-1][0] + wait",
-            "ready: bool = now >= failed[-1][0]",
+            "left: timedelta = failed[-1][0] + wait - now",
+            "left: timedelta = failed[-1][0] - now",
         ),
     ),
     *_of(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
+import re
 import shutil
+import time
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import count as natural_numbers
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,8 @@ from tests.support.counting_server import CountingServer, answer_of
 from tests.support.dying import dies_after
 from weir.cli import main
 from weir.compact.stage import compact_lake
-from weir.notify.stage import is_notification_due, notify_channels
+from weir.notify.stage import is_notification_due, notify_channels, seconds_until_due
+from weir.pipeline import RunOptions, run_pipeline
 from weir.progress.notifications import Notifications
 from weir.project import Project
 from weir.settings import Settings
@@ -136,11 +140,12 @@ def test_a_channel_is_notified_of_what_it_selects(museum: Path) -> None:
     assert (answer["query"], answer["rows"], answer["rows_left_out"]) == ("vases", [], 2)
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_run_that_dies_at_any_checkpoint_is_completed_with_the_same_message(
     museum: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     move(museum, 3)
-    monkeypatch.setattr("weir.pipeline._is_notification_due", lambda _: False)
+    monkeypatch.setattr("weir.pipeline._is_notification_due", lambda *_: False)
     run(museum)
     died = []
     for passed in natural_numbers():
@@ -203,9 +208,9 @@ def test_a_message_about_an_answer_that_was_dropped_since_says_that_nothing_is_k
     assert main(["drop", "exhibits", "--yes"]) == 0
     configure(museum, FOLDER)
     assert not run(museum).warnings
-    first, second = (message["answers"][0] for message in outbox(museum))
-    assert (first["epochs"], first["appeared"], first["vanished"]) == (None, None, None)
-    assert (second["epochs"], second["appeared"], second["vanished"]) == ([2, 2], 2, 0)
+    (message,) = outbox(museum)
+    (answer,) = message["answers"]
+    assert (answer["epochs"], answer["appeared"], answer["vanished"]) == (None, None, None)
 
 
 def test_what_a_channel_that_is_gone_was_not_notified_is_no_fault(museum: Path) -> None:
@@ -247,12 +252,96 @@ def test_a_process_that_runs_again_and_again_waits_longer_after_each_failure(
     move(museum, 3)
     run(museum)
     project = Project.load(museum / "weir.toml")
-    now = datetime.now(UTC)
     assert is_notification_due(project)
-    assert not is_notification_due(project, now + timedelta(seconds=5))
-    assert is_notification_due(project, now + timedelta(seconds=11))
-    notify_channels(project, "again")
-    assert not is_notification_due(project, now + timedelta(seconds=15))
+    assert not is_notification_due(project, is_patient=True)
+    assert 0 < seconds_until_due(project) <= 10
+    assert notify_channels(project, "patient", is_patient=True).failed == {}
+    assert [*notify_channels(project, "again").failed] == ["desk"]
+    assert 10 < seconds_until_due(project) <= 20
+
+
+def test_a_patient_run_leaves_a_channel_that_failed_alone(museum: Path) -> None:
+    configure(museum, '[notify.desk]\ncommand = ["false"]\n')
+    move(museum, 3)
+    run(museum)
+    move(museum, 4)
+    patient = RunOptions(is_patient=True)
+    with Project.load(museum / "weir.toml") as project:
+        stages = [stage.stage for stage in run_pipeline(project, "patient", patient)]
+    assert stages == ["ingest", "maintain", "validate", "publish"]
+
+
+def test_an_answer_that_a_failing_channel_first_sees_is_not_lost_for_it(museum: Path) -> None:
+    configure(museum, '[notify.desk]\ncommand = ["false"]\n')
+    move(museum, 3)
+    run(museum)
+    query = "PREFIX : <http://example.org/>\nSELECT ?room { :vase :room ?room }\n"
+    (museum / "queries/vases.rq").write_text(query)
+    run(museum)
+    move(museum, 4)
+    run(museum)
+    configure(museum, FOLDER)
+    run(museum)
+    *_, last = outbox(museum)
+    assert [answer["query"] for answer in last["answers"]] == ["exhibits", "vases"]
+
+
+def test_an_answer_that_is_computed_again_under_the_same_version_begins_again(
+    museum: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(museum)
+    assert main(["drop", "exhibits", "--yes"]) == 0
+    run(museum)
+    assert outbox(museum) == []
+    move(museum, 3)
+    run(museum)
+    (message,) = outbox(museum)
+    assert vase(message) == [(-1, "1"), (1, "3")]
+
+
+def test_a_message_whose_files_are_gone_says_that_nothing_is_known(museum: Path) -> None:
+    configure(museum, '[notify.desk]\ncommand = ["false"]\n')
+    before = {*(museum / "lake/answers/exhibits").glob("*.parquet")}
+    move(museum, 3)
+    run(museum)
+    for file in {*(museum / "lake/answers/exhibits").glob("*.parquet")} - before:
+        file.unlink()
+    configure(museum, FOLDER)
+    notify_channels(Project.load(museum / "weir.toml"), "later")
+    (message,) = outbox(museum)
+    assert message["answers"][0]["appeared"] is None
+
+
+def test_a_damaged_answer_fails_its_channels_alone(museum: Path) -> None:
+    (museum / "queries/vases.rq").write_text(
+        "PREFIX : <http://example.org/>\nSELECT ?room { :vase :room ?room }\n"
+    )
+    run(museum)
+    configure(museum, '[notify.desk]\ncommand = ["false"]\nselect = ["exhibits"]\n')
+    before = {*(museum / "lake/answers/exhibits").glob("*.parquet")}
+    move(museum, 3)
+    run(museum)
+    for file in {*(museum / "lake/answers/exhibits").glob("*.parquet")} - before:
+        content = bytearray(file.read_bytes())
+        for place in range(4, len(content) // 2):
+            content[place] ^= 0xFF
+        file.write_bytes(content)
+    others = '[notify.others]\nfolder = "outbox"\nselect = ["vases"]\n'
+    configure(museum, '[notify.desk]\ncommand = ["true"]\nselect = ["exhibits"]\n' + others)
+    result = notify_channels(Project.load(museum / "weir.toml"), "later")
+    assert "answers/exhibits" in result.failed["desk"]
+    assert [*result.failed] == ["desk"]
+
+
+def test_of_two_machines_whose_clocks_differ_each_sees_what_the_other_sent() -> None:
+    # Rows of a machine whose clock is ahead are the last by time.
+    rows = [
+        {"status": "due", "channel": "c", "query": "q", "message": m, "table_id": "t"}
+        | {"from_version": v - 1, "to_version": v, "published_by": f"run-{v}", "reason": None}
+        | {"recorded_at": datetime(2026, 1, 1, second=second, tzinfo=UTC)}
+        for m, v, second in (("ahead", 5, 50), ("behind", 6, 10))
+    ]
+    assert Notifications.of(rows).notified["c", "q"].version == 6
 
 
 def test_a_command_has_no_variable_but_those_it_is_given(
@@ -269,12 +358,26 @@ def test_a_command_has_no_variable_but_those_it_is_given(
     assert "MAIL_PASSWORD=open" in seen
 
 
-def test_a_command_that_hangs_is_ended(museum: Path) -> None:
-    configure(museum, '[notify.desk]\ncommand = ["sh", "-c", "sleep 60; true"]\nseconds = 0.2\n')
+def test_a_command_that_hangs_is_ended_with_its_children(museum: Path) -> None:
+    command = "(sleep 1; touch late) & sleep 60"
+    configure(museum, f'[notify.desk]\ncommand = ["sh", "-c", "{command}"]\nseconds = 0.2\n')
     move(museum, 3)
     assert run(museum).warnings == (
         "notify desk: the command took longer than 0.2 s; the next run tries again",
     )
+    time.sleep(1.2)
+    assert not (museum / "late").exists()
+
+
+def test_a_reason_has_no_secret_that_a_command_printed(
+    museum: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAIL_PASSWORD", "correct-horse-battery")
+    command = 'command = ["sh", "-c", "echo no, $MAIL_PASSWORD >&2; exit 1"]'
+    configure(museum, f'[notify.desk]\n{command}\nenvironment = ["MAIL_PASSWORD"]\n')
+    move(museum, 3)
+    (warning,) = run(museum).warnings
+    assert "ended with 1: no, [secret]" in warning
 
 
 @pytest.fixture
@@ -307,6 +410,50 @@ def webhook(museum: Path, server: CountingServer, more: str = "") -> None:
     )
 
 
+def test_a_reason_has_nothing_of_the_address(museum: Path) -> None:
+    def refuse(request: bytes) -> bytes:
+        path = request.split(b" ")[1]
+        return answer_of(b"Cannot POST " + path, status="404 Not Found")
+
+    with CountingServer(refuse) as server:
+        configure(
+            museum,
+            f'[notify.desk]\nwebhook = "http://127.0.0.1:{server.port}/hooks/T0KEN-of-ours"\n'
+            f'allow = ["127.0.0.1/32"]\nports = [{server.port}]\n',
+        )
+        move(museum, 3)
+        (warning,) = run(museum).warnings
+    assert "404" in warning
+    assert "T0KEN" not in warning
+
+
+def test_credentials_are_sent_unless_they_sign(
+    museum: Path, server: CountingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_DESK", "https://ana:open@desk.example")
+    webhook(museum, server, 'connection = "desk"\n')
+    move(museum, 3)
+    assert not run(museum).warnings
+    pair = base64.b64encode(b"ana:open")
+    assert b"Authorization: Basic " + pair in server.requests[0]
+
+
+@pytest.mark.parametrize("connection", ["https://ana@desk.example", None])
+def test_nothing_is_sent_without_a_key_to_sign_by(
+    museum: Path,
+    server: CountingServer,
+    monkeypatch: pytest.MonkeyPatch,
+    connection: str | None,
+) -> None:
+    if connection is not None:
+        monkeypatch.setenv("AIRFLOW_CONN_DESK", connection)
+    webhook(museum, server, 'connection = "desk"\nsign = true\n')
+    move(museum, 3)
+    (warning,) = run(museum).warnings
+    assert "desk" in warning
+    assert server.requests == []
+
+
 def test_an_address_that_is_not_public_is_refused(museum: Path, server: CountingServer) -> None:
     configure(museum, f'[notify.desk]\nwebhook = "{server.url}"\nports = [{server.port}]\n')
     move(museum, 3)
@@ -318,8 +465,9 @@ def test_an_address_that_is_not_public_is_refused(museum: Path, server: Counting
 @pytest.mark.parametrize(
     ("channel", "mistake"),
     [
-        ("", "exactly one of command, webhook and folder"),
-        ('command = ["a"]\nfolder = "b"', "exactly one of command, webhook and folder"),
+        ('command = ["a"]\nfolder = "b"', "one of command, webhook and folder"),
+        ('webhook = "https://a"\nallow = ["localhost"]', "localhost"),
+        ('webhook = "https://a"\nallow = ["10.1.2.3/8"]', "10.1.2.3/8"),
         ('folder = "b"\nsign = true', "sign needs a connection"),
         ('folder = "b"\nports = [1]', "are for a webhook"),
         ('folder = "b"\nenvironment = ["A"]', "environment is for a command"),
@@ -334,13 +482,40 @@ def test_a_channel_that_cannot_be_understood_is_refused(
         weir.Project(museum)
 
 
-def test_a_criterion_that_nothing_is_like_is_an_error_of_the_stage(museum: Path) -> None:
-    configure(museum, FOLDER + 'select = ["tag:none"]\n')
+def test_a_channel_without_a_way_is_a_warning_of_a_run_and_none_of_a_reader(museum: Path) -> None:
+    # Its address may be in the environment of the process that runs.
+    configure(museum, '[notify.desk]\nselect = ["exhibits"]\n')
     move(museum, 3)
-    with pytest.raises(weir.ConfigurationError, match="tag:none"):
-        run(museum)
+    (warning,) = run(museum).warnings
+    assert "no command, webhook or folder" in warning
     with weir.Project(museum) as project:
         assert project.answers["exhibits"].epoch == 2
+
+
+def test_the_address_may_be_in_the_environment(
+    museum: Path, server: CountingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook(museum, server)
+    config = museum / "weir.toml"
+    config.write_text(re.sub("webhook = .*\n", "", config.read_text()))
+    monkeypatch.setenv("WEIR_NOTIFY__DESK__WEBHOOK", server.url)
+    move(museum, 3)
+    assert not run(museum).warnings
+    assert len(server.requests) == 1
+
+
+def test_a_name_that_no_channel_can_have_is_refused(museum: Path) -> None:
+    configure(museum, '[notify.The-Desk]\nfolder = "outbox"\n')
+    with pytest.raises(weir.ConfigurationError, match="The-Desk"):
+        weir.Project(museum)
+
+
+def test_a_criterion_that_nothing_is_like_fails_its_channel_alone(museum: Path) -> None:
+    configure(museum, '[notify.none]\nfolder = "no"\nselect = ["tag:none"]\n' + FOLDER)
+    move(museum, 3)
+    (warning,) = run(museum).warnings
+    assert "tag:none" in warning
+    assert len(outbox(museum)) == 1
 
 
 def test_without_channels_there_is_no_table(tmp_path: Path) -> None:

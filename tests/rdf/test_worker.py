@@ -116,6 +116,7 @@ def test_poison_is_rejected_and_its_neighbours_are_read(
     assert reason in reasons(result)
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [

@@ -26,6 +26,7 @@ Rows = dict[str, Counter[Solution]]
 """By query, the weights of rows."""
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.law("differences")
 def test_a_difference_is_what_a_run_then_publishes(
     project: Project, tmp_path: Path, seeds: Iterable[int]

@@ -57,6 +57,7 @@ def step(project: Project, number: int) -> None:
         arrive(project, *((0, 1) if number == 0 else (number,)))
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("window", ["[RANGE PT30S STEP PT10S]", "[ELEMENTS 2]"])
 @pytest.mark.parametrize("operator", ["ISTREAM", "DSTREAM", "RSTREAM"])
 def test_a_reader_is_corrected_where_the_graph_corrects_the_stream_that_it_reads(

@@ -52,6 +52,7 @@ def costs(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Counter[str]]:
         return {number: cost(folder / str(number), number, monkeypatch) for number in (1, MANY)}
 
 
+@pytest.mark.usefixtures("slow")
 def test_frontiers_are_read_once_however_many_queries_depend_on_them(
     costs: dict[int, Counter[str]],
 ) -> None:

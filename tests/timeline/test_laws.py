@@ -37,7 +37,7 @@ def test_random_queries_over_streams_keep_the_laws(seeds: Seeds) -> None:
     seeds.check(lambda seed: broken_laws(stream_case(seed)))
 
 
-@pytest.mark.usefixtures("sampled")
+@pytest.mark.usefixtures("sampled", "slow")
 def test_the_random_cases_have_every_trait_often_enough() -> None:
     """A generator of windows that never change, or are never corrected, would pass every law."""
     cases = [stream_case(seed) for seed in range(100)]

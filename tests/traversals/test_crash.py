@@ -53,6 +53,7 @@ def died(project: Project, web: Web, at: datetime, passed: int) -> Death:
     return death
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.law("webs and deaths")
 def test_a_traversal_that_dies_at_any_checkpoint_is_brought_to_its_end(
     seeds: Iterable[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

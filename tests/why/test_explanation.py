@@ -232,6 +232,7 @@ def test_only_quads_of_graphs_that_are_read_are_named(tmp_path: Path) -> None:
     assert [change.graph for change in only(project).changes] == ["<http://e/g1>"]
 
 
+@pytest.mark.usefixtures("slow")
 def test_of_many_changes_that_count_some_are_named(tmp_path: Path) -> None:
     project = of_life(
         tmp_path,

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
+from typing import Any
 
 from airflow.sdk import BaseHook, Context
+from airflow.sdk.exceptions import AirflowNotFoundException
 
 from weir.airflow.deployment import Deployment
 from weir.airflow.programs import LakeCommand, command
@@ -16,9 +19,10 @@ class NotifyChannels(LakeCommand):
 
     Args:
         deployment: of the project, which has channels.
+        wiring: what Airflow adds.
     """
 
-    def __init__(self, *, deployment: Deployment) -> None:
+    def __init__(self, *, deployment: Deployment, **wiring: Any) -> None:
         channels = deployment.settings.notify.values()
         super().__init__(
             deployment=deployment,
@@ -28,13 +32,15 @@ class NotifyChannels(LakeCommand):
             env={"RUN_ID": "{{ run_id }}"},
             trigger_rule="all_done",
             **deployment.retrying,
+            **wiring,
         )
         self._connections = sorted({c.connection for c in channels if c.connection is not None})
 
     def get_env(self, context: Context) -> dict[str, str]:
         """The variables of the command, with the connections of webhooks."""
-        secrets = {
-            f"{VARIABLE}{name.upper()}": BaseHook.get_connection(name).get_uri()
-            for name in self._connections
-        }
+        secrets = {}
+        for name in self._connections:
+            # The channel that lacks its connection says so; the others are notified.
+            with suppress(AirflowNotFoundException):
+                secrets[f"{VARIABLE}{name.upper()}"] = BaseHook.get_connection(name).get_uri()
         return {**super().get_env(context), **secrets}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from weir.answers.appended import UnknownChanges, appended_rows
 from weir.answers.causes import CAUSE, Causes
 from weir.answers.logs import CHANGES, CURRENT, INTERVALS, answer_table, require_published
 from weir.answers.moments import moment_of
@@ -19,6 +20,7 @@ from weir.definitions.catalog import registered
 from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError
 from weir.expected_errors import as_user_error
+from weir.progress.answer_commits import published_commits
 from weir.progress.completion import Completion
 from weir.project import Project, open_lake
 from weir.status.streams import is_over_streams
@@ -93,28 +95,62 @@ class Answer:
             instant = None if at is None else at.isoformat()
             return answer_table(settings, self.name, moment_of(settings, self.name, instant, epoch))
 
-    def changes(self, since: int = 0) -> pa.Table:
-        """The changes after an epoch, in order.
+    @property
+    def cursor(self) -> str | None:
+        """What is published now, for `changes(after=...)` later; None if nothing is."""
+        with user_errors():
+            lake = open_lake(self._project.settings)
+            commits = published_commits(lake, Completion.read(lake), self.name)
+        return None if commits is None else f"{commits.table_id}:{commits.until}"
+
+    def changes(self, since: int = 0, *, after: str | None = None) -> pa.Table:
+        """The changes of the answer, in the order of epochs.
 
         Columns: epoch, weight (+1 a row appeared, -1 it vanished), event_time, a column per
-        variable, exact terms, `changed by`: the change set, or an edit of the query.
+        variable as text, exact terms, `changed by`: the change set, or an edit of the query.
 
         Args:
-            since: the last epoch that is known already.
+            since: only those at later epochs. An edit publishes its difference at the newest epoch,
+                which may be one that was read before.
+            after: instead of it, a value of `cursor`: all that was published later, edits too.
 
         Raises:
+            ConfigurationError: what was published after `after` is not known any more.
             WeirError: nothing is published.
         """
-        settings = self._project.settings
-        rows = self._view(CHANGES, f"WHERE epoch > {int(since)}")
+        if after is None:
+            rows = self._view(CHANGES, f"WHERE epoch > {int(since)}")
+        else:
+            rows = self._published_after(after)
         with user_errors():
-            lake = open_lake(settings)
+            lake = open_lake(self._project.settings)
             over_streams = is_over_streams(Completion.read(lake), self.name)
             epochs: list[Any] = rows["epoch"].to_pylist()
             times: list[Any] = rows["event_time"].to_pylist()
             causes = Causes.of(lake, self.name, {*epochs}, over_streams=over_streams)
             by_row = [causes.of_row(*row) for row in zip(epochs, times, strict=True)]
         return rows.append_column(CAUSE, pa.array(by_row, pa.string()))
+
+    def _published_after(self, cursor: str) -> pa.Table:
+        table_id, _, version = cursor.rpartition(":")
+        settings = self._project.settings
+        with user_errors():
+            require_published(settings, self.name)
+            lake = open_lake(settings)
+            commits = published_commits(lake, Completion.read(lake), self.name)
+            assert commits is not None, "it is published"
+            if not version.isdecimal():
+                raise ConfigurationError(f"{cursor!r} is no cursor", "", "Take one of `cursor`.")
+            try:
+                return appended_rows(
+                    settings, lake, replace(commits, table_id=table_id, after=int(version))
+                )
+            except UnknownChanges as error:
+                raise ConfigurationError(
+                    f"what was published of {self.name} after {cursor} is not known: {error}",
+                    settings.lake,
+                    "Read `current`, and go on from the present `cursor`.",
+                ) from error
 
     def intervals(self) -> pa.Table:
         """Over streams, when each row held: a column per variable, since, until, weight, terms.

@@ -28,6 +28,7 @@ from weir.cli.spark_setup import setup_spark
 from weir.cli.stages import ingest, run
 from weir.cli.status import status
 from weir.cli.tried import try_
+from weir.cli.watch import watch
 from weir.cli.why import why
 
 app = typer.Typer(
@@ -43,14 +44,27 @@ app = typer.Typer(
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, new, doctor, setup_spark),
     "Run": (ingest, run, refresh),
-    "Inspect": (status, ls, show, log, why, sql, explain, documents, freshness, report, artifacts),
+    "Inspect": (
+        status,
+        ls,
+        show,
+        log,
+        watch,
+        why,
+        sql,
+        explain,
+        documents,
+        freshness,
+        report,
+        artifacts,
+    ),
     "Review": (check, test_, try_, diff),
     "Check": (audit, repair),
     "Change": (drop, rename, retype),
 }
 
-_WITH_STAGES = ("ingest", "run", "refresh", "test", "try", "diff")
-"""Commands that report the progress of stages."""
+_WITH_STAGES = ("ingest", "run", "refresh", "test", "try", "diff", "watch")
+"""Commands that report progress themselves, or wait."""
 
 for panel, commands in _COMMANDS.items():
     for command in commands:

@@ -6,6 +6,8 @@ current folder.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
 
 from weir.lake.scratch import scratch_folder
@@ -18,8 +20,8 @@ In a REPL and by `python -c`, a bar would come between what is written to standa
 """
 
 
-def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
-    """A connection to a new database in memory, with times in UTC.
+def connect(settings: Settings, file: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """A connection to a new database, in memory or in a file, with times in UTC.
 
     Its limits are its own: each connection may take `settings.duckdb.memory`.
     """
@@ -30,6 +32,6 @@ def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
         "temp_directory": str(scratch_folder(limits.spill) / "duckdb"),
         "max_temp_directory_size": limits.spill_size,
     }
-    connection = duckdb.connect(config=config)
+    connection = duckdb.connect(":memory:" if file is None else str(file), config=config)
     connection.execute(SESSION)
     return connection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
@@ -15,16 +16,18 @@ from sqlglot import exp
 
 from weir.answers.logs import CURRENT, require_published
 from weir.answers.sql import read_views
+from weir.compute.connection import connect
 from weir.definitions.catalog import Catalog
 from weir.export.formats import Dialect, TableFormat
-from weir.lake.delta.bindings import quoted
+from weir.lake.delta.bindings import Bindings, quoted
 from weir.lake.tables import ANSWERS
 from weir.lake.tables import CURRENT as CURRENT_TABLES
 from weir.lake.whole_files import whole_path
+from weir.progress.completion import Completion
 from weir.project import Project, open_lake
 
 _BATCH = 100_000
-_LAST_OF_VALUES = "weight"
+_LAST_OF_VALUES, _ROWS = "weight", "rows of the answer"
 
 
 def write_table(
@@ -70,7 +73,7 @@ def write_duckdb(project: Project, queries: Iterable[str], file: Path) -> dict[s
     catalog = Catalog.of(project.settings)
     members = {member.name: member for member in catalog.members}
     rows = {}
-    with whole_path(file) as draft, closing(duckdb.connect(str(draft))) as database:
+    with whole_path(file) as draft, closing(connect(project.settings, draft)) as database:
         for query in queries:
             require_published(project.settings, query)
             create = partial(_create, database, query)
@@ -87,10 +90,11 @@ def statements(project: Project, dialect: Dialect) -> Iterator[str]:
     An answer without such a table is a comment that says so.
     """
     lake = open_lake(project.settings)
+    completion = Completion.read(lake)
     for query in lake.owners(ANSWERS):
         name = CURRENT_TABLES.name(query)
-        if not lake.exists(name):
-            yield f"-- {query}: there is no table {name} (limits.current_rows, materialize)"
+        if not completion.follows(query):
+            yield f"-- {query}: {name} is not there or behind (limits.current_rows, materialize)"
             continue
         place = exp.Literal.string(lake.location(name)).sql()
         match dialect:
@@ -147,13 +151,19 @@ class _JsonLines:
         self._output = output
 
     def write_batch(self, batch: pa.RecordBatch) -> None:
-        """Write the rows of a batch; times and numbers of decimals are texts."""
+        """Write the rows of a batch; times, decimal and infinite numbers are texts."""
         for row in batch.to_pylist():
-            line = json.dumps(row, default=_text, ensure_ascii=False)
+            finite = {name: _finite(value) for name, value in row.items()}
+            line = json.dumps(finite, default=_text, ensure_ascii=False, allow_nan=False)
             self._output.write(f"{line}\n".encode())
 
     def close(self) -> None:
         """The output is closed by who opened it."""
+
+
+def _finite(value: Any) -> Any:
+    """JSON has neither infinite numbers nor NaN."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(value: Any) -> str:
@@ -175,9 +185,10 @@ def _create(
     statement: str,
 ) -> int:
     reader = _values(connection.sql(statement), terms=False).to_arrow_reader(_BATCH)
-    database.register("rows", reader)
-    database.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM rows")
-    database.unregister("rows")
+    bindings = Bindings(database)
+    bindings.rows(_ROWS, reader)
+    bindings.table(name, f'SELECT * FROM "{_ROWS}"')
+    bindings.release(_ROWS)
     ((number,),) = database.execute(f"SELECT count(*) FROM {quoted(name)}").fetchall()
     return int(number)
 
@@ -188,6 +199,9 @@ def _comment(
     if comment:
         said = exp.Literal.string(comment).sql(dialect="duckdb")
         database.execute(f"COMMENT ON TABLE {quoted(name)} IS {said}")
-    for column, about in comments.items():
+    described = database.execute(f"DESCRIBE {quoted(name)}").fetchall()
+    published = {column for column, *_ in described}
+    # The text of the query may have been edited since.
+    for column, about in ((c, about) for c, about in comments.items() if c in published):
         said = exp.Literal.string(about).sql(dialect="duckdb")
         database.execute(f"COMMENT ON COLUMN {quoted(name)}.{quoted(column)} IS {said}")

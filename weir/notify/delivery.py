@@ -8,6 +8,9 @@ import os
 import signal
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any
+from urllib.parse import urlsplit
 
 from weir.errors import ConfigurationError
 from weir.lake.whole_files import write_whole
@@ -17,7 +20,7 @@ from weir.remotes.http.metering import Deadline, Meter
 from weir.remotes.http.outcomes import Response
 from weir.remotes.http.request import FetchLimits, FetchRequest
 from weir.settings import Channel
-from weir.text.secret_values import without_secrets
+from weir.text.secret_values import hide, without_secrets
 
 SIGNATURE = "X-Weir-Signature"
 """The header with `sha256=` and the HMAC of the body, in hexadecimal."""
@@ -26,7 +29,8 @@ IDEMPOTENCY = "Idempotency-Key"
 _ANSWER_BYTES = 65_536
 _EVERYBODYS = ("HOME", "LANG", "LC_ALL", "PATH", "TZ", "USER")
 """Variables of the environment that every command has."""
-_EXCERPT = 300
+_EXCERPT, _TAIL = 300, 8_192
+"""Characters of a reason, and bytes of what a command prints that are looked at."""
 
 
 class NotDelivered(Exception):  # noqa: N818  (named after what happened)
@@ -54,50 +58,55 @@ def deliver(channel: Channel, message_id: str, body: bytes, project: Path) -> No
             raise NotDelivered(f"the file cannot be written: {error.strerror}") from error
     elif channel.webhook is not None:
         _post(channel.webhook, channel, message_id, body)
+    else:
+        raise NotDelivered("it has no command, webhook or folder")
 
 
 def _run(command: list[str], channel: Channel, body: bytes, project: Path) -> None:
     wanted = {*_EVERYBODYS, *channel.environment}
     environment = {name: value for name, value in os.environ.items() if name in wanted}
-    try:
-        process = subprocess.Popen(
-            command,
-            cwd=project,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise NotDelivered(f"the command cannot be started: {error.strerror}") from error
-    with process:
+    hide(environment[name] for name in channel.environment if name in environment)
+    # Not a pipe: what a command prints may be more than memory holds.
+    with TemporaryFile() as errors:
         try:
-            _, errors = process.communicate(body, channel.seconds)
-        except BaseException as error:
-            # Its children, too: they would keep the pipes open.
-            os.killpg(process.pid, signal.SIGKILL)
-            if isinstance(error, subprocess.TimeoutExpired):
-                took = f"the command took longer than {channel.seconds:g} s"
-                raise NotDelivered(took) from None
-            raise
-    if process.returncode:
-        said = errors.decode(errors="replace").strip().splitlines()
-        why = f": {said[-1][:_EXCERPT]}" if said else ""
-        raise NotDelivered(without_secrets(f"the command ended with {process.returncode}{why}"))
+            process = subprocess.Popen(
+                command,
+                cwd=project,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise NotDelivered(f"the command cannot be started: {error.strerror}") from error
+        with process:
+            try:
+                process.communicate(body, channel.seconds)
+            except BaseException as error:
+                # Its children, too: they would go on.
+                os.killpg(process.pid, signal.SIGKILL)
+                if isinstance(error, subprocess.TimeoutExpired):
+                    took = f"the command took longer than {channel.seconds:g} s"
+                    raise NotDelivered(took) from None
+                raise
+        if process.returncode:
+            why = _last_line(errors)
+            raise NotDelivered(f"the command ended with {process.returncode}{why and f': {why}'}")
+
+
+def _last_line(output: IO[bytes]) -> str:
+    """The last line of what was printed, without secrets, and not too long."""
+    size = output.seek(0, os.SEEK_END)
+    output.seek(max(0, size - _TAIL))
+    lines = without_secrets(output.read().decode(errors="replace")).strip().splitlines()
+    return lines[-1][:_EXCERPT] if lines else ""
 
 
 def _post(url: str, channel: Channel, message_id: str, body: bytes) -> None:
-    headers, authorization = [(IDEMPOTENCY, message_id)], None
-    try:
-        if channel.connection is not None:
-            credentials = credentials_of(channel.connection, os.environ)
-            if channel.sign:
-                headers.append((SIGNATURE, f"sha256={signature(credentials.password, body)}"))
-            else:
-                authorization = credentials.authorization(channel.connection)
-    except ConfigurationError as error:
-        raise NotDelivered(str(error)) from error
+    # An address may be a secret, as of chats; servers repeat its path in errors.
+    parts = urlsplit(url)
+    hide([url, f"{parts.path}?{parts.query}" if parts.query else parts.path])
     request = FetchRequest(
         url=url,
         accept="*/*",
@@ -108,16 +117,36 @@ def _post(url: str, channel: Channel, message_id: str, body: bytes) -> None:
         content_type="application/json",
         allow=tuple(channel.allow),
         ports=tuple(channel.ports),
-        authorization=authorization,
-        conditions=tuple(headers),
+        **_credentials(channel, message_id, body),
     )
     meter, deadline = Meter(request.limits.bytes), Deadline.after(channel.seconds)
     result = fetch(request, meter, deadline, read_bytes)
     if isinstance(result, Response) or (result.status or 0) // 100 == 2:
         return
-    # An address may be a secret, as of chats.
-    reason = result.reason.replace(url, "[address]")
-    raise NotDelivered(without_secrets(f"the webhook failed: {reason}"))
+    raise NotDelivered(f"the webhook failed: {without_secrets(result.reason)[:_EXCERPT]}")
+
+
+def _credentials(channel: Channel, message_id: str, body: bytes) -> dict[str, Any]:
+    """The headers that say who sends a message: fields of a `FetchRequest`.
+
+    Raises:
+        NotDelivered: the connection is not there, or has no password to sign by.
+    """
+    headers = [(IDEMPOTENCY, message_id)]
+    if channel.connection is None:
+        return {"conditions": tuple(headers)}
+    try:
+        credentials = credentials_of(channel.connection, os.environ)
+        hide([credentials.password])
+        if not channel.sign:
+            authorization = credentials.authorization(channel.connection)
+            return {"conditions": tuple(headers), "authorization": authorization}
+    except ConfigurationError as error:
+        raise NotDelivered(str(error)) from error
+    if not credentials.password:
+        raise NotDelivered(f"the connection {channel.connection} has no password to sign by")
+    headers.append((SIGNATURE, f"sha256={signature(credentials.password, body)}"))
+    return {"conditions": tuple(headers)}
 
 
 def signature(key: str, body: bytes) -> str:

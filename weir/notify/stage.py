@@ -1,10 +1,10 @@
 """Notify the channels of a project of what changed in its answers.
 
-    of a channel   notifications (due), delivery, notifications (delivered or failed)
+    of a channel   notifications (begun), notifications (due), delivery, notifications (outcome)
 
 A message exists once its rows are committed with the status `due`: which answers it is about, from
-which version of their tables to which. It is made from these again at each attempt, so that a
-message has the same id and the same content by which run it is delivered.
+which version of their tables to which. It is made from these versions at each attempt, under the
+same id.
 
 * died before the commit: the next run makes the message, perhaps of later changes, too.
 * died after it: the message is delivered by the next run; if it had arrived, it arrives twice, with
@@ -14,21 +14,23 @@ message has the same id and the same content by which run it is delivered.
 from __future__ import annotations
 
 import json
+import math
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from weir.answers.appended import Appended, appended
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
+from weir.errors import ConfigurationError
+from weir.expected_errors import as_user_error
 from weir.lake.counted import counted
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
-from weir.lake.lake import Lake
 from weir.lake.tables import ANSWERS, NOTIFICATIONS
 from weir.notify.delivery import NotDelivered, deliver
-from weir.notify.messages import AnswerNews, Span, news_of
 from weir.progress.completion import Completion
 from weir.progress.notifications import (
     BEGUN,
@@ -37,10 +39,11 @@ from weir.progress.notifications import (
     FAILED,
     Message,
     Notifications,
+    commits_of,
 )
 from weir.project import Project
 from weir.selection import candidates, selected
-from weir.settings import Channel, Settings
+from weir.settings import Channel
 from weir.stage import Progress, StageResult, claimed, silent
 
 JOB: Final = "notify"
@@ -67,7 +70,9 @@ class NotifyResult(StageResult):
     def summary(self) -> str:
         """What it did, in a few words."""
         done = [f"{counted(n, 'message')} to {channel}" for channel, n in self.delivered.items()]
-        return ", ".join([*done, *(f"{channel} failed" for channel in self.failed)]) or "no news"
+        return (
+            ", ".join([*done, *(f"{channel} failed" for channel in self.failed)]) or "nothing new"
+        )
 
     @property
     def warnings(self) -> list[str]:
@@ -78,164 +83,200 @@ class NotifyResult(StageResult):
         ]
 
 
-def is_notification_due(project: Project, now: datetime | None = None) -> bool:
-    """Whether a channel waits for a message, or has not been notified of what is published.
+def notify_channels(
+    project: Project, run_id: str, progress: Progress = silent, *, is_patient: bool = False
+) -> NotifyResult:
+    """Deliver what waits, then notify each channel of what changed since its last message.
+
+    A channel is notified of what changes in an answer after it first saw that.
 
     Args:
-        project: whose channels are looked at.
-        now: channels whose last delivery failed are left alone for a while before it.
-    """
-    settings, lake = project.settings, project.open_lake()
-    if not settings.notify:
-        return False
-    known, completion = Notifications.read(lake), Completion.read(lake)
-    waiting = {message.channel: message for message in reversed(known.waiting)}
-    for name, queries in _selected(project).items():
-        if name in waiting:
-            if now is None or known.is_due(waiting[name], now):
-                return True
-        elif any(_is_news(known, completion, name, query) for query in queries):
-            return True
-    return False
-
-
-def notify_channels(project: Project, run_id: str, progress: Progress = silent) -> NotifyResult:
-    """Deliver what waits, then notify each channel of what changed since the last message.
-
-    A channel that has never been notified of an answer is notified of what changes from now on.
+        project: has the channels.
+        run_id: of this run in the ledger.
+        progress: receives a line per message.
+        is_patient: whether a channel whose last delivery failed is left alone for a while.
 
     Raises:
         BusyError: another run notifies.
-        ConfigurationError: a criterion of a channel cannot be understood, or nothing is like it.
     """
-    lake, settings = project.open_lake(), project.settings
     delivered, failed = dict[str, int](), dict[str, str]()
+    lake, settings = project.open_lake(), project.settings
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds):
-        known = Notifications.read(lake)
-        completion, catalog = Completion.read(lake), Catalog.of(settings)
-        chosen, members = _selected(project), {member.name: member for member in catalog.members}
+        run = _Run.of(project, run_id, progress, is_patient=is_patient)
         for name, channel in settings.notify.items():
-            for message in _due(lake, known, completion, name, chosen[name], run_id):
-                progress(f"a message to {name}")
-                reason = _deliver(settings, lake, channel, message, members)
-                status = DELIVERED if reason is None else FAILED
-                _record(lake, run_id, [_row(message.id, name, status, run_id, reason=reason)])
-                if reason is not None:
-                    # Messages of a channel arrive in their order.
-                    failed[name] = reason
-                    break
-                delivered[name] = delivered.get(name, 0) + 1
+            number, reason = run.notify(name, channel)
+            if number:
+                delivered[name] = number
+            if reason is not None:
+                failed[name] = reason
     return NotifyResult(delivered, failed)
 
 
-def _selected(project: Project) -> dict[str, list[str]]:
-    """By channel, the queries that it is notified of.
-
-    Raises:
-        ConfigurationError: a criterion cannot be understood, or nothing is like it.
-    """
-    catalog = Catalog.of(project.settings)
-    listed = candidates(catalog, dict.fromkeys(catalog.names, ()))
-    return {
-        name: selected(listed, channel.select) for name, channel in project.settings.notify.items()
-    }
+def is_notification_due(project: Project, *, is_patient: bool = False) -> bool:
+    """Whether `notify_channels` would do anything; no table of an answer is opened."""
+    return bool(project.settings.notify) and _seconds_until_due(project, is_patient) <= 0
 
 
-def _is_news(known: Notifications, completion: Completion, channel: str, query: str) -> bool:
-    published = completion.published(query)
-    if published is None:
-        return False
-    notified = known.notified.get((channel, query))
-    return notified is None or notified[1] != published.version
+def seconds_until_due(project: Project) -> float:
+    """The seconds until a patient `notify_channels` would do anything; infinite if never."""
+    return _seconds_until_due(project, True) if project.settings.notify else math.inf
 
 
-def _new_rows(
-    lake: Lake,
-    known: Notifications,
-    completion: Completion,
-    channel: str,
-    queries: list[str],
-    run_id: str,
-) -> Iterator[dict[str, Any]]:
-    """The rows of the next message of a channel, and of answers that it is now notified of."""
-    message = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
-    for query in queries:
-        if not _is_news(known, completion, channel, query):
-            continue
-        published = completion.published(query)
-        assert published is not None, "it is news"
-        table_id = str(lake.existing(ANSWERS.name(query)).metadata().id)
-        to = {"query": query, "table_id": table_id, "to_version": published.version}
-        notified = known.notified.get((channel, query))
-        if notified is None:
-            yield _row("", channel, BEGUN, run_id, **to)
-            continue
-        after = notified[1] if notified[0] == table_id else -1
-        yield _row(message, channel, DUE, run_id, from_version=after, **to)
+def _seconds_until_due(project: Project, is_patient: bool) -> float:
+    project.open_lake()
+    run = _Run.of(project, "", silent, is_patient=is_patient)
+    waits = (run.seconds_until_due(*item) for item in project.settings.notify.items())
+    return min(waits, default=math.inf)
 
 
-def _due(
-    lake: Lake,
-    known: Notifications,
-    completion: Completion,
-    channel: str,
-    queries: list[str],
-    run_id: str,
-) -> Iterator[Message]:
-    """The messages of a channel: those that wait, then one of what is new, which is recorded."""
-    yield from (message for message in known.waiting if message.channel == channel)
-    rows = [*_new_rows(lake, known, completion, channel, queries, run_id)]
-    if rows:
-        _record(lake, run_id, rows)
-        yield from _messages(rows)
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What a run knows of a project, its answers and its channels."""
 
+    project: Project
+    run_id: str
+    progress: Progress
+    is_patient: bool
+    known: Notifications
+    completion: Completion
+    catalog: Catalog
+    members: Mapping[str, Definition]
 
-def _record(lake: Lake, run_id: str, rows: list[dict[str, Any]]) -> None:
-    write(lake, NOTIFICATIONS, rows, Metadata(run_id, JOB, 0))
+    @classmethod
+    def of(cls, project: Project, run_id: str, progress: Progress, *, is_patient: bool) -> _Run:
+        lake, catalog = project.lake, Catalog.of(project.settings)
+        known, completion = Notifications.read(lake), Completion.read(lake)
+        members = {member.name: member for member in catalog.members}
+        return cls(project, run_id, progress, is_patient, known, completion, catalog, members)
 
+    def notify(self, name: str, channel: Channel) -> tuple[int, str | None]:
+        """Deliver the messages of a channel; their number, and why one was not delivered."""
+        try:
+            changed = self._changed(name, channel)
+        except ConfigurationError as error:
+            return 0, str(error)
+        # Before the messages that wait, one of which may fail again and again.
+        self._record([row for row in changed if row["status"] == BEGUN])
+        due = [row for row in changed if row["status"] == DUE]
+        delivered = 0
+        for message in self._messages(name, due):
+            if self.is_patient and not self.known.is_due(message, datetime.now(UTC)):
+                break
+            self.progress(f"a message to {name}")
+            try:
+                is_sent = self._deliver(channel, message)
+            except NotDelivered as error:
+                # Messages of a channel arrive in their order.
+                self._record([self._row(message.id, name, FAILED, reason=str(error))])
+                return delivered, str(error)
+            self._record([self._row(message.id, name, DELIVERED)])
+            delivered += is_sent
+        return delivered, None
 
-def _messages(rows: list[dict[str, Any]]) -> Iterator[Message]:
-    """The message that the rows record; none if they only begin."""
-    due = [row for row in rows if row["status"] == DUE]
-    if due:
-        names = ("query", "table_id", "from_version", "to_version")
-        spans = tuple(tuple(row[name] for name in names) for row in due)
-        yield Message(due[0]["message"], due[0]["channel"], spans, due[0]["recorded_at"])
+    def seconds_until_due(self, name: str, channel: Channel) -> float:
+        """The seconds until there is anything to do for a channel; infinite if nothing waits."""
+        first = next(self._messages(name, []), None)
+        if first is not None:
+            now = datetime.now(UTC)
+            return self.known.seconds_until_due(first, now) if self.is_patient else 0.0
+        try:
+            queries = self._queries(channel)
+        except ConfigurationError:
+            # A run reports it; a patient one does nothing until a file changes.
+            return math.inf if self.is_patient else 0.0
+        has_changed = any(self._has_changed(name, query) for query in queries)
+        return 0.0 if has_changed else math.inf
 
+    def _queries(self, channel: Channel) -> list[str]:
+        """The queries that a channel is notified of.
 
-def _row(message: str, channel: str, status: str, run_id: str, **values: Any) -> dict[str, Any]:
-    nothing = dict.fromkeys(column.name for column in NOTIFICATIONS.columns)
-    own = {"message": message, "channel": channel, "status": status, "run_id": run_id}
-    return {**nothing, **own, "recorded_at": datetime.now(UTC), **values}
+        Raises:
+            ConfigurationError: a criterion cannot be understood, or nothing is like it.
+        """
+        listed = candidates(self.catalog, dict.fromkeys(self.catalog.names, ()))
+        return selected(listed, channel.select)
 
+    def _has_changed(self, channel: str, query: str) -> bool:
+        published = self.completion.published(query)
+        if published is None:
+            return False
+        known = self.known.notified.get((channel, query))
+        return known is None or not known.is_of(published)
 
-def _deliver(
-    settings: Settings,
-    lake: Lake,
-    channel: Channel,
-    message: Message,
-    members: Mapping[str, Definition],
-) -> str | None:
-    """Deliver a message; why it could not be delivered, or None."""
-    news = [news_of(settings, lake, Span(*span), channel.rows) for span in message.spans]
-    notified = [answer for answer in news if answer.is_any]
-    if not notified:
-        return None
-    body = {
-        "id": message.id,
-        "channel": message.channel,
-        "recorded_at": message.recorded_at.isoformat(),
-        "answers": [_said(answer, members.get(answer.query)) for answer in notified],
-    }
-    text = json.dumps(body, ensure_ascii=False, indent=1).encode()
-    try:
+    def _changed(self, channel: str, declared: Channel) -> list[dict[str, Any]]:
+        """The rows of the next message of a channel, and of answers that it sees first.
+
+        Raises:
+            ConfigurationError: as `_queries`.
+        """
+        message = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
+        rows = []
+        for query in self._queries(declared):
+            if not self._has_changed(channel, query):
+                continue
+            published = self.completion.published(query)
+            assert published is not None, "it has changed"
+            table = self.project.lake.existing(ANSWERS.name(query))
+            to = {
+                "query": query,
+                "table_id": str(table.metadata().id),
+                "to_version": published.version,
+                "published_by": published.metadata.run_id,
+            }
+            known = self.known.notified.get((channel, query))
+            if known is None or known.table_id != to["table_id"]:
+                # Of an answer that was dropped and computed again nobody knows what changed.
+                rows.append(self._row("", channel, BEGUN, **to))
+            else:
+                rows.append(self._row(message, channel, DUE, from_version=known.version, **to))
+        return rows
+
+    def _messages(self, channel: str, due: Sequence[dict[str, Any]]) -> Iterator[Message]:
+        """The messages of a channel: those that wait, then a new one, which is recorded."""
+        yield from (message for message in self.known.waiting if message.channel == channel)
+        if due:
+            self._record(due)
+            about = tuple(map(commits_of, due))
+            yield Message(due[0]["message"], channel, about, due[0]["recorded_at"])
+
+    def _deliver(self, channel: Channel, message: Message) -> bool:
+        """Deliver a message; whether it has anything to say.
+
+        Raises:
+            NotDelivered: it could not be made or delivered.
+        """
+        settings, lake = self.project.settings, self.project.lake
+        try:
+            changes = [appended(settings, lake, commits, channel.rows) for commits in message.about]
+        except Exception as error:
+            expected = as_user_error(error)
+            if expected is None:
+                raise
+            raise NotDelivered(str(expected)) from error
+        changed = [answer for answer in changes if answer.is_any]
+        if not changed:
+            return False
+        body = {
+            "id": message.id,
+            "channel": message.channel,
+            "recorded_at": message.recorded_at.isoformat(),
+            "answers": [_described(answer, self.members.get(answer.query)) for answer in changed],
+        }
+        text = json.dumps(body, ensure_ascii=False, indent=1).encode()
         deliver(channel, message.id, text, settings.project)
-    except NotDelivered as error:
-        return str(error)
-    return None
+        return True
+
+    def _record(self, rows: Sequence[dict[str, Any]]) -> None:
+        if rows:
+            write(self.project.lake, NOTIFICATIONS, [*rows], Metadata(self.run_id, JOB, 0))
+
+    def _row(self, message: str, channel: str, status: str, **values: Any) -> dict[str, Any]:
+        nothing = dict.fromkeys(column.name for column in NOTIFICATIONS.columns)
+        own = {"message": message, "channel": channel, "status": status, "run_id": self.run_id}
+        return {**nothing, **own, "recorded_at": datetime.now(UTC), **values}
 
 
-def _said(news: AnswerNews, definition: Definition | None) -> dict[str, Any]:
+def _described(changes: Appended, definition: Definition | None) -> dict[str, Any]:
     if definition is None:
-        return news.to_json()
-    return {**news.to_json(), "description": definition.description, "owner": definition.owner}
+        return changes.to_json()
+    return {**changes.to_json(), "description": definition.description, "owner": definition.owner}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from weir.lake.lake import Lake
 from weir.lake.tables import NOTIFICATIONS
+from weir.progress.answer_commits import AnswerCommits
+from weir.progress.watermarks import Watermark
 
 BEGUN: Final = "begun"
 """The status of a row that says from where on a channel is notified of an answer."""
@@ -21,19 +23,39 @@ _FIRST_WAIT, _LONGEST_WAIT = timedelta(seconds=10), timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
+class Notified:
+    """Up to which commit of an answer a channel was notified, or a message waits.
+
+    Attributes:
+        table_id: of the answer table.
+        version: of the commit.
+        published_by: the run that made it.
+    """
+
+    table_id: str
+    version: int
+    published_by: str
+
+    def is_of(self, published: Watermark) -> bool:
+        """Whether it is the newest commit that was published."""
+        now = published.version, published.metadata.run_id
+        return (self.version, self.published_by) == now
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """A message that was recorded.
 
     Attributes:
         id: the same at each attempt.
         channel: to which it goes.
-        spans: query, table_id, after, until: the commits of answer tables that it is about.
+        about: the commits of answers that it is about.
         recorded_at: when it was recorded.
     """
 
     id: str
     channel: str
-    spans: tuple[tuple[str, str, int, int], ...]
+    about: tuple[AnswerCommits, ...]
     recorded_at: datetime
 
 
@@ -59,13 +81,12 @@ class Notifications:
     """What is known of notifications.
 
     Attributes:
-        notified: by channel and query, the id and version of the answer table up to which a message
-            exists.
+        notified: by channel and query.
         waiting: the messages that are not delivered, oldest first.
         failures: by message id, the attempts that failed: when, why.
     """
 
-    notified: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
+    notified: dict[tuple[str, str], Notified] = field(default_factory=dict)
     waiting: tuple[Message, ...] = ()
     failures: dict[str, list[tuple[datetime, str]]] = field(default_factory=dict)
 
@@ -75,43 +96,60 @@ class Notifications:
         if not lake.exists(NOTIFICATIONS.name):
             return cls()
         columns = [column.name for column in NOTIFICATIONS.columns if column.name != "run_id"]
-        rows = lake.rows(NOTIFICATIONS.name, columns).sort_by("recorded_at").to_pylist()
-        notified: dict[tuple[str, str], tuple[str, int]] = {}
-        spans: defaultdict[str, list[tuple[str, str, int, int]]] = defaultdict(list)
-        about: dict[str, tuple[str, datetime]] = {}
+        rows = lake.rows(NOTIFICATIONS.name, columns).sort_by("recorded_at")
+        return cls.of(rows.to_pylist())
+
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]]) -> Self:
+        """What rows of the table say, in the order in which they were recorded."""
+        notified: dict[tuple[str, str], Notified] = {}
+        about: defaultdict[str, list[AnswerCommits]] = defaultdict(list)
+        recorded: dict[str, tuple[str, datetime]] = {}
         failures: defaultdict[str, list[tuple[datetime, str]]] = defaultdict(list)
         delivered: set[str] = set()
         for row in rows:
             match row["status"]:
                 case "begun" | "due":
                     key = row["channel"], row["query"]
-                    notified[key] = row["table_id"], row["to_version"]
+                    of_row = Notified(row["table_id"], row["to_version"], row["published_by"])
+                    before = notified.get(key)
+                    # Clocks of machines differ, versions do not.
+                    is_older = (
+                        before is not None
+                        and before.table_id == of_row.table_id
+                        and before.version >= of_row.version
+                    )
+                    if not is_older:
+                        notified[key] = of_row
                     if row["status"] == DUE:
-                        span = row["query"], row["table_id"], row["from_version"], row["to_version"]
-                        spans[row["message"]].append(span)
-                        about[row["message"]] = row["channel"], row["recorded_at"]
+                        about[row["message"]].append(commits_of(row))
+                        recorded[row["message"]] = row["channel"], row["recorded_at"]
                 case "delivered":
                     delivered.add(row["message"])
                 case _:
                     failures[row["message"]].append((row["recorded_at"], row["reason"] or ""))
         waiting = tuple(
-            Message(message, channel, tuple(spans[message]), at)
-            for message, (channel, at) in about.items()
+            Message(message, channel, tuple(about[message]), at)
+            for message, (channel, at) in recorded.items()
             if message not in delivered
         )
         return cls(notified, waiting, dict(failures))
 
-    def is_due(self, message: Message, now: datetime) -> bool:
-        """Whether a process that runs again and again delivers a message now.
+    def seconds_until_due(self, message: Message, now: datetime) -> float:
+        """The seconds until a process that runs again and again delivers a message.
 
         After each failure it waits twice as long, up to an hour.
         """
         failed = self.failures.get(message.id, [])
         if not failed:
-            return True
+            return 0.0
         wait = min(_FIRST_WAIT * 2 ** min(len(failed) - 1, 10), _LONGEST_WAIT)
-        ready: bool = now >= failed[-1][0] + wait
-        return ready
+        left: timedelta = failed[-1][0] + wait - now
+        return max(left.total_seconds(), 0.0)
+
+    def is_due(self, message: Message, now: datetime) -> bool:
+        """Whether such a process delivers a message now."""
+        return self.seconds_until_due(message, now) == 0
 
     def undelivered(self) -> Iterator[Undelivered]:
         """The messages that wait for delivery."""
@@ -119,3 +157,8 @@ class Notifications:
             failed = self.failures.get(message.id, [])
             reason = failed[-1][1] if failed else None
             yield Undelivered(message.channel, message.recorded_at, len(failed), reason)
+
+
+def commits_of(row: Mapping[str, Any]) -> AnswerCommits:
+    """The commits that a row with the status `due` is about."""
+    return AnswerCommits(row["query"], row["table_id"], row["from_version"], row["to_version"])

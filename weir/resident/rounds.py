@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -102,7 +101,8 @@ class Rounds:
         refresh: Surroundings | None = None,
         reporting: Reporting = no_reporting,
     ) -> None:
-        self._options, self._reporting = RunOptions(refresh=refresh), reporting
+        self._options = RunOptions(refresh=refresh, is_patient=True)
+        self._reporting = reporting
         self._load, self._file, self._every, self._clock = load, config, every, clock
         self._failures = _Failures()
         self._config: object = None
@@ -188,16 +188,18 @@ class Rounds:
 
     def _is_anything_to_do(self) -> bool:
         pending, refresh = Pending(self.project), self._options.refresh
-        if pending.ingest or pending.answers or self._is_notification_due():
+        if pending.ingest or pending.answers or self._seconds_to_notification() <= 0:
             return True
         return refresh is not None and bool(pending.due_remotes(refresh.clock.now()))
 
-    def _is_notification_due(self) -> bool:
+    def _seconds_to_notification(self) -> float:
+        """The seconds until a channel is to be notified; infinite if none is."""
         if not self.project.settings.notify:
-            return False
-        from weir.notify.stage import is_notification_due
+            return math.inf
+        # Imports what only channels need.
+        from weir.notify.stage import seconds_until_due
 
-        return is_notification_due(self.project, datetime.now(UTC))
+        return seconds_until_due(self.project)
 
     def _rest(self, before: Stamps, done: Sequence[StageRun]) -> None:
         """Decide until when the next rounds have nothing to do if no stamp changes."""
@@ -205,7 +207,8 @@ class Rounds:
         now = self._clock()
         if not done and not has_open_claim(self.project.open_lake()):
             self._at_rest, self._delay = before, self._every
-            self._until = now + min(_LOOK_AFTER, self._seconds_to_refresh())
+            soon = self._seconds_to_refresh(), self._seconds_to_notification()
+            self._until = now + min(_LOOK_AFTER, *soon)
         elif errors and not any(isinstance(error, BusyError) for error in errors):
             self._rest_for_longer(before)
         elif not errors and any(stage.only_waits for stage in done):

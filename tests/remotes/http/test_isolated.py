@@ -262,6 +262,7 @@ BROKEN_CHILDREN = {
 }
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("broken", BROKEN_CHILDREN)
 def test_a_child_that_breaks_the_protocol_is_a_failure_that_costs_all_its_bytes(
     monkeypatch: pytest.MonkeyPatch, broken: str
@@ -319,6 +320,7 @@ def test_a_child_that_somebody_kills_is_a_failure() -> None:
     assert usage.bytes == LIMITS.bytes
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_child_does_not_outlive_its_parent_by_much() -> None:
     with stalling_server() as (server, asked, _):
         code = (

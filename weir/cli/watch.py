@@ -1,0 +1,58 @@
+"""`weir watch`: the changes of an answer as they are published."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from weir.cli.options import Options, Output, QueryName
+from weir.cli.output import json_text, print_line, print_rows
+from weir.cli.stages import period
+
+
+def watch(
+    context: typer.Context,
+    query: QueryName,
+    every: Annotated[str, typer.Option(help="How often to look: 500ms, 2s, 1m.")] = "2s",
+    limit: Annotated[int, typer.Option(min=1, help="Most rows that are shown at once.")] = 100,
+    full: Annotated[bool, typer.Option("--full", help="With columns of exact terms.")] = False,
+) -> None:
+    """Print the changes of an answer as they are published, until Ctrl-C.
+
+    With `--output json`, a line per row. Nothing is run: `weir run --every` or Airflow publishes.
+    """
+    from weir.answers.appended import appended
+    from weir.answers.logs import require_published
+    from weir.progress.answer_commits import published_commits
+    from weir.progress.completion import Completion
+    from weir.project import open_lake
+
+    options, seconds = Options.of(context), period(every)
+    settings = options.settings()
+    require_published(settings, query)
+    lake = open_lake(settings)
+    known = published_commits(lake, Completion.read(lake), query)
+    if options.output is not Output.json:
+        print_line(f"Waiting for changes of {query}; Ctrl-C ends.")
+    while True:
+        time.sleep(seconds)
+        lake = open_lake(settings)
+        now = published_commits(lake, Completion.read(lake), query)
+        if now is None or now == known:
+            continue
+        is_same = known is not None and known.table_id == now.table_id
+        new = replace(now, after=known.until) if known is not None and is_same else now
+        known = now
+        changes = appended(settings, lake, new, limit)
+        if not changes.is_any:
+            continue
+        if options.output is Output.json:
+            for row in changes.rows:
+                print(json_text(row), flush=True)
+            continue
+        columns = tuple(name for name in changes.columns if full or name not in changes.terms)
+        more = f"; {changes.left_out} more" if changes.left_out else ""
+        print_rows(options.output, columns, changes.rows, title=f"{query}{more}")
