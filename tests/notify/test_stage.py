@@ -92,6 +92,7 @@ def test_a_message_has_the_counts_the_epochs_and_the_rows_that_changed(museum: P
     assert answer["rows"][1]["title_term"] == '"Greek vase"@en'
 
 
+@pytest.mark.usefixtures("slow")
 def test_each_change_is_notified_once_and_in_order(museum: Path) -> None:
     for room in (3, 4, 5):
         move(museum, room)
@@ -101,6 +102,7 @@ def test_each_change_is_notified_once_and_in_order(museum: Path) -> None:
     assert len({message["id"] for message in outbox(museum)}) == 3
 
 
+@pytest.mark.usefixtures("slow")
 def test_changes_of_several_epochs_and_an_edit_are_one_message(museum: Path) -> None:
     move(museum, 3)
     move(museum, 4)
@@ -127,6 +129,7 @@ def test_an_answer_that_does_not_change_is_not_notified(museum: Path) -> None:
     assert outbox(museum) == []
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_channel_is_notified_of_what_it_selects(museum: Path) -> None:
     (museum / "queries/vases.rq").write_text(
         "#+ tags: [vases]\nPREFIX : <http://example.org/>\nSELECT ?room { :vase :room ?room }\n"
@@ -183,6 +186,7 @@ def test_a_failure_is_a_warning_and_stays_visible_until_it_is_delivered(museum: 
         assert [*project.status().faults()] == []
 
 
+@pytest.mark.usefixtures("slow")
 def test_what_comes_after_a_failure_waits_and_arrives_after_it(museum: Path) -> None:
     command = museum / "alert.sh"
     command.write_text("#!/bin/sh\nexit 1\n")
@@ -198,6 +202,7 @@ def test_what_comes_after_a_failure_waits_and_arrives_after_it(museum: Path) -> 
     assert arrived.count('"id"') == 2
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_message_about_an_answer_that_was_dropped_since_says_that_nothing_is_known(
     museum: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +218,7 @@ def test_a_message_about_an_answer_that_was_dropped_since_says_that_nothing_is_k
     assert (answer["epochs"], answer["appeared"], answer["vanished"]) == (None, None, None)
 
 
+@pytest.mark.usefixtures("slow")
 def test_what_a_channel_that_is_gone_was_not_notified_is_no_fault(museum: Path) -> None:
     configure(museum, '[notify.desk]\ncommand = ["false"]\n')
     move(museum, 3)
@@ -222,6 +228,7 @@ def test_what_a_channel_that_is_gone_was_not_notified_is_no_fault(museum: Path) 
         assert [*project.status().faults()] == []
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_merge_of_files_is_no_change(museum: Path) -> None:
     configure(museum, '[notify.desk]\ncommand = ["false"]\n')
     for room in (3, 4):
@@ -260,6 +267,7 @@ def test_a_process_that_runs_again_and_again_waits_longer_after_each_failure(
     assert 10 < seconds_until_due(project) <= 20
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_patient_run_leaves_a_channel_that_failed_alone(museum: Path) -> None:
     configure(museum, '[notify.desk]\ncommand = ["false"]\n')
     move(museum, 3)
@@ -271,6 +279,7 @@ def test_a_patient_run_leaves_a_channel_that_failed_alone(museum: Path) -> None:
     assert stages == ["ingest", "maintain", "validate", "publish"]
 
 
+@pytest.mark.usefixtures("slow")
 def test_an_answer_that_a_failing_channel_first_sees_is_not_lost_for_it(museum: Path) -> None:
     configure(museum, '[notify.desk]\ncommand = ["false"]\n')
     move(museum, 3)
@@ -286,6 +295,7 @@ def test_an_answer_that_a_failing_channel_first_sees_is_not_lost_for_it(museum: 
     assert [answer["query"] for answer in last["answers"]] == ["exhibits", "vases"]
 
 
+@pytest.mark.usefixtures("slow")
 def test_an_answer_that_is_computed_again_under_the_same_version_begins_again(
     museum: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,6 +322,7 @@ def test_a_message_whose_files_are_gone_says_that_nothing_is_known(museum: Path)
     assert message["answers"][0]["appeared"] is None
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_damaged_answer_fails_its_channels_alone(museum: Path) -> None:
     (museum / "queries/vases.rq").write_text(
         "PREFIX : <http://example.org/>\nSELECT ?room { :vase :room ?room }\n"
