@@ -27,7 +27,6 @@ from weir.compute.sql import (
     time_of,
 )
 from weir.errors import WeirError
-from weir.lake.damage.damaged_files import damage_is_named
 from weir.lake.delta.bindings import Bindings
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
@@ -225,8 +224,7 @@ def answer_table(settings: Settings, query: str, moment: Moment) -> pa.Table:
     log = existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
     answer = _state_at(log, moment, map(plain_value, variables), exact_terms(variables))
-    table = ANSWERS.name(query)
-    with lake.using(table), damage_is_named(lake.folder(table)):
+    with lake.using(ANSWERS.name(query)):
         statement = answer.order_by(exp.var("ALL")).sql(dialect="duckdb")
         rows: pa.Table = bindings.connection.sql(statement).to_arrow_table()
         return rows
