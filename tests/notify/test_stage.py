@@ -22,6 +22,7 @@ from tests.support.counting_server import CountingServer, answer_of
 from tests.support.dying import dies_after
 from weir.cli import main
 from weir.compact.stage import compact_lake
+from weir.lake.lake import Lake
 from weir.notify.stage import is_notification_due, notify_channels, seconds_until_due
 from weir.pipeline import RunOptions, run_pipeline
 from weir.progress.notifications import Notifications
@@ -541,6 +542,22 @@ def test_a_criterion_that_nothing_is_like_fails_its_channel_alone(museum: Path) 
     (warning,) = run(museum).warnings
     assert "tag:none" in warning
     assert len(outbox(museum)) == 1
+
+
+def test_whether_anything_is_due_is_known_without_opening_an_answer(
+    museum: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: set[str] = set()
+    original = Lake.open
+
+    def noting(lake: Lake, table: str, version: int | None = None) -> Any:
+        opened.add(table)
+        return original(lake, table, version)
+
+    monkeypatch.setattr(Lake, "open", noting)
+    assert not is_notification_due(Project.load(museum / "weir.toml"))
+    assert "notifications" in opened
+    assert not {table for table in opened if table.startswith(("answers/", "embeddings/"))}
 
 
 def test_without_channels_there_is_no_table(tmp_path: Path) -> None:
