@@ -17,6 +17,7 @@ from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError
 from weir.pending import Pending, State
 from weir.remotes.readiness import is_edited
+from weir.settings import Channel
 from weir.text.near import meant
 
 
@@ -103,6 +104,24 @@ def candidates(catalog: Catalog, states: Mapping[str, Collection[str]]) -> list[
         owner, tags = ("", ()) if member is None else (member.owner, member.tags)
         listed.append(Candidate(name, kinds.get(name, ""), owner, tags, frozenset(own)))
     return listed
+
+
+def queries_of(channel: Channel, place: str, catalog: Catalog) -> list[str]:
+    """The queries that a channel is notified of.
+
+    Args:
+        channel: of notifications.
+        place: where it is declared, for errors.
+        catalog: has the definitions.
+
+    Raises:
+        ConfigurationError: a criterion cannot be understood, or nothing is like it.
+    """
+    listed = candidates(catalog, dict.fromkeys(catalog.names, ()))
+    try:
+        return selected(listed, channel.select)
+    except ConfigurationError as error:
+        raise ConfigurationError(error.what, f"{place}.select", error.hint) from error
 
 
 def _named(candidates: Sequence[Candidate], option: str, values: Sequence[str]) -> set[str]:

@@ -189,3 +189,13 @@ def test_a_new_query_has_no_mistake_and_no_hint(weir: Weir) -> None:
     assert weir("new", "quads").code == 2
     assert weir("new", "Not-a-name").code == 2
     assert {file.name for file in Path("queries").iterdir()} == {"exhibits.rq", "things.rq"}
+
+
+@pytest.mark.usefixtures("initialised")
+def test_a_channel_whose_criterion_nothing_is_like_is_a_mistake_with_its_place(weir: Weir) -> None:
+    with Path("weir.toml").open("a") as config:
+        config.write('\n[notify.desk]\nfolder = "outbox"\nselect = ["exhibit"]\n')
+    checked = weir("check")
+    assert checked.code == 1
+    assert "notify.desk.select" in checked.out
+    assert "Did you mean exhibits?" in checked.out

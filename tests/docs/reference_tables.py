@@ -32,7 +32,7 @@ from weir.lake.tables import (
     stream,
 )
 from weir.remotes.declarations import Budget, Remote
-from weir.settings import Settings
+from weir.settings import Channel, Settings
 from weir.traversals.declarations import Traversal, TraversalBudget, TraversalLimits
 
 Row = Sequence[str]
@@ -95,6 +95,9 @@ def _fields_of_settings() -> Iterator[tuple[str, FieldInfo]]:
                 yield f"{name}.{key}", setting
         elif name != "project":  # the folder of weir.toml itself
             yield name, field
+        if name == "notify":
+            for key, setting in Channel.model_fields.items():
+                yield f"notify.<name>.{key}", setting
 
 
 def front_matter() -> str:

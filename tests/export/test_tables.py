@@ -167,6 +167,18 @@ def test_numbers_that_json_lacks_are_texts(call: Weir) -> None:
     assert sorted(str(row["n"]) for row in rows) == ["1.0", "inf", "nan"]
 
 
+def test_a_file_with_anything_but_answers_is_not_replaced(call: Weir) -> None:
+    with duckdb.connect("mine.duckdb") as database:
+        database.execute("CREATE TABLE precious (x INTEGER)")
+    Path("text.duckdb").write_text("mine")
+    for name, why in (("mine", "no answers: precious"), ("text", "no DuckDB file")):
+        before = Path(f"{name}.duckdb").read_bytes()
+        refused = call("export", "duckdb", f"{name}.duckdb")
+        assert refused.code == 2
+        assert why in refused.err
+        assert Path(f"{name}.duckdb").read_bytes() == before
+
+
 def test_a_duckdb_file_is_replaced_as_a_whole(call: Weir) -> None:
     call("export", "duckdb", "all.duckdb")
     assert call("export", "duckdb", "all.duckdb", "--select", "exhibits").code == 0

@@ -135,7 +135,7 @@ def _log_of(
     table = ANSWERS.name(commits.query)
     stored = lake.open(table)
     if stored is None or str(stored.metadata().id) != commits.table_id:
-        raise UnknownChanges(f"{commits.query} was dropped since")
+        raise UnknownChanges(f"they are of another table, as after {commits.query} was dropped")
     schema = columns_of(stored)
     with lake.using(table), closing(connect_with_plain_values(settings)) as connection:
         try:

@@ -79,7 +79,7 @@ class Answer:
         """
         return self._view(CURRENT)
 
-    def as_of(self, epoch: int | None = None, *, at: datetime | None = None) -> pa.Table:
+    def as_of(self, epoch: int | None = None, *, at: datetime | str | None = None) -> pa.Table:
         """The answer at an epoch: columns as `current`; values are text.
 
         Args:
@@ -92,7 +92,7 @@ class Answer:
         settings = self._project.settings
         with user_errors():
             require_published(settings, self.name)
-            instant = None if at is None else at.isoformat()
+            instant = at.isoformat() if isinstance(at, datetime) else at
             return answer_table(settings, self.name, moment_of(settings, self.name, instant, epoch))
 
     @property
@@ -139,8 +139,12 @@ class Answer:
             lake = open_lake(settings)
             commits = published_commits(lake, Completion.read(lake), self.name)
             assert commits is not None, "it is published"
-            if not version.isdecimal():
-                raise ConfigurationError(f"{cursor!r} is no cursor", "", "Take one of `cursor`.")
+            if not version.isdecimal() or int(version) > commits.until:
+                raise ConfigurationError(
+                    f"{cursor!r} is no cursor of {self.name} as it is published now",
+                    "",
+                    "Take one of `cursor`; after a restored backup, read `current` first.",
+                )
             try:
                 return appended_rows(
                     settings, lake, replace(commits, table_id=table_id, after=int(version))
@@ -169,7 +173,7 @@ class Answer:
         return self._view(INTERVALS)
 
     def why(
-        self, row: Mapping[str, str] | None = None, *, epoch: int | None = None, limit: int = 5
+        self, row: Mapping[str, object] | None = None, *, epoch: int | None = None, limit: int = 5
     ) -> ExplainedEpoch:
         """Which changes made rows appear or vanish at an epoch.
 
@@ -188,7 +192,8 @@ class Answer:
         with user_errors():
             definition = self.definition
             prefixes = prefixes_of(self._project.settings, self.name)
-            values = named_values(definition, (row or {}).items(), prefixes)
+            chosen = ((name, str(value)) for name, value in (row or {}).items())
+            values = named_values(definition, chosen, prefixes)
             return explain_epoch(self._project, definition, epoch, values, limit)
 
     def _view(self, ending: str, where: str = "") -> pa.Table:

@@ -43,7 +43,9 @@ def _model(model: Model, run: NewestRun) -> dict[str, Any]:
     status = "success" if state.state == "current" else "skipped"
     if failures or state.state in ("held", "broken"):
         status = "error"
-    message = state.reason or next(iter(failures), state.mode)
+    message = next(iter(failures), state.mode)
+    if status != "success":
+        message = state.reason or message
     result = _result(model.id, status, message)
     # Validate checks all queries together.
     computed = [row for row in rows if row["seconds"] and row["job"] != "validate"]

@@ -18,6 +18,7 @@ from weir.answers.logs import CURRENT, require_published
 from weir.answers.sql import read_views
 from weir.compute.connection import connect
 from weir.definitions.catalog import Catalog
+from weir.errors import ConfigurationError
 from weir.export.formats import Dialect, TableFormat
 from weir.lake.delta.bindings import Bindings, quoted
 from weir.lake.tables import ANSWERS
@@ -68,10 +69,11 @@ def write_duckdb(project: Project, queries: Iterable[str], file: Path) -> dict[s
     whole, once the new one is complete.
 
     Raises:
-        ConfigurationError: nothing of an answer is published.
+        ConfigurationError: nothing of an answer is published; or the file has something else.
     """
     catalog = Catalog.of(project.settings)
     members = {member.name: member for member in catalog.members}
+    _require_ours(project, file)
     rows = {}
     with whole_path(file) as draft, closing(connect(project.settings, draft)) as database:
         for query in queries:
@@ -108,6 +110,27 @@ def statements(project: Project, dialect: Dialect) -> Iterator[str]:
                     "CALL delta.system.register_table(schema_name => 'weir',"
                     f" table_name => '{query}', table_location => {place});"
                 )
+
+
+def _require_ours(project: Project, file: Path) -> None:
+    """Check that nothing but tables of answers would be lost if a file is replaced.
+
+    Raises:
+        ConfigurationError: it is no DuckDB file, or has other tables.
+    """
+    if not file.exists():
+        return
+    hint = "Choose another file, or delete this one."
+    try:
+        with closing(duckdb.connect(str(file), read_only=True)) as database:
+            tables = database.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    except duckdb.Error:
+        raise ConfigurationError("it is no DuckDB file that can be read", str(file), hint) from None
+    known = {*open_lake(project.settings).owners(ANSWERS), *Catalog.of(project.settings).names}
+    others = sorted({name for (name,) in tables} - known)
+    if others:
+        what = f"it has tables that are no answers: {', '.join(others)}"
+        raise ConfigurationError(what, str(file), hint)
 
 
 def _statement(query: str) -> str:

@@ -42,8 +42,8 @@ from weir.progress.notifications import (
     commits_of,
 )
 from weir.project import Project
-from weir.selection import candidates, selected
-from weir.settings import Channel
+from weir.selection import queries_of
+from weir.settings import CONFIG_FILE, Channel
 from weir.stage import Progress, StageResult, claimed, silent
 
 JOB: Final = "notify"
@@ -180,21 +180,21 @@ class _Run:
             now = datetime.now(UTC)
             return self.known.seconds_until_due(first, now) if self.is_patient else 0.0
         try:
-            queries = self._queries(channel)
+            queries = self._queries(name, channel)
         except ConfigurationError:
             # A run reports it; a patient one does nothing until a file changes.
             return math.inf if self.is_patient else 0.0
         has_changed = any(self._has_changed(name, query) for query in queries)
         return 0.0 if has_changed else math.inf
 
-    def _queries(self, channel: Channel) -> list[str]:
+    def _queries(self, name: str, channel: Channel) -> list[str]:
         """The queries that a channel is notified of.
 
         Raises:
             ConfigurationError: a criterion cannot be understood, or nothing is like it.
         """
-        listed = candidates(self.catalog, dict.fromkeys(self.catalog.names, ()))
-        return selected(listed, channel.select)
+        place = f"{self.project.settings.project / CONFIG_FILE}: notify.{name}"
+        return queries_of(channel, place, self.catalog)
 
     def _has_changed(self, channel: str, query: str) -> bool:
         published = self.completion.published(query)
@@ -211,7 +211,7 @@ class _Run:
         """
         message = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
         rows = []
-        for query in self._queries(declared):
+        for query in self._queries(channel, declared):
             if not self._has_changed(channel, query):
                 continue
             published = self.completion.published(query)

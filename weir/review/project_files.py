@@ -24,7 +24,8 @@ from weir.ingest.undeclared import unusable
 from weir.remotes.declarations import load_remotes
 from weir.review.finding import Finding
 from weir.review.query_tests import query_tests
-from weir.settings import Settings, wrong_setting
+from weir.selection import queries_of
+from weir.settings import CONFIG_FILE, Settings, wrong_setting
 from weir.traversals.declarations import load_traversals
 
 
@@ -98,6 +99,9 @@ def _errors(settings: Settings) -> Iterator[ConfigurationError]:
         lambda: checks_by_answer(settings.expectations, catalog, [m.name for m in catalog.members])
     )
     yield from _of_reading(lambda: query_tests(settings, catalog))
+    for name, channel in settings.notify.items():
+        place = f"{settings.project / CONFIG_FILE}: notify.{name}"
+        yield from _of_reading(partial(queries_of, channel, place, catalog))
     for declared in declarations(folders_of(settings)):
         # A mistake of the front matter hides those of the text.
         if declared.kind == QUERY and declared.name in catalog.errors and declared.is_usable:
