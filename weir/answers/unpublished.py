@@ -50,9 +50,15 @@ def why_unpublished(settings: Settings, query: str) -> WeirError:
             f"{query} has no published answer yet", settings.lake, "`weir run` creates one."
         )
     known = ", ".join(published) or "none yet"
-    declared = declared_names(folders_of(settings)) if settings.queries.is_dir() else ()
     return ConfigurationError(
         f"there is no query {query}",
         str(settings.queries),
-        f"{meant(query, {**dict.fromkeys((*published, *declared))})}Published: {known}.",
+        f"{meant(query, answer_names(settings))}Published: {known}.",
     )
+
+
+def answer_names(settings: Settings) -> list[str]:
+    """The names of the answers that are published, then of those that are declared."""
+    published = open_lake(settings).owners(ANSWERS)
+    declared = declared_names(folders_of(settings)) if settings.queries.is_dir() else ()
+    return [*dict.fromkeys((*published, *declared))]

@@ -14,15 +14,13 @@ import pyarrow as pa
 
 from weir.answers.logs import Printed
 from weir.answers.sql import arrow_of
+from weir.answers.unpublished import answer_names
 from weir.api.answer import Answer, user_errors
-from weir.definitions.names import declared_names, folders_of
 from weir.errors import WeirError, worst_of
 from weir.lake.names import Name
-from weir.lake.tables import ANSWERS
 from weir.pending import Pending
 from weir.pipeline import Reporting, StageName, StageRun, errors_of, run_pipeline, warnings_of
 from weir.project import Project as OpenProject
-from weir.project import open_lake
 from weir.requested_run import RequestedRun
 from weir.settings import CONFIG_FILE, Settings
 from weir.stage import Progress, new_run_id, silent
@@ -68,11 +66,8 @@ class Answers(Mapping[str, Answer]):
         return len(self._names())
 
     def _names(self) -> list[str]:
-        settings = self._project.settings
         with user_errors():
-            published = open_lake(settings).owners(ANSWERS)
-            declared = declared_names(folders_of(settings)) if settings.queries.is_dir() else ()
-            return sorted({*published, *declared})
+            return sorted(answer_names(self._project.settings))
 
 
 class Project:

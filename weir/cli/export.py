@@ -14,6 +14,10 @@ from weir.cli.output import print_json, print_line
 from weir.export.formats import Dialect, Format, TableFormat, format_of, table_format_of
 from weir.lake.counted import counted
 
+To = Annotated[
+    Path | None,
+    typer.Option("--to", help="The file to write, as a whole; default: standard output."),
+]
 export = typer.Typer(help="Write published answers as files.", no_args_is_help=True)
 
 
@@ -21,10 +25,7 @@ export = typer.Typer(help="Write published answers as files.", no_args_is_help=T
 def rdf(
     context: typer.Context,
     query: QueryName,
-    file: Annotated[
-        Path | None,
-        typer.Option("--to", help="The file to write, as a whole; default: standard output."),
-    ] = None,
+    file: To = None,
     format_: Annotated[
         Format | None,
         typer.Option(
@@ -63,10 +64,7 @@ def rdf(
 def data(
     context: typer.Context,
     query: QueryName,
-    file: Annotated[
-        Path | None,
-        typer.Option("--to", help="The file to write, as a whole; default: standard output."),
-    ] = None,
+    file: To = None,
     format_: Annotated[
         TableFormat | None,
         typer.Option(
@@ -112,16 +110,15 @@ def duckdb(
     from weir.export.tables import write_duckdb
     from weir.lake.tables import ANSWERS
     from weir.pending import Pending
-    from weir.selection import names_of
+    from weir.requested_run import RequestedRun
 
     options = Options.of(context)
     with options.project() as project:
         published = project.open_lake().owners(ANSWERS)
-        if select or exclude:
-            pending = Pending(project)
-            states = {name: state.state for name, state in pending.definitions.items()}
-            names = names_of(pending, states, select or (), exclude or ())
-            published = [name for name in published if name in names]
+        requested = RequestedRun(select=select or (), exclude=exclude or ())
+        only = requested.selection(Pending(project))
+        if only is not None:
+            published = [name for name in published if name in only]
         rows = write_duckdb(project, published, file)
     if options.output is Output.json:
         print_json({"file": str(file), "tables": rows})

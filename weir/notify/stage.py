@@ -140,14 +140,12 @@ class _Run:
     known: Notifications
     completion: Completion
     catalog: Catalog
-    members: Mapping[str, Definition]
 
     @classmethod
     def of(cls, project: Project, run_id: str, progress: Progress, *, is_patient: bool) -> _Run:
         lake, catalog = project.lake, Catalog.of(project.settings)
         known, completion = Notifications.read(lake), Completion.read(lake)
-        members = {member.name: member for member in catalog.members}
-        return cls(project, run_id, progress, is_patient, known, completion, catalog, members)
+        return cls(project, run_id, progress, is_patient, known, completion, catalog)
 
     def notify(self, name: str, channel: Channel) -> tuple[int, str | None]:
         """Deliver the messages of a channel; their number, and why one was not delivered."""
@@ -256,11 +254,12 @@ class _Run:
         changed = [answer for answer in changes if answer.is_any]
         if not changed:
             return False
+        members = {member.name: member for member in self.catalog.members}
         body = {
             "id": message.id,
             "channel": message.channel,
             "recorded_at": message.recorded_at.isoformat(),
-            "answers": [_described(answer, self.members.get(answer.query)) for answer in changed],
+            "answers": [_described(answer, members.get(answer.query)) for answer in changed],
         }
         text = json.dumps(body, ensure_ascii=False, indent=1).encode()
         deliver(channel, message.id, text, settings.project)

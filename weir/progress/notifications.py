@@ -93,11 +93,18 @@ class Notifications:
     @classmethod
     def read(cls, lake: Lake) -> Self:
         """What the table of a lake says; nothing if there is none."""
-        if not lake.exists(NOTIFICATIONS.name):
+        version = lake.version(NOTIFICATIONS.name)
+        if version is None:
             return cls()
+        known: tuple[int, Self] | None = lake.derived(NOTIFICATIONS.name)
+        if known is not None and known[0] == version:
+            return known[1]
         columns = [column.name for column in NOTIFICATIONS.columns if column.name != "run_id"]
         rows = lake.rows(NOTIFICATIONS.name, columns).sort_by("recorded_at")
-        return cls.of(rows.to_pylist())
+        read = cls.of(rows.to_pylist())
+        # A run asks whether anything is due, and then notifies.
+        lake.derive(NOTIFICATIONS.name, (version, read))
+        return read
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> Self:
