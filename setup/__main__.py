@@ -8,11 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from setup import environment, fuseki, jars, java
+from setup import environment, fuseki, jars, java, javascript_files
 from setup.steps import one_at_a_time, run_pending
 from weir.spark_setup.commands import SetupError
 
-USUAL = {step.name: step for step in (*environment.steps(), java.step(), jars.step())}
+_STEPS = (*environment.steps(), java.step(), jars.step(), javascript_files.step())
+USUAL = {step.name: step for step in _STEPS}
 STEPS = {**USUAL, "fuseki": fuseki.step()}
 
 

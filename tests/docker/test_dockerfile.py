@@ -42,8 +42,9 @@ def test_all_packages_are_locked_with_hashes() -> None:
     assert "--no-build-isolation --no-deps" in project
 
 
-def test_the_jars_of_spark_are_those_of_the_locks() -> None:
-    assert BY_NAME["packages"].arguments("RUN")[-1] == "python -m setup java jars"
+def test_jars_and_javascript_are_those_of_the_locks() -> None:
+    set_up = "/opt/setup/bin/python -m setup java jars javascript"
+    assert BY_NAME["packages"].arguments("RUN")[-1] == set_up
 
 
 def test_the_environment_of_the_image_has_the_packages_of_production_alone() -> None:
@@ -69,6 +70,7 @@ def test_no_build_tool_is_left_in_the_image() -> None:
     assert copied_from == [
         "--from=packages /opt/weir/.venv .venv",
         "--from=project /opt/project .venv",
+        "--from=packages /opt/weir/weir/pages/javascript weir/pages/javascript",
     ]
     assert set(IMAGE.copied()) >= CODE
     assert set(IMAGE.copied()) - CODE == {

@@ -18,6 +18,7 @@ import pytest
 import weir
 from tests.support.projects.command_line import Weir
 from weir.cli import main
+from weir.export.tables import defined
 
 DATA = r"""@prefix : <http://example.org/> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
@@ -121,6 +122,37 @@ def test_equal_answers_give_equal_files(call: Weir, ending: str) -> None:
     for name in ("a", "b"):
         assert call("export", "data", "objects", "--to", f"{name}.{ending}").code == 0
     assert Path(f"a.{ending}").read_bytes() == Path(f"b.{ending}").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("type_", "bytes_"), [(pa.decimal128(38, 2), 16), (pa.int64(), 8), (pa.date32(), 4)]
+)
+def test_what_memory_holds_below_missing_values_is_not_written(
+    type_: pa.DataType, bytes_: int
+) -> None:
+    written = []
+    for rest in (b"\x00", b"\xff"):
+        # The first of three values is there. The bits of a bitmap beyond three are not used.
+        bitmap = pa.py_buffer(bytes([0b001 | rest[0] & 0b11111000]))
+        values = pa.py_buffer(b"\x01".ljust(bytes_, b"\x00") + rest * (2 * bytes_))
+        column = pa.Array.from_buffers(type_, 3, [bitmap, values])
+        batch = defined(pa.RecordBatch.from_arrays([column], ["x"]))
+        assert batch.column(0).equals(column)
+        output = io.BytesIO()
+        with pa.ipc.new_file(output, batch.schema) as file:
+            file.write_batch(batch)
+        written.append(output.getvalue())
+    assert written[0] == written[1]
+
+
+def test_booleans_are_written_without_what_is_beyond_them() -> None:
+    written = set()
+    for rest in (0, 0b11111000):
+        column = pa.Array.from_buffers(pa.bool_(), 3, [None, pa.py_buffer(bytes([0b101 | rest]))])
+        buffer = defined(pa.RecordBatch.from_arrays([column], ["x"])).column(0).buffers()[1]
+        assert buffer is not None
+        written.add(buffer.to_pybytes()[:1])
+    assert len(written) == 1
 
 
 def test_an_ending_without_a_format_is_refused_with_those_that_have_one(call: Weir) -> None:

@@ -418,6 +418,7 @@ POINTS = [
 ]
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_run_killed_anywhere_and_run_again_publishes_every_row_once(
     lake: HandMadeLake,
     die_at: Any,

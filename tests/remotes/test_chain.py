@@ -64,6 +64,7 @@ def change(rng: random.Random, store: ox.Store, predicates: tuple[str, ...]) -> 
     return lines
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_published_answers_are_those_of_the_federated_query(tmp_path: Path, seed: int) -> None:
     rng = random.Random(f"chain {seed}")

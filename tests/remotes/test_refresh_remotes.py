@@ -344,6 +344,7 @@ def test_a_query_whose_remote_is_gone_is_not_published(project: ReplicaProject) 
     assert not (project.folder / "lake" / "answers").exists()
 
 
+@pytest.mark.usefixtures("slow")
 def test_max_staleness_looks_at_the_answers_that_are_in_the_graph(project: ReplicaProject) -> None:
     project.run()
     project.now = datetime.now(UTC) - timedelta(hours=2)

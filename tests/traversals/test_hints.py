@@ -78,6 +78,7 @@ def test_a_changed_post_costs_two_requests(tmp_path: Path) -> None:
         assert len(asked(own, 24 * 8)) == 1 + POSTS
 
 
+@pytest.mark.usefixtures("slow")
 def test_hints_that_are_switched_on_count_for_what_is_known(tmp_path: Path) -> None:
     server = Container()
     with web(tmp_path, server, "requests: 200") as own:

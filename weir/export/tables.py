@@ -12,6 +12,7 @@ from typing import IO, Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from weir.answers.logs import CURRENT, require_published
@@ -162,9 +163,19 @@ def _write(
     number = 0
     with closing(writer):
         for batch in rows:
-            writer.write_batch(batch)
+            writer.write_batch(defined(batch))
             number += batch.num_rows
     return number
+
+
+def defined(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows, with zeros where the memory of a missing value may hold anything.
+
+    An Arrow file is a copy of that memory, so that equal rows would differ.
+    """
+    rows = pa.array(range(batch.num_rows), pa.int64())
+    columns = [column.take(pc.if_else(column.is_valid(), rows, None)) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 class _JsonLines:

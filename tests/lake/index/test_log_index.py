@@ -218,6 +218,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
 _POINTS = ("before rows", "after rows", "before note", "after note")
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(
     ("point", "earlier"),
     [*((point, 3) for point in _POINTS), *((p, 4) for p in (*_POINTS, "before removal"))],
