@@ -9,7 +9,7 @@ WORKERS ?= 2
 PYTEST := $(RUN) pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all deep check lint types contracts airflow bench lock wheel zip clean
+.PHONY: help setup demo test test-all deep check lint types contracts airflow bench screenshots lock wheel zip clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ airflow: setup ## start Airflow on this machine, to look at the DAGs
 bench: setup ## measure times and bytes per stage; options in ARGS
 	@$(RUN) python -m bench $(ARGS)
 
+screenshots: setup ## take the pictures of the site that the documents show (needs Chromium)
+	@$(RUN) python -m tests.site.screenshots
+
 lock: setup ## recreate the lock files; ARGS=--upgrade for the newest versions
 	@$(RUN) python -m setup.lock $(ARGS)
 
@@ -60,4 +63,4 @@ zip: wheel ## copy it to dist/weir.zip, for the executors of a cluster (docs/ope
 	@cp dist/weir-*.whl dist/weir.zip
 
 clean: ## remove all generated files, the environment included
-	rm -rf .venv .cache .pytest_cache demo/lake dist
+	rm -rf .venv .cache .pytest_cache demo/lake demo/site dist weir/pages/javascript

@@ -4,7 +4,7 @@
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, spark, bulk,
                                             operators, scale, fleet, runs, resident, streams,
                                             streams_spark, rules, refreshes, traversal, formats,
-                                            choices, classes, store
+                                            choices, classes, store, site
     make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -39,6 +39,7 @@ from bench.results import Scenario
 from bench.rules import rules
 from bench.runs import FULL_RUNS, Runs
 from bench.scale import FULL_QUADS, Scale
+from bench.site import FULL_SIZES, SitePages
 from bench.store import FULL_QUERIES as STORE_QUERIES
 from bench.store import Store
 from bench.streams import FULL_SINGLE_RUNS, LONGER, Streams
@@ -64,6 +65,7 @@ NAMES = (
     "choices",
     "classes",
     "store",
+    "site",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -140,6 +142,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     nomisma = Nomisma(options.repeats, options.change_sets, progress)
     operators = Operators(options.repeats, options.change_sets, progress)
     fleet = Fleet(options.queries, options.repeats, progress)
+    sizes = [size for size in FULL_SIZES if size <= options.queries]
+    if options.queries > FULL_SIZES[-1]:
+        sizes.append(options.queries)
+    site = SitePages(sizes, options.repeats, progress)
     runs = Runs(options.runs, nomisma, progress)
     streams = Streams(options.repeats, LONGER, FULL_SINGLE_RUNS, options.window, progress)
     # The first run over the base comes first: the lake it leaves is what the others start from.
@@ -152,6 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "operators": operators.run,
         "scale": Scale(options.quads, options.repeats, progress).run,
         "fleet": fleet.run,
+        "site": site.run,
         "runs": runs.run,
         "resident": Resident(options.patches, nomisma, progress).run,
         "streams": streams.run,

@@ -64,8 +64,8 @@ class Fleet:
         """The first run, runs over change sets, an empty run, and `weir status`."""
         folder = WORK / f"fleet{self.queries}"
         base = shared_data() / "nomisma" / "base.nq.gz"
-        constants = _constants(base, self.queries // 2)
-        registered = _written(folder / "queries", _texts(constants))
+        constants = constants_of(base, self.queries // 2)
+        registered = written(folder / "queries", texts(constants))
         none = patches(folder / "none", [])
         prepared = self._project(folder / "prepared", registered, none, base)
         self.progress(f"the first answers of {self.queries:,} queries")
@@ -74,7 +74,7 @@ class Fleet:
         reached = {"first run": timings[0].median}
         counts = {"empty": 0, "1 change set": 1, f"{FEW_CHANGE_SETS} change sets": FEW_CHANGE_SETS}
         for name, count in counts.items():
-            changes = _changes(folder / f"changes{count}", constants, count)
+            changes = change_sets(folder / f"changes{count}", constants, count)
             samples: list[Mapping[tuple[str, str], float]] = []
             for number in range(self.repeats):
                 self.progress(f"{name}, {number + 1} of {self.repeats}")
@@ -144,8 +144,8 @@ def _named(samples: Sequence[Mapping[tuple[str, str], float]], name: str) -> lis
     return sorted(named, key=lambda timing: timing.part_of)
 
 
-def _constants(base: Path, count: int) -> Constants:
-    """Concepts that are subjects, and pairs (predicate, value) of subjects that have a label."""
+def constants_of(base: Path, count: int) -> Constants:
+    """What so many queries of each shape are made of: concepts, and pairs (predicate, value)."""
     triples = [*_triples(base)]
     labelled = {subject: None for subject, predicate, _ in triples if predicate == _LABEL}
     having = Counter(
@@ -163,14 +163,16 @@ def _triples(base: Path) -> Iterator[_Triple]:
         yield str(quad.subject), str(quad.predicate), str(quad.object)
 
 
-def _texts(constants: Constants) -> Iterator[tuple[str, str]]:
+def texts(constants: Constants) -> Iterator[tuple[str, str]]:
+    """The queries, each with its name."""
     for i, concept in enumerate(constants.concepts):
         yield f"about_{i:05}", f"SELECT ?p ?o {{ {concept} ?p ?o }}\n"
     for i, (predicate, value) in enumerate(constants.pairs):
         yield f"having_{i:05}", f"SELECT ?x ?label {{ ?x {predicate} {value} ; {_LABEL} ?label }}\n"
 
 
-def _written(folder: Path, texts: Iterator[tuple[str, str]]) -> Path:
+def written(folder: Path, texts: Iterator[tuple[str, str]]) -> Path:
+    """A folder of these queries alone."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, text in texts:
@@ -178,7 +180,7 @@ def _written(folder: Path, texts: Iterator[tuple[str, str]]) -> Path:
     return folder
 
 
-def _changes(folder: Path, constants: Constants, count: int) -> Path:
+def change_sets(folder: Path, constants: Constants, count: int) -> Path:
     """So many change sets, each of one triple about another concept."""
     made = patches(folder, [])
     before = BASE_ID

@@ -19,6 +19,9 @@ from demo.changes import Delta, deltas, versions
 from demo.dags import DagRuns
 from setup import database
 from setup.steps import CACHE, run_pending
+from weir.project import Project
+from weir.settings import CONFIG_FILE, Settings
+from weir.site.writing import write_site
 from weir.spark_setup.commands import SetupError
 
 PROJECT = Path(__file__).resolve().parent
@@ -55,6 +58,8 @@ def main() -> int:
     for query in sorted(PROJECT.glob("queries/*.rq")):
         show(query)
     show_tables(before, time.monotonic() - started)
+    site = write_site(Project(Settings.load(PROJECT / CONFIG_FILE)))
+    console.print(f"\nAll of it to look at: {site.index}")
     return 0
 
 

@@ -1,6 +1,6 @@
 """The JavaScript libraries of pages: locked by npm, and copied to where pages are made from.
 
-They are not in the repository. A wheel has them, so that whoever installs it needs no npm.
+They are not in the repository. A wheel has them, so that its users need no npm.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LIBRARIES: Final = {
     "cytoscape.js": "cytoscape/dist/cytoscape.min.js",
     "cytoscape-dagre.js": "cytoscape-dagre/dist/cytoscape-dagre.min.js",
     "tabulator.js": "tabulator-tables/dist/js/tabulator.min.js",
-    "tabulator.css": "tabulator-tables/dist/css/tabulator.min.css",
+    "tabulator.css": "tabulator-tables/dist/css/tabulator_simple.min.css",
     "vega.js": "vega/build/vega.min.js",
     "vega-embed.js": "vega-embed/build/vega-embed.min.js",
     "vega-lite.js": "vega-lite/build/vega-lite.min.js",

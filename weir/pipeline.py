@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from weir.publish.stage import PublishResult
     from weir.refresh.stage import Surroundings
 
-StageName = Literal["ingest", "maintain", "refresh", "validate", "publish", "notify", "artifacts"]
+StageName = Literal[
+    "ingest", "maintain", "refresh", "validate", "publish", "notify", "artifacts", "site"
+]
 Reporting = Callable[[StageName], AbstractContextManager[Progress]]
 """Gives, for a stage, the function that receives its steps."""
 
@@ -113,8 +115,8 @@ def run_pipeline(
     """Run the stages in order; those after ingest only if they have anything to do.
 
     Yields each stage before the next one starts. A stage that another run is executing is skipped;
-    the others process their input as far as it is complete. At the end, the artefacts are written
-    if the settings say so.
+    the others process their input as far as it is complete. At the end, the artefacts and
+    the site are written if the settings say so.
     """
     wanted = options or RunOptions()
     run = partial(_run_stage, project, run_id, wanted, reporting)
@@ -127,6 +129,8 @@ def run_pipeline(
         yield run("notify")
     if project.settings.artifacts is not None:
         yield run("artifacts")
+    if project.settings.site is not None:
+        yield run("site")
 
 
 def _answering(
@@ -223,6 +227,10 @@ def _stage(
             from weir.artifacts.written import write_artifacts
 
             return lambda _run_id, _progress: write_artifacts(project)
+        case "site":
+            from weir.site.writing import write_site
+
+            return lambda _run_id, _progress: write_site(project)
 
 
 def _is_work(project: Project) -> bool:

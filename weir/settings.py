@@ -398,6 +398,11 @@ class Settings(BaseSettings):
         description="folder into which a run writes what [catalogues](operations.md#catalogues)"
         " read, such as `target`; without it, only `weir artifacts` does",
     )
+    site: Path | None = Field(
+        None,
+        description="folder into which a run writes the [site](site.md), such as `site`; without"
+        " it, only `weir site` does",
+    )
     index: Literal["auto", "on", "off"] = Field(
         "auto",
         description="whether the logs of the graph and of answers have an index in `cache`, by"
@@ -527,6 +532,7 @@ class Settings(BaseSettings):
                 "traversals": folder / read.traversals,
                 "cache": folder / read.cache,
                 "artifacts": None if read.artifacts is None else folder / read.artifacts,
+                "site": None if read.site is None else folder / read.site,
             }
         )
 

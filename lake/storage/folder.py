@@ -16,7 +16,6 @@ from weir.lake.damage.log_checks import LOG_NOTES
 from weir.lake.delta.checksums import NOTES
 from weir.lake.delta.commit_files import LOG
 from weir.lake.storage.storage import Storage, unneeded
-from weir.lake.whole_files import write_whole
 
 _REMOVED_LOG = ".removed_log"
 """The name that a log gets while its table is removed."""
@@ -122,7 +121,3 @@ class Folder(Storage):
     def delete(self, path: str) -> None:
         with suppress(OSError):
             (self.root / path).unlink(missing_ok=True)
-
-    def write(self, path: str, content: str) -> str:
-        write_whole(self.root / path, content)
-        return str(self.root / path)

@@ -364,10 +364,6 @@ class Mirror(Storage):
     def delete(self, path: str) -> None:
         self.objects.delete([path])
 
-    def write(self, path: str, content: str) -> str:
-        self.objects.write(path, content.encode())
-        return f"{self.address}/{path}"
-
     def keep(self, path: str, version: str, file: Path) -> None:
         """Let other processes of this machine use a file of the mirror."""
         if self._cache is not None:

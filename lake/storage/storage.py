@@ -122,6 +122,3 @@ class Storage(Protocol):
 
     def delete(self, path: str) -> None:
         """Delete a file, if there is one."""
-
-    def write(self, path: str, content: str) -> str:
-        """Create or replace a file beside the tables; returns its address."""

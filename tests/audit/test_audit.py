@@ -14,10 +14,12 @@ from tests.support.opened import call
 from tests.support.projects.project import SNAPSHOTS, Project
 from weir.audit.checked import table_of
 from weir.audit.repair import repair_lake
-from weir.audit.stage import PAGE, AuditResult, audit_lake, examined
+from weir.audit.stage import AuditResult, audit_lake, examined
 from weir.errors import EXIT_QUALITY, QualityError
 from weir.lake.lake import Lake
+from weir.project import Project as OpenProject
 from weir.project import open_lake
+from weir.site.writing import write_site
 
 TABLES = (
     "answers/rooms",
@@ -159,7 +161,9 @@ def test_a_version_that_was_edited_after_it_was_read_is_found(tmp_path: Path) ->
         call(repair_lake, project.settings, "repair", full=True)
 
 
-def test_results_of_an_audit_are_in_the_table_quality_and_on_its_page(project: Project) -> None:
+def test_results_of_an_audit_are_in_the_table_quality_and_on_its_page(
+    project: Project, tmp_path: Path
+) -> None:
     wrong_answer(project, open_lake(project.settings))
     audit(project)
     rows = [r for r in project.table("quality") if r["run_id"] == "audit"]
@@ -167,7 +171,8 @@ def test_results_of_an_audit_are_in_the_table_quality_and_on_its_page(project: P
         ("answers/rooms", "commits_are_ours"),
         ("answers/rooms", "equals_the_embeddings"),
     }
-    page = (Path(project.settings.lake) / PAGE).read_text()
+    write_site(OpenProject(project.settings), tmp_path / "site")
+    page = (tmp_path / "site/audit.html").read_text()
     assert "the answer is that of the embeddings" in page
 
 

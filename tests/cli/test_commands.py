@@ -452,26 +452,12 @@ def test_status_of_an_empty_project_succeeds_and_lists_no_query(
     assert weir("status", "--output", "json").json["queries"] == []
 
 
-def test_the_report_is_a_page_without_external_resources(
-    weir: Weir, published: HandMadeLake
-) -> None:
-    row = LedgerRow("m", "maintain", 1, SUCCEEDED, "q", "incremental", "<because>", 1, 2)
-    record(open_lake(published.settings), [row])
-    assert weir("report", "--to", "page.html").code == 0
-    page = Path("page.html").read_text()
-    assert "<svg" in page
-    assert "&lt;because&gt;" in page
-    assert not [
-        mark for mark in ("<script", "<link", "src=", "@import", "url(http") if mark in page
-    ]
-
-
-def test_the_report_of_an_empty_project_says_that_nothing_has_run(
+def test_the_site_of_an_empty_project_says_what_publishes_the_first_answers(
     weir: Weir, lake: HandMadeLake
 ) -> None:
     del lake
-    assert weir("report").code == 0
-    assert "Nothing has run yet." in Path("weir.html").read_text()
+    assert weir("site", "--to", "pages").out.startswith("Wrote ")
+    assert "Nothing was published yet." in Path("pages/index.html").read_text()
 
 
 def test_drop_deletes_the_tables_of_a_query_only_when_confirmed(

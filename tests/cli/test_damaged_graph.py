@@ -94,8 +94,8 @@ def test_the_last_failed_run_is_shown_until_the_next_one_succeeds(weir: Weir) ->
     now, why = state(weir)
     assert now == "broken"
     assert_says_what_to_do(why)
-    weir("report")
-    assert "<h2>Failed runs</h2>\n<div" in Path("weir.html").read_text()
+    weir("site")
+    assert "restore the rest from a backup" in Path("site/index.html").read_text()
     assert weir("repair", "--from-sources", "--yes").code == 0
     assert state(weir)[0] == "current"
     assert weir("run").code == 0

@@ -29,7 +29,7 @@ COMMANDS = (
     ("sql", "SELECT count(*) FROM exhibits_current"),
     ("sql", "SELECT count(*) FROM quads_current"),
     ("sql", "SELECT count(*) FROM runs"),
-    ("report",),
+    ("site",),
     ("doctor",),
     ("audit",),
     ("repair", "--yes"),

@@ -1,4 +1,4 @@
-"""`weir freshness` and the pages of `weir report`, over tables written by hand."""
+"""`weir freshness` and the page of remotes, over tables written by hand."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def test_the_queries_that_ask_for_a_pattern_are_named(
     assert "exhibits, rooms" in weir("freshness", "--patterns").out
     (result,) = weir("freshness", "--output", "json").json["results"]
     assert result["patterns"][0]["queries"] == ["exhibits", "rooms"]
-    weir("report")
-    page = (tables.folder / "lake/reports/freshness.html").read_text()
+    weir("site")
+    page = Path("site/remotes.html").read_text()
     assert page.count("exhibits, rooms") == 2, "of the pattern, and of its stalest key"
     assert block.pattern not in page
 
@@ -169,13 +169,13 @@ def test_freshness_without_remotes_says_that_none_is_declared(
     assert weir("freshness", "--output", "json").json["results"] == []
 
 
-def test_the_report_writes_the_page_of_remotes_too(weir: Weir, tables: RemoteTables) -> None:
-    page = tables.folder / "lake/reports/freshness.html"
-    called = weir("report")
-    assert called.out.splitlines() == ["Wrote weir.html.", f"Wrote {page}."]
-    assert 'wd: <span class="warn">warn</span>' in page.read_text()
+def test_the_site_has_a_page_of_remotes(weir: Weir, tables: RemoteTables) -> None:
+    weir("site")
+    page = Path("site/remotes.html")
+    assert 'wd <span class="badge warn">warn</span>' in page.read_text()
     (tables.folder / "remotes.yml").unlink()
-    assert weir("report").out == "Wrote weir.html.\n"
+    weir("site")
+    assert "No remote is declared" in page.read_text()
 
 
 @pytest.mark.parametrize(

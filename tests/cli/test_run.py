@@ -67,7 +67,7 @@ def test_an_edited_graph_gives_the_rows_that_vanished_and_appeared(
     (status,) = weir("status", "--output", "json").json["queries"]
     assert (status["state"], status["rows"], status["lag_epochs"]) == ("current", 2, 0)
     assert "connected-variable, 2 patterns" in weir("explain", "exhibits").out
-    assert weir("report").code == 0
+    assert weir("site").code == 0
 
 
 def test_the_log_says_of_each_row_which_file_or_edit_made_it(weir: Weir, project: Settings) -> None:

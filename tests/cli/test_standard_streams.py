@@ -130,4 +130,4 @@ def test_a_query_without_variables_is_shown(weir: Weir, project: HandMadeLake) -
     assert sorted((row["epoch"], row["weight"]) for row in changes) == [(1, 1), (1, 1), (2, -1)]
     for view in ("there_current", "there_changes"):
         assert weir("sql", f"SELECT * FROM {view}").code == 0
-    assert weir("report").code == 0
+    assert weir("site").code == 0

@@ -308,12 +308,12 @@ def test_a_stream_without_events_holds_a_query_back(weir: Weir, project: Project
     assert "both: nothing is final, as of epoch 5" in weir("show", "both").out
 
 
-def test_the_report_has_the_streams(weir: Weir, project: Project) -> None:
+def test_the_site_has_the_streams(weir: Weir, project: Project) -> None:
     del project
-    assert weir("report").code == 0
-    page = Path("weir.html").read_text()
+    assert weir("site").code == 0
+    page = Path("site/sources.html").read_text()
     assert "<h2>Streams</h2>" in page
-    assert "<td>readings</td>" in page
+    assert '<th scope="row">readings</th>' in page
 
 
 def test_explain_describes_the_windows(weir: Weir, project: Project) -> None:

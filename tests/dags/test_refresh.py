@@ -37,9 +37,10 @@ from weir.ingest.stage import ingest_changes
 from weir.jobs.refresh_remotes import main
 from weir.lake.delta.commit import KILL_AT
 from weir.maintain.stage import maintain_queries
-from weir.project import open_lake
+from weir.project import Project, open_lake
 from weir.publish.stage import publish_answers
 from weir.settings import CONFIG_FILE, Settings
+from weir.site.writing import write_site
 from weir.validate.stage import validate_answers
 
 CANARY = Credentials("reader", "canary-4f1c-not-a-real-password")
@@ -321,11 +322,12 @@ def test_the_graph_has_the_documents_that_the_task_of_a_traversal_found(scenario
     ]
 
 
-def test_the_page_shows_remotes_and_traversals(scenario: Scenario) -> None:
-    lake = Path(Settings.load(scenario.airflow.project / CONFIG_FILE).lake)
-    page = (lake / "reports" / "freshness.html").read_text()
-    assert "<h2>fuseki: " in page
-    assert "<h2>web: " in page
+def test_the_site_shows_remotes_and_traversals(scenario: Scenario, tmp_path: Path) -> None:
+    settings = Settings.load(scenario.airflow.project / CONFIG_FILE)
+    write_site(Project(settings), tmp_path)
+    page = (tmp_path / "remotes.html").read_text()
+    assert "<h2>fuseki " in page
+    assert "<h2>web " in page
     assert "documents of 127.0.0.1" in page
     assert "The stalest documents" in page
 

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,9 +23,9 @@ from weir.lake.ledger import claims
 from weir.lake.ledger import runs as ledger
 from weir.lake.tables import SOURCE_FILES, TRANSACTIONS
 from weir.progress.completion import Completion
-from weir.project import open_lake
+from weir.project import Project, open_lake
 from weir.publish.stage import PublishResult, publish_answers
-from weir.validate.quality_results import PAGE
+from weir.site.writing import write_site
 from weir.validate.stage import validate_answers
 
 pytestmark = pytest.mark.usefixtures("sampled")
@@ -373,13 +374,16 @@ def test_a_removed_query_keeps_its_answers(lake: HandMadeLake) -> None:
     assert lake.answers("q") == [(1, 1, A, B)]
 
 
-def test_the_results_of_checks_are_on_a_page_with_examples_escaped(lake: HandMadeLake) -> None:
+def test_the_results_of_checks_are_on_a_page_with_examples_escaped(
+    lake: HandMadeLake, tmp_path: Path
+) -> None:
     lake.query("q", SELECT)
     lake.ingest(1)
     lake.maintain("q", [(1, -1, "<http://a/a&b>", B)], mode="initial")
     with pytest.raises(QualityError):
         call(validate_answers, lake.settings, "r")
-    page = (lake.settings.project / "lake" / PAGE).read_text()
+    write_site(Project(lake.settings), tmp_path / "site")
+    page = (tmp_path / "site/checks.html").read_text()
     assert "No row vanishes more often than it appeared." in page
     assert "http://a/a&amp;b" in page
 

@@ -174,7 +174,7 @@ def scenario(tmp_path_factory: pytest.TempPathFactory, port: int) -> Scenario:
         "AIRFLOW_CONN_FAR": f"http://reader:{OF_REMOTE}@127.0.0.1",
     }
     refused = {"WEIR_SPARK__CONF": json.dumps({"spark.my.password": IN_VARIABLE})}
-    commands = ("run --refresh", "status", "doctor", "report", "freshness", "artifacts")
+    commands = ("run --refresh", "status", "doctor", "site", "freshness", "artifacts")
     with watched() as leaks:
         printed = {
             command: call(folder, str(WEIR), "--debug", *command.split(), **variables)

@@ -66,6 +66,15 @@ class Appended:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class EpochChange:
+    """What an epoch changed in an answer: copies of rows that appeared, and that vanished."""
+
+    epoch: int
+    appeared: int
+    vanished: int
+
+
 class UnknownChanges(Exception):  # noqa: N818  (named after what is wrong)
     """What some commits changed is not known any more."""
 
@@ -82,15 +91,12 @@ def appended(settings: Settings, lake: Lake, commits: AnswerCommits, most: int) 
     Raises:
         DamagedTable: a file is damaged.
     """
-    weight, epoch = column("weight"), column("epoch")
-    positive = exp.func("greatest", weight, number(0))
-    negative = exp.func("greatest", exp.Neg(this=weight), number(0))
+    epoch = column("epoch")
     totals = select(
         exp.Count(this=exp.Star()),
         exp.Min(this=epoch),
         exp.Max(this=epoch),
-        bigint(sum_of(positive)),
-        bigint(sum_of(negative)),
+        *_numbers(),
         from_=rows_of(_LOG),
     )
     try:
@@ -123,6 +129,36 @@ def appended_rows(settings: Settings, lake: Lake, commits: AnswerCommits) -> pa.
         return rows
 
 
+def changes_by_epoch(
+    bindings: Bindings, lake: Lake, commits: AnswerCommits, most: int
+) -> tuple[list[EpochChange], pa.Table]:
+    """What each epoch changed by some commits, and rows of the newest of these changes.
+
+    The rows have columns as those of the view `<query>_changes`, the newest epoch first.
+
+    Args:
+        bindings: of a connection that has the macros of plain values.
+        lake: has the table.
+        commits: these.
+        most: rows that are given, at most.
+
+    Raises:
+        UnknownChanges, DamagedTable: as `appended_rows`.
+    """
+    by_epoch = (
+        select(column("epoch"), *_numbers(), from_=rows_of(_LOG))
+        .group_by(column("epoch"))
+        .order_by(column("epoch"))
+    )
+    connection = bindings.connection
+    with _bound(bindings, lake, commits) as variables:
+        changes = connection.execute(by_epoch.sql(dialect="duckdb")).fetchall()
+        order = [exp.Ordered(this=column("epoch"), desc=True), *columns((*variables, "weight"))]
+        newest = _unordered(variables).order_by(*order).limit(most)
+        rows: pa.Table = connection.sql(newest.sql(dialect="duckdb")).to_arrow_table()
+    return [EpochChange(*values) for values in changes], rows
+
+
 @contextmanager
 def _log_of(
     settings: Settings, lake: Lake, commits: AnswerCommits
@@ -132,12 +168,26 @@ def _log_of(
     Raises:
         UnknownChanges, DamagedTable: as `appended_rows`.
     """
+    with (
+        closing(connect_with_plain_values(settings)) as connection,
+        _bound(Bindings(connection), lake, commits) as variables,
+    ):
+        yield connection, variables
+
+
+@contextmanager
+def _bound(bindings: Bindings, lake: Lake, commits: AnswerCommits) -> Iterator[Sequence[str]]:
+    """The rows of some commits bound to a name; gives the columns of variables.
+
+    Raises:
+        UnknownChanges, DamagedTable: as `appended_rows`.
+    """
     table = ANSWERS.name(commits.query)
     stored = lake.open(table)
     if stored is None or str(stored.metadata().id) != commits.table_id:
         raise UnknownChanges(f"they are of another table, as after {commits.query} was dropped")
     schema = columns_of(stored)
-    with lake.using(table), closing(connect_with_plain_values(settings)) as connection:
+    with lake.using(table), bindings.scope():
         try:
             feed = feed_by_files(lake, table, commits.after + 1, commits.until)
             if any(files.kind != INSERT for files in feed):
@@ -147,17 +197,28 @@ def _log_of(
             rows = rows_of_files(lake, table, names, schema)
         except (ChangeFeedGap, FileNotFoundError) as error:
             raise UnknownChanges(f"files of {commits.query} are gone") from error
-        Bindings(connection).rows(_LOG, rows)
-        yield connection, [name for name in schema.names if name not in ANSWER_COLUMNS]
+        bindings.rows(_LOG, rows)
+        yield [name for name in schema.names if name not in ANSWER_COLUMNS]
+
+
+def _numbers() -> Iterator[exp.Expr]:
+    """How many copies of rows appeared, and how many vanished."""
+    weight = column("weight")
+    for copies in (weight, exp.Neg(this=weight)):
+        yield bigint(sum_of(exp.func("greatest", copies, number(0))))
 
 
 def _rows(variables: Sequence[str]) -> exp.Select:
+    return _unordered(variables).order_by(exp.var("ALL"))
+
+
+def _unordered(variables: Sequence[str]) -> exp.Select:
     return select(
         *columns(ANSWER_COLUMNS),
         *map(plain_value, variables),
         *exact_terms(variables),
         from_=rows_of(_LOG),
-    ).order_by(exp.var("ALL"))
+    )
 
 
 def _records(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[dict[str, Any]]:

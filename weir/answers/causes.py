@@ -45,10 +45,24 @@ class Causes:
             [("epoch", ">=", first), ("epoch", "<=", last)],
         )
         change_sets = {
-            row["epoch"]: ": ".join(filter(None, (row["source"], row["position"])))
+            row["epoch"]: change_set_text(row["source"], row["position"])
             for row in rows.to_pylist()
         }
-        return cls(change_sets, _differences(lake, query, first), over_streams)
+        return cls.of_change_sets(lake, query, change_sets, over_streams=over_streams)
+
+    @classmethod
+    def of_change_sets(
+        cls, lake: Lake, query: str, change_sets: Mapping[int, str], *, over_streams: bool
+    ) -> Self:
+        """The causes of the rows of some epochs, whose change sets are known."""
+        first = min(change_sets, default=None)
+        differences = {} if first is None else _differences(lake, query, first)
+        return cls(change_sets, differences, over_streams)
+
+    def of_epoch(self, epoch: int) -> str:
+        """What made rows appear or vanish at an epoch."""
+        causes = (self.change_sets.get(epoch), self.differences.get(epoch))
+        return " or ".join(filter(None, causes))
 
     def of_row(self, epoch: int, event_time: datetime | None) -> str:
         """What made a row appear or vanish.
@@ -62,6 +76,11 @@ class Causes:
         if self.over_streams:
             return f"{change_set} or {difference}"
         return difference if event_time is None else change_set
+
+
+def change_set_text(source: str | None, position: str | None) -> str:
+    """A change set and its source, as pages and tables show it."""
+    return ": ".join(filter(None, (source, position)))
 
 
 def _differences(lake: Lake, query: str, first: int) -> dict[int, str]:

@@ -21,9 +21,10 @@ from weir.typed.layout import TypedColumn, stored_type
 _INSTANT_0 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def typed_answer(bindings: Bindings, lake: Lake, query: str) -> exp.Select | None:
+def typed_answer(
+    bindings: Bindings, lake: Lake, query: str, completion: Completion
+) -> exp.Select | None:
     """The rows of the table: values, weight, languages, exact terms; None if it is not complete."""
-    completion = Completion.read(lake)
     layout = completion.layout(query) if completion.follows(query) else None
     if layout is None:
         return None

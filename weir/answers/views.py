@@ -110,6 +110,21 @@ def view_names(settings: Settings) -> list[str]:
     return [*_GRAPHS, *answers, *events, *remote_views(settings), *_TABLES]
 
 
+def current_answer(
+    bindings: Bindings, lake: Lake, query: str, completion: Completion
+) -> exp.Select | None:
+    """The newest answer: values, weight, terms; None if nothing of it is published.
+
+    The values are those of the table `current/<query>` if there is one, else plain values.
+    """
+    typed = typed_answer(bindings, lake, query, completion)
+    log = None if typed is not None else register_log(bindings, lake, query)
+    if log is None:
+        return typed
+    variables = log.variables_at(lake, None)
+    return log.state(*map(plain_value, variables), after_weight=exact_terms(variables))
+
+
 def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
     """Create the view `name`; nothing happens if there is no such view."""
     if name in _TABLES:
@@ -138,9 +153,10 @@ def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
             _create(bindings, name, _elements(relation, names, last))
         return
     if name.endswith(CURRENT):
-        typed = typed_answer(bindings, lake, name.removesuffix(CURRENT))
-        if typed is not None:
-            _create(bindings, name, typed)
+        query = name.removesuffix(CURRENT)
+        current = current_answer(bindings, lake, query, Completion.read(lake))
+        if current is not None:
+            _create(bindings, name, current)
             return
     for ending, answer in _ANSWERS.items():
         query = name.removesuffix(ending)
@@ -175,12 +191,6 @@ def _graph(table: Table, relation: str, last: int) -> exp.Select:
     )
 
 
-def _answer(log: AnswerLog, lake: Lake) -> exp.Select:
-    """The newest answer: plain values, weight, terms."""
-    variables = log.variables_at(lake, None)
-    return log.state(*map(plain_value, variables), after_weight=exact_terms(variables))
-
-
 def _changes(log: AnswerLog, lake: Lake) -> exp.Select:
     """The log with plain values and terms."""
     del lake
@@ -207,11 +217,10 @@ def _atoms(log: AnswerLog, predicate: str, arguments: Sequence[str]) -> exp.Sele
 
 
 _ANSWERS: Mapping[str, Callable[[AnswerLog, Lake], exp.Select]] = {
-    CURRENT: _answer,
     CHANGES: _changes,
     INTERVALS: _intervals,
 }
-"""The views of a query, by the ending of the name."""
+"""The views of the log of a query, by the ending of the name."""
 
 
 def _events(relation: str, last: int) -> exp.Select:

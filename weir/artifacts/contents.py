@@ -5,11 +5,11 @@ Nothing is decided here: states are those of `weir.pending`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from weir.artifacts.lineage import model_id, source_id, upstreams
 from weir.artifacts.newest_run import NewestRun, Row, check_results, newest_run
@@ -33,6 +33,7 @@ from weir.traversals.names import declared_to_refresh, traversal_names
 
 Group = Literal["graph", "streams", "remotes", "traversals"]
 Schema = Literal["manifest/v12", "catalog/v1", "run-results/v6", "sources/v3"]
+_Read = TypeVar("_Read")
 _DBT = "1.8.0"
 """The version of dbt whose schemas these are."""
 
@@ -105,6 +106,10 @@ class Contents:
     run: NewestRun | None
     check_results: Mapping[tuple[str, str], Row]
 
+    def within(self, reason: str) -> str:
+        """A reason with places in the project, wherever that is."""
+        return reason.replace(f"{self.settings.project}/", "")
+
     def head(self, schema: Schema) -> dict[str, Any]:
         """The metadata of a document: of which schema it is, and of which run."""
         return {
@@ -122,29 +127,53 @@ def time_text(time: datetime) -> str:
     return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
 
 
-def read_contents(project: Project, now: datetime) -> Contents:
+def read_contents(
+    project: Project, now: datetime, wrong: list[ConfigurationError] | None = None
+) -> Contents:
     """What a project declares, and how far it is.
 
+    Args:
+        project: the project.
+        now: the time.
+        wrong: receives what is wrong with files of sources, remotes, traversals and checks, which
+            then count as empty; None to raise it.
+
     Raises:
-        ConfigurationError: the folder of queries does not exist, or a file of sources, remotes,
-            traversals or checks is wrong.
+        ConfigurationError: the folder of queries does not exist; or such a file is wrong.
     """
     pending = Pending(project)
-    sources = _sources(project, now)
-    models = _models(pending, project.settings, sources)
+    settings = project.settings
+    catalog, members = pending.catalog, {member.name: member for member in pending.catalog.members}
+    sources = _known(lambda: _sources(project, now), wrong) or ()
+    checks = _known(lambda: checks_by_answer(settings.expectations, catalog, members), wrong)
+    remotes = _known(lambda: load_remotes(settings.remotes), wrong) or {}
+    names = {iri: remote.name for iri, remote in remotes.items()}
+    models = _models(pending, settings, sources, checks or {}, names)
     checked = [model.state.name for model in models if model.checks]
     run, results = newest_run(project.lake), check_results(project.lake, checked)
     return Contents(project.settings, now, models, sources, run, results)
 
 
+def _known(read: Callable[[], _Read], wrong: list[ConfigurationError] | None) -> _Read | None:
+    try:
+        return read()
+    except ConfigurationError as error:
+        if wrong is None:
+            raise
+        wrong.append(error)
+        return None
+
+
 def _models(
-    pending: Pending, settings: Settings, sources: Sequence[SourceNode]
+    pending: Pending,
+    settings: Settings,
+    sources: Sequence[SourceNode],
+    checks: Mapping[str, tuple[Check, ...]],
+    remotes: Mapping[str, str],
 ) -> tuple[Model, ...]:
     catalog = pending.catalog
     members = {member.name: member for member in catalog.members}
-    checks = checks_by_answer(settings.expectations, catalog, members)
     usable = [declared for declared in catalog.declarations if declared.is_usable]
-    remotes = {iri: remote.name for iri, remote in load_remotes(settings.remotes).items()}
     graph = [source.name for source in sources if source.group == "graph"]
     nodes = {*(source.id for source in sources), *(model_id(one.name) for one in usable)}
     models = []

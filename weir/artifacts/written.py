@@ -17,7 +17,7 @@ from weir.lake.counted import counted
 from weir.lake.whole_files import write_whole
 from weir.project import Project
 from weir.stage import StageResult
-from weir.text.secret_values import without_secrets
+from weir.text.secret_values import public
 
 _DOCUMENTS = {
     "manifest.json": manifest,
@@ -66,17 +66,4 @@ def write_artifacts(
 
 
 def _text(document: dict[str, Any]) -> str:
-    return json.dumps(_public(document)) + "\n"
-
-
-def _public(value: Any) -> Any:
-    """A value without secrets, which a text or a reason may quote."""
-    match value:
-        case str():
-            return without_secrets(value)
-        case dict():
-            return {key: _public(item) for key, item in value.items()}
-        case list():
-            return [_public(item) for item in value]
-        case _:
-            return value
+    return json.dumps(public(document)) + "\n"

@@ -155,7 +155,7 @@ def _record_whole(lake: Lake, run_id: str, tables: Sequence[str]) -> None:
     with suppress(StorageError):
         results = [result for name in tables for result in file_results(lake, name)]
         of_tables = Validation("", 0, head(lake), tuple(results))
-        record_results(lake, run_id, [of_tables], "audit", page=None)
+        record_results(lake, run_id, [of_tables], "audit")
 
 
 def _start(completion: Completion, catalog: Catalog, query: str) -> Start | None:

@@ -1,7 +1,6 @@
 """Examine what the lake holds: files, logs, answers; with `--full` also against the graph.
 
-Nothing is changed. The results go to `quality` and to the page `reports/audit.html`; `weir repair`
-rebuilds what can be rebuilt.
+Nothing is changed. The results go to `quality`; `weir repair` rebuilds what can be rebuilt.
 """
 
 from __future__ import annotations
@@ -45,8 +44,6 @@ from weir.stage import Progress, claimed, silent
 from weir.validate.quality_results import record_results
 from weir.validate.validation import Validation
 
-PAGE = "reports/audit.html"
-"""The path of the page of the last audit, below the lake's folder."""
 QUERIES, EPOCHS = 5, 3
 """How many queries a full audit recomputes, and at how many epochs each."""
 _READABLE = CheckOf("rows_can_be_read", "The rows can be read and checked.")
@@ -128,7 +125,7 @@ def examined(
             results += audit.against_the_graph(damaged, queries, run_id)
         result = AuditResult(tuple(results))
         head = audit.completion.head
-        record_results(lake, run_id, _by_query(result.results, head), "audit", PAGE)
+        record_results(lake, run_id, _by_query(result.results, head), "audit")
         run.totals |= {"from_epoch": 0, "to_epoch": head, "rows_in": len(result.results)}
         progress(result.summary)
     return result

@@ -19,11 +19,12 @@ from weir.cli.listing import ls
 from weir.cli.options import Options, Output
 from weir.cli.progress import still_at_work
 from weir.cli.project import doctor, drop, init, new, rename, retype
-from weir.cli.queries import explain, report
+from weir.cli.queries import explain
 from weir.cli.query_tests import test_
 from weir.cli.refresh import refresh
 from weir.cli.remotes import remotes
 from weir.cli.review import check
+from weir.cli.site import site
 from weir.cli.spark_setup import setup_spark
 from weir.cli.stages import ingest, run
 from weir.cli.status import status
@@ -55,7 +56,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         explain,
         documents,
         freshness,
-        report,
+        site,
         artifacts,
     ),
     "Review": (check, test_, try_, diff),

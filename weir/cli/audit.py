@@ -33,8 +33,7 @@ def audit(
 ) -> None:
     """Examine all that the lake holds: files, logs, answers. Nothing is changed.
 
-    The results go to the table `quality` and to the page `reports/audit.html`. Exit code 3 if
-    something is not what it should be.
+    The results go to the table `quality`. Exit code 3 if something is not what it should be.
     """
     options = Options.of(context)
     from weir.audit.stage import examined, failure

@@ -1,17 +1,14 @@
-"""`weir explain`, `weir report`: the plan of queries, and the state of all on a page."""
+"""`weir explain`: the plan of queries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weir.cli.options import Options, Output, QueryName
-from weir.cli.output import print_json, print_line, print_text
-from weir.lake.whole_files import write_whole
+from weir.cli.output import print_json, print_text
 from weir.project import open_lake
 
 if TYPE_CHECKING:
@@ -133,25 +130,3 @@ def _kept_from(settings: Settings, streams: Iterable[str]) -> dict[str, int]:
     lake = open_lake(settings)
     deleted = {name: deleted_events(lake, name) for name in streams}
     return {name: events.before for name, events in deleted.items() if events is not None}
-
-
-def report(
-    context: typer.Context,
-    file: Annotated[Path, typer.Option("--to", help="The page to write.")] = Path("weir.html"),
-) -> None:
-    """Write one HTML page, which works offline: queries, changes per epoch, runs, checks.
-
-    If remotes are declared, their freshness is written to another page, in the lake.
-    """
-    from weir.cli.report_page import report_page
-    from weir.refresh.current import current_states
-    from weir.refresh.page import write_page
-
-    with Options.of(context).project() as project:
-        settings = project.settings
-        write_whole(file, report_page(project))
-    print_line(f"Wrote {file}.")
-    now = datetime.now(UTC)
-    page = write_page(settings, current_states(settings, now), now)
-    if page is not None:
-        print_line(f"Wrote {page}.")

@@ -1,18 +1,14 @@
-"""Charts of pages: from rows to Vega-Lite, and from there to SVG.
+"""Charts of pages: Vega-Lite specifications with their rows inside, which a browser draws.
 
-A chart is a Vega-Lite specification with its rows inside. It is drawn when the page is written, so
-that a page needs no script. A row's `title` is shown where the pointer is.
+A row's `title` is shown where the pointer is.
 """
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
-
-from markupsafe import Markup
 
 from weir.text.durations import age_text
 
@@ -33,7 +29,6 @@ OUTCOMES: Final = (
 )
 _COLOURS: Final = ("#2a7f62", "#b3344d", "#3b6ea8", "#d08a1e", "#7a5aa6", "#6b6b6b", "#b5b5b5")
 _AGES: Final = ("oldest", "p95", "median")
-_SVG: Final = "http://www.w3.org/2000/svg"
 _SHARES: Final = {
     "type": "quantitative",
     "title": None,
@@ -69,19 +64,15 @@ _EVALUATION: Final = {
         "labelOverlap": True,
     },
 }
-
-
-def drawn(chart: Chart) -> Markup:
-    """The chart as SVG, which stands in the text of a page as it is."""
-    import vl_convert
-
-    ET.register_namespace("", _SVG)
-    figure = ET.fromstring(vl_convert.vegalite_to_svg(chart))
-    for mark in figure.iter():
-        # Browsers show the title of an element, and no label.
-        if mark.get("role") == "graphics-symbol" and mark.get("aria-roledescription") != "axis":
-            ET.SubElement(mark, f"{{{_SVG}}}title").text = mark.get("aria-label")
-    return Markup(ET.tostring(figure, encoding="unicode"))
+_AT: Final = {"field": "at", "type": "temporal", "title": None}
+_COUNT: Final = {"type": "quantitative", "axis": {"tickMinStep": 1, "tickCount": 4, "format": ",d"}}
+_COUNTED: Final = [
+    {"field": "at", "type": "temporal", "title": "ingested", "format": "%Y-%m-%d %H:%M"},
+    *(
+        {"field": field, "type": "quantitative", "format": ","}
+        for field in ("epoch", "rows", "appeared", "vanished")
+    ),
+]
 
 
 def age_chart(rows: Sequence[Row], warn_after: float | None, error_after: float | None) -> Chart:
@@ -109,7 +100,7 @@ def age_chart(rows: Sequence[Row], warn_after: float | None, error_after: float 
     of_limits = {
         "y": y,
         "color": {"field": "colour", "type": "nominal", "scale": None},
-        "description": {"field": "title"},
+        "tooltip": {"field": "title"},
     }
     return _chart(
         "Age over time",
@@ -207,7 +198,7 @@ def outcome_chart(rows: Sequence[Row]) -> Chart:
             "y": {"field": "keys", "type": "quantitative", "title": None},
             "color": _colours("outcome", OUTCOMES),
             "order": {"field": "place"},
-            "description": {"field": "title"},
+            "tooltip": {"field": "title"},
         },
     }
     return _chart("Outcomes", [bars])
@@ -250,41 +241,78 @@ def heat_map(times: Sequence[datetime], bounds: Sequence[float], cells: Sequence
                 "scale": {"domain": [0, 1], "range": [0, 1]},
                 "legend": None,
             },
-            "description": {"field": "title"},
+            "tooltip": {"field": "title"},
         },
     }
     return _chart("Heat map of age", [rectangles])
 
 
-def change_chart(changes: Sequence[Row]) -> Chart:
-    """Appeared rows upwards, vanished rows downwards: a small chart per query.
+def rows_chart(counts: Sequence[Row]) -> Chart:
+    """How many rows an answer has over time.
 
     Args:
-        changes: query, epoch, change (appeared or vanished), rows (negative if vanished).
+        counts: epoch, at, rows, appeared, vanished (negative); in order.
     """
-    bars = {
-        "mark": "bar",
-        "width": 340,
-        "height": 120,
+    return {
+        **_over_time(counts, 120),
+        "mark": {"type": "line", "interpolate": "step-after", "point": {"size": 24}},
         "encoding": {
-            "x": {"field": "epoch", "type": "ordinal", "axis": {"labelOverlap": True}},
-            "y": {"field": "rows", "type": "quantitative"},
-            "color": _colours("change", ("appeared", "vanished")),
+            "x": _AT,
+            "y": {**_COUNT, "field": "rows", "title": "rows", "scale": {"zero": False}},
+            "color": {"value": _COLOURS[2]},
+            "tooltip": _COUNTED,
         },
     }
+
+
+def changes_chart(counts: Sequence[Row]) -> Chart:
+    """How many rows appeared, upwards, and vanished, downwards, over time.
+
+    Args:
+        counts: as of `rows_chart`.
+    """
+    bars = [
+        {
+            "mark": {"type": "bar", "width": 5, "color": colour},
+            "encoding": {
+                "x": _AT,
+                "y": {**_COUNT, "field": field, "title": "changes"},
+                "tooltip": _COUNTED,
+            },
+        }
+        for field, colour in (("appeared", _COLOURS[0]), ("vanished", _COLOURS[1]))
+    ]
+    return {**_over_time(counts, 90), "layer": bars}
+
+
+def graph_chart(counts: Sequence[Row]) -> Chart:
+    """How many quads a graph has over time.
+
+    Args:
+        counts: epoch, at, rows, change, change_set; in order.
+    """
+    tooltip = [*_COUNTED[:2], {**_COUNTED[2], "title": "quads"}]
+    tooltip.append({"field": "change_set", "type": "nominal", "title": "from"})
     return {
-        "data": {"values": [*changes]},
-        "facet": {"field": "query", "type": "nominal", "title": None},
-        "columns": 3,
-        "spec": bars,
-        "resolve": {"scale": {"y": "independent"}},
+        **_over_time(counts, 180),
+        "mark": {"type": "area", "interpolate": "step-after", "line": True, "opacity": 0.25},
+        "encoding": {
+            "x": _AT,
+            "y": {**_COUNT, "field": "rows", "title": "quads"},
+            "color": {"value": _COLOURS[2]},
+            "tooltip": tooltip,
+        },
     }
+
+
+def _over_time(counts: Sequence[Row], height: int) -> Chart:
+    return {"width": "container", "height": height, "data": {"values": [*counts]}}
 
 
 def _chart(title: str, layers: Sequence[Chart]) -> Chart:
     return {
         "title": {"text": title, "anchor": "start", "fontSize": 12},
-        "width": 560,
+        "width": "container",
         "height": 160,
         "layer": [*layers],
     }

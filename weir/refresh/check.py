@@ -26,7 +26,6 @@ from weir.lake.ledger.runs import FAILED, SUCCEEDED
 from weir.lake.tables import QUALITY, SERVICES
 from weir.project import Project
 from weir.refresh.current import declared, states_of
-from weir.refresh.page import write_page
 from weir.remotes.checks.frames import current_frame, frames
 from weir.remotes.checks.rounds import (
     JOB,
@@ -113,7 +112,6 @@ def check_freshness(
                 table_version=version,
                 commit_metadata=metadata.to_json(),
             )
-        write_page(settings, states, at)
         _raise_for(settings, states, failures)
     return FreshnessResult(tuple(states), results)
 

@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 from types import TracebackType
+from typing import Any
 from urllib.parse import quote, unquote
 
 _HIDDEN = "[secret]"
@@ -51,6 +52,19 @@ def without_secrets(text: str) -> str:
         else:
             text = re.sub(_VALUE.format(re.escape(value)), _HIDDEN, text)
     return text
+
+
+def public(value: Any) -> Any:
+    """A value of JSON without secrets, which a text in it may quote."""
+    match value:
+        case str():
+            return without_secrets(value)
+        case dict():
+            return {key: public(item) for key, item in value.items()}
+        case list() | tuple():
+            return [public(item) for item in value]
+        case _:
+            return value
 
 
 def _report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

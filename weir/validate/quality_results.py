@@ -1,4 +1,4 @@
-"""Writes the results of a validation to `quality` and to an HTML page."""
+"""Writes the results of a validation to `quality`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import QUALITY
-from weir.pages.page import render
-from weir.text.cells import cell_text
 from weir.validate.validation import Validation
-
-PAGE = "reports/quality.html"
-"""The path of the page of the last results, below the lake's folder."""
 
 
 def record_results(
@@ -25,16 +20,14 @@ def record_results(
     run_id: str,
     validations: Sequence[Validation],
     job: str = "validate",
-    page: str | None = PAGE,
 ) -> None:
-    """Write results to `quality`, and to a page if the lake is a folder.
+    """Write results to `quality`.
 
     Args:
         lake: has the table.
         run_id: of the run.
         validations: the results.
         job: the job of the run.
-        page: the path of the page below the lake's folder; None for none.
     """
     now = datetime.now(UTC)
     rows = [
@@ -45,9 +38,6 @@ def record_results(
     to_epoch = max(validation.to_epoch for validation in validations)
     metadata = Metadata(run_id, job, watermark=to_epoch)
     write(lake, QUALITY, rows, metadata)
-    if page is not None:
-        results = [result for validation in validations for result in validation.results]
-        lake.storage.write(page, _quality_page(run_id, now, results))
 
 
 def quality_rows(
@@ -66,20 +56,3 @@ def quality_rows(
         }
         for result in results
     ]
-
-
-def _quality_page(run_id: str, at: datetime, results: Sequence[QualityResult]) -> str:
-    """The page: one table per suite and scope with each check, its result and unexpected rows."""
-    failed = sum(not result.success for result in results)
-    verdict = f"{failed} of {len(results)} failed" if failed else f"all {len(results)} passed"
-    suites: dict[str, list[QualityResult]] = {}
-    # Failed checks come first.
-    for result in sorted(results, key=lambda result: result.success):
-        name = f"{result.suite}: {result.scope}" if result.scope else result.suite
-        suites.setdefault(name, []).append(result)
-    return render(
-        "quality.html",
-        title=f"Data quality: {verdict}",
-        subtitle=f"Run {run_id}, {cell_text(at)} UTC",
-        suites=suites,
-    )

@@ -1,4 +1,4 @@
-"""The page about freshness: what it shows of each remote, written below the folder of the lake."""
+"""The page about freshness: how old the answers of remotes and the documents of traversals are."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from weir.lake.delta.bindings import Bindings
 from weir.pages.charts import (
     age_chart,
     ccdf_chart,
-    drawn,
     heat_map,
     outcome_chart,
     staleness_chart,
 )
-from weir.pages.page import render
 from weir.project import open_lake
 from weir.refresh.history import BOUNDS, RemoteHistory, remote_history
 from weir.remotes.freshness import RemoteState
@@ -26,26 +24,19 @@ from weir.settings import Settings
 from weir.text.cells import cell_text
 from weir.text.durations import age_text, duration_seconds
 
-PAGE = "reports/freshness.html"
-"""Where the page is, below the lake's folder."""
 
-
-def write_page(settings: Settings, states: Sequence[RemoteState], now: datetime) -> str | None:
-    """Write the page and return its address; None if there is no remote."""
-    if not states:
-        return None
-    lake, remotes = open_lake(settings), []
-    for state in states:
+def remotes_page(
+    settings: Settings, states: Sequence[RemoteState], now: datetime
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the template of the page shows, and the charts of its data."""
+    lake, remotes, charts = open_lake(settings), [], dict[str, Any]()
+    for position, state in enumerate(states):
         with connect(settings) as connection:
-            remotes.append(_remote(state, remote_history(Bindings(connection), lake, state, now)))
-    verdict = _verdict([state.state for state in states])
-    text = render(
-        "freshness.html",
-        title=f"Freshness: {verdict}",
-        subtitle=f"{cell_text(now)} UTC",
-        remotes=remotes,
-    )
-    return lake.storage.write(PAGE, text)
+            history = remote_history(Bindings(connection), lake, state, now)
+        own = {f"{position}-{at}": chart for at, chart in enumerate(_charts(state, history))}
+        remotes.append({**_remote(state, history), "charts": [*own]})
+        charts |= own
+    return {"remotes": remotes, "verdict": _verdict([s.state for s in states])}, {"charts": charts}
 
 
 def _verdict(states: Sequence[State]) -> str:
@@ -70,7 +61,6 @@ def _remote(state: RemoteState, history: RemoteHistory) -> dict[str, Any]:
         "state_text": _words(state.state),
         "facts": _facts(state),
         "patterns": _patterns(state),
-        "charts": [drawn(chart) for chart in _charts(state, history)],
         "stalest": [_key(row, asked_by) for row in history.stalest],
     }
 

@@ -1,0 +1,60 @@
+"""The newest changes of an answer in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weir.site.latest import latest_changes
+
+
+def latest(*rows: tuple[int, list[Any]], appeared: int, vanished: int) -> dict[str, Any]:
+    """What is said of the second epoch of an answer."""
+    epochs = [[1, 9, 0, "2026-01-01T00:00:00+00:00", "a"], [2, appeared, vanished, None, "b"]]
+    history = {"epochs": epochs, "changes": [[2, *row] for row in rows], "copies": 0}
+    return latest_changes(history, {})[0]
+
+
+def test_two_rows_of_the_same_thing_are_one_that_changed() -> None:
+    said = latest((1, ["e1", "Room 2", 7]), (-1, ["e1", "Room 6", 7]), appeared=1, vanished=1)
+    assert said["sentence"] == "1 row changed"
+    assert said["rows"] == [{"sign": "→", "text": "e1 · Room 6 → Room 2 · 7"}]
+
+
+def test_rows_of_different_things_appeared_and_vanished() -> None:
+    said = latest((1, ["e1", "x"]), (1, ["e2", "x"]), (-1, ["e3", "x"]), appeared=2, vanished=1)
+    assert said["sentence"] == "2 rows appeared, 1 vanished"
+    assert [row["sign"] for row in said["rows"]] == ["+", "+", "-"]
+
+
+def test_several_rows_of_a_thing_are_not_paired() -> None:
+    rows = [(1, ["e1", "a"]), (1, ["e1", "b"]), (-1, ["e1", "c"])]
+    assert latest(*rows, appeared=2, vanished=1)["sentence"] == "2 rows appeared, 1 vanished"
+
+
+def test_copies_are_not_paired() -> None:
+    said = latest((2, ["e1", "a"]), (-1, ["e1", "b"]), appeared=2, vanished=1)
+    assert said["sentence"] == "2 rows appeared, 1 vanished"
+
+
+def test_a_single_column_has_nothing_that_could_have_changed() -> None:
+    assert latest((1, ["a"]), (-1, ["a"]), appeared=1, vanished=1)["sentence"] == (
+        "1 row appeared, 1 vanished"
+    )
+
+
+def test_if_some_rows_are_not_known_none_are_said_to_have_changed() -> None:
+    said = latest((1, ["e1", "a"]), (-1, ["e1", "b"]), appeared=500, vanished=500)
+    assert said["sentence"] == "500 rows appeared, 500 vanished"
+
+
+def test_the_first_rows_are_a_first_publication_and_are_not_listed() -> None:
+    epochs = [[1, 9, 0, None, "a"]]
+    said = latest_changes({"epochs": epochs, "changes": [[1, 1, ["x"]]], "copies": 0}, {})
+    assert said[0]["sentence"] == "first published, with 9 rows"
+    assert said[0]["rows"] == []
+
+
+def test_of_a_long_history_the_first_epoch_that_is_known_is_no_first_publication() -> None:
+    epochs = [[7, 1, 0, None, "a"]]
+    (said,) = latest_changes({"epochs": epochs, "changes": [], "copies": 60}, {})
+    assert said["sentence"] == "1 row appeared"

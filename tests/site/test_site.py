@@ -1,0 +1,228 @@
+"""The site of a project: what is on it, and that it costs what changed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weir
+from tests.support.projects.museum import HOSTILE, Museum
+from weir.project import Project
+from weir.settings import CONFIG_FILE, Settings
+from weir.site.files import value_of
+from weir.site.writing import Site, write_site
+from weir.text.secret_values import hide
+
+
+def site(museum: Museum, folder: Path | None = None) -> Site:
+    project = Project(Settings.load(museum.folder / CONFIG_FILE))
+    try:
+        return write_site(project, folder)
+    finally:
+        project.close()
+
+
+def page(museum: Museum, path: str) -> str:
+    return (museum.folder / "site" / path).read_text()
+
+
+def data(museum: Museum, name: str, folder: str = "site") -> dict[str, Any]:
+    value = value_of((museum.folder / folder / f"data/answers/{name}.js").read_text())
+    assert isinstance(value, dict)
+    return value
+
+
+@pytest.fixture
+def museum(tmp_path: Path) -> Museum:
+    return Museum(tmp_path / "museum")
+
+
+def test_a_page_has_the_rows_of_the_answer_and_all_its_changes(museum: Museum) -> None:
+    museum.live(4)
+    site(museum)
+    shown = data(museum, "exhibits")
+    with weir.Project(museum.folder) as project:
+        answer = project.answers["exhibits"]
+        current, changes = answer.current(), answer.changes()
+    titles = Counter(row[1][0] for row in shown["rows"])
+    assert titles == Counter(current["title"].to_pylist())
+    assert shown["total"] == current.num_rows
+    expected: dict[int, list[int]] = {}
+    marks: list[list[Any]] = [changes[name].to_pylist() for name in ("epoch", "weight")]
+    for epoch, weight in zip(*marks, strict=True):
+        expected.setdefault(epoch, [0, 0])[weight < 0] += abs(weight)
+    epochs = {epoch: [*counts] for epoch, *counts, _at, _cause in shown["history"]["epochs"]}
+    assert epochs == expected
+    causes = [cause for *_, cause in shown["history"]["epochs"]]
+    assert causes[0] == "register: 001.ttl"
+
+
+def test_a_site_that_was_extended_is_that_which_is_written_at_once(museum: Museum) -> None:
+    for _ in range(5):
+        museum.live(1)
+        site(museum)
+    with (museum.folder / "queries/loans.rq").open("a") as file:
+        file.write("# An edit that changes nothing but the text.\n")
+    (museum.folder / "queries/rooms.rq").write_text(
+        "PREFIX : <http://example.org/> SELECT ?room ?e { ?e :room ?room }"
+    )
+    museum.run()
+    site(museum)
+    site(museum, museum.folder / "at_once")
+    for name in ("exhibits", "rooms", "loans"):
+        assert data(museum, name) == data(museum, name, "at_once")
+
+
+def test_only_pages_of_what_changed_are_written(museum: Museum) -> None:
+    museum.live(2)
+    assert site(museum).written == site(museum, museum.folder / "at_once").files
+    before = {file: file.stat().st_mtime_ns for file in museum.folder.glob("site/**/*.*")}
+    written = site(museum).written
+    museum.exhibits[1]["lent_to"] = "getty"
+    museum.live(1)
+    assert written == 1, "the time of the site itself"
+    site(museum)
+    rewritten = {
+        str(file.relative_to(museum.folder / "site"))
+        for file, time in before.items()
+        if file.stat().st_mtime_ns != time
+    }
+    assert "answers/loans.html" in rewritten
+    assert not {path for path in rewritten if "assets/" in path}
+
+
+def test_the_start_page_says_that_all_is_well(museum: Museum) -> None:
+    museum.live(2)
+    site(museum)
+    assert "All 3 answers are right and up to date." in page(museum, "index.html")
+    assert "What needs attention" not in page(museum, "index.html")
+
+
+def test_the_start_page_says_what_is_wrong_why_and_what_to_do(museum: Museum) -> None:
+    museum.live(1)
+    museum.exhibits[1]["insured"] = -5
+    (museum.folder / "queries/broken.rq").write_text("SELECT ?x { ?x :p ?y }")
+    museum.live(1)
+    site(museum)
+    start = page(museum, "index.html")
+    assert "2 things need attention: 1 held back, 1 stopped." in start
+    assert "check insured_is_positive: 1 unexpected (expectations/exhibits.yml:3)" in start
+    assert "<code>weir show --held exhibits</code>" in start
+    assert "queries/broken.rq:1:16: :p: the prefix : is not declared" in start
+    assert str(museum.folder) not in start
+    assert 'class="badge failed">failed' in page(museum, "answers/exhibits.html")
+
+
+def test_what_changed_is_said_by_change_set(museum: Museum) -> None:
+    museum.live(1)
+    museum.exhibits[1]["room"] = 9
+    museum.deliver()
+    museum.run()
+    site(museum)
+    start = page(museum, "index.html")
+    assert "register: 002.ttl" in start
+    assert "→ Room 9" in start
+
+
+def test_a_project_without_a_run_has_a_site(museum: Museum) -> None:
+    site(museum)
+    assert "Nothing was published yet." in page(museum, "index.html")
+    assert "not published yet" in page(museum, "answers/loans.html")
+
+
+def test_files_that_are_wrong_are_named_and_the_site_is_written(museum: Museum) -> None:
+    museum.live(1)
+    (museum.folder / "sources.yml").write_text("sources: 7\n")
+    (museum.folder / "expectations/exhibits.yml").write_text("answers: [\n")
+    site(museum)
+    start = page(museum, "index.html")
+    assert "sources.yml:1" in start
+    assert "expectations/exhibits.yml" in start
+
+
+def test_a_page_of_a_query_that_was_removed_goes(museum: Museum) -> None:
+    museum.live(1)
+    site(museum)
+    (museum.folder / "queries/loans.rq").unlink()
+    site(museum)
+    assert not (museum.folder / "site/answers/loans.html").exists()
+    answers = value_of(page(museum, "data/site.js"))["answers"]
+    (loans,) = (answer for answer in answers if answer["name"] == "loans")
+    assert (loans["state"], loans["page"]) == ("removed", False)
+
+
+def test_a_damaged_answer_is_said_on_its_page(museum: Museum) -> None:
+    museum.live(1)
+    for file in (museum.folder / "lake/answers/loans/_delta_log").glob("*.json"):
+        file.write_text("{")
+    for file in (museum.folder / "lake/current/loans/_delta_log").glob("*.json"):
+        file.write_text("{")
+    site(museum)
+    assert 'class="badge broken">broken' in page(museum, "answers/loans.html")
+
+
+class _Scripts(HTMLParser):
+    """The addresses that a page loads, and scripts that are in it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.inside = 0
+        self.handlers: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.loaded += [str(values[name]) for name in ("src", "srcset") if name in values]
+        if tag == "link":
+            self.loaded.append(str(values["href"]))
+        self.inside += tag in ("script", "iframe", "object", "img") and "src" not in values
+        self.handlers += [name for name in values if name.startswith("on")]
+
+
+def test_pages_load_their_own_files_alone_and_no_value_is_markup(museum: Museum) -> None:
+    museum.exhibits[1]["title"] = HOSTILE
+    quoted = json.dumps(HOSTILE)
+    (museum.folder / "queries/hostile.rq").write_text(
+        f"#+ description: {quoted}\n#+ owner: {quoted}\n#+ tags: [{quoted}]\n"
+        f"# {HOSTILE}\nSELECT ?title {{ ?e <http://example.org/title> ?title }}"
+    )
+    museum.live(2)
+    site(museum)
+    pages = [*(museum.folder / "site").glob("**/*.html")]
+    assert len(pages) > 8
+    for file in pages:
+        read = _Scripts(file.read_text())
+        assert (read.inside, read.handlers) == (0, [])
+        outside = [path for path in read.loaded if path != "data:," and ":" in path]
+        assert outside == []
+        for path in read.loaded:
+            assert path == "data:," or (file.parent / path).exists()
+
+
+def test_secrets_are_on_no_page(museum: Museum) -> None:
+    (museum.folder / "queries/secret.rq").write_text(
+        "# canary-77ab-not-a-real-key\nSELECT ?s { ?s <http://example.org/title> ?t }"
+    )
+    museum.live(1)
+    hide(["canary-77ab-not-a-real-key"])
+    site(museum)
+    for file in (museum.folder / "site").glob("**/*.*"):
+        assert b"canary-77ab" not in file.read_bytes()
+
+
+def test_a_run_writes_the_site_if_the_settings_say_so(museum: Museum) -> None:
+    with (museum.folder / "weir.toml").open("r+") as file:
+        text = file.read()
+        file.seek(0)
+        file.write(f'site = "pages"\n{text}')
+    museum.deliver()
+    with weir.Project(museum.folder) as project:
+        run = project.run()
+    assert [stage.stage for stage in run.stages][-1] == "site"
+    assert (museum.folder / "pages/index.html").exists()

@@ -1,0 +1,186 @@
+"""The start page: whether all is well, what is wrong, and what changed lately."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Final
+
+from weir.artifacts.contents import Contents
+from weir.errors import ConfigurationError
+from weir.status.status import Status
+
+_LATEST: Final = 6
+"""Most change sets on the start page."""
+_ANSWERS: Final = 10
+"""Most answers of each of them."""
+_PROBLEMS: Final = 50
+"""Most problems on the start page; the others are counted."""
+_NEXT: Final = {
+    "held": "`weir show --held {of}` prints the rows. Correct the data or the check, or accept the"
+    " answer: `weir run --accept {of}`.",
+    "behind": "`weir run` brings it up to date.",
+    "stopped": "Correct what it says, then `weir run`.",
+    "rejected": "`weir sql 'SELECT * FROM rejected'` prints the lines with their reasons.",
+    "stale": "`weir run --refresh` asks the remote again.",
+    "undelivered": "The next run tries again; `weir sql 'SELECT * FROM notifications'` has all.",
+}
+"""What to do, by fault."""
+_WORDS: Final = {
+    "held": "held back",
+    "behind": "behind",
+    "stopped": "stopped",
+    "rejected": "rejected",
+    "stale": "stale",
+    "undelivered": "not delivered",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, and what to do.
+
+    Attributes:
+        of: the query, source, remote or channel.
+        word: how it is.
+        reason: why.
+        next: what to do.
+        href: its page.
+    """
+
+    of: str
+    word: str
+    reason: str
+    next: str
+    href: str
+
+
+def problems(
+    status: Status, contents: Contents, wrong: Iterable[ConfigurationError] = ()
+) -> list[Problem]:
+    """All that is wrong, what holds answers back first.
+
+    Args:
+        status: of the project.
+        contents: what it declares.
+        wrong: files of declarations that cannot be used.
+    """
+    pages = {model.state.name for model in contents.models}
+    listed = [
+        Problem(
+            of,
+            _WORDS[fault],
+            contents.within(reason),
+            _NEXT[fault].format(of=of),
+            f"answers/{of}.html" if of in pages else "sources.html",
+        )
+        for fault, of, reason in status.faults()
+    ]
+    listed += [
+        Problem(
+            contents.within(error.where),
+            _WORDS["stopped"],
+            error.what,
+            error.hint,
+            "sources.html",
+        )
+        for error in wrong
+        if str(error) != status.sources.error
+    ]
+    if status.failed_run is not None and not listed:
+        failed = status.failed_run
+        listed.append(
+            Problem(
+                failed.job,
+                "failed",
+                contents.within(failed.reason),
+                "`weir run` tries again.",
+                "runs.html",
+            )
+        )
+    order = [*_WORDS.values()]
+    return sorted(listed, key=lambda p: order.index(p.word) if p.word in order else len(order))
+
+
+def overview(
+    status: Status,
+    contents: Contents,
+    shown: Mapping[str, Mapping[str, Any]],
+    wrong: Iterable[ConfigurationError],
+) -> dict[str, Any]:
+    """What the template of the start page shows.
+
+    Args:
+        status: of the project.
+        contents: what it declares.
+        shown: what the page of each answer gave for it, by name.
+        wrong: as of `problems`.
+    """
+    listed_problems = problems(status, contents, wrong)
+    return {
+        "problems": listed_problems[:_PROBLEMS],
+        "more_problems": max(len(listed_problems) - _PROBLEMS, 0),
+        "verdict": _verdict(listed_problems, status),
+        "latest": _latest(shown),
+    }
+
+
+def _latest(shown: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The newest change sets that changed answers: at, cause, `answers`, and how many are not."""
+    changes = sorted(
+        ({"name": name, **epoch} for name, answer in shown.items() for epoch in answer["latest"]),
+        key=lambda change: (change["epoch"], change["at"] or "", change["cause"]),
+        reverse=True,
+    )
+    groups = []
+    for (_, at, cause), together in groupby(
+        changes, key=lambda change: (change["epoch"], change["at"], change["cause"])
+    ):
+        answers = sorted(together, key=lambda change: change["name"])
+        shown_of, more = answers[:_ANSWERS], max(len(answers) - _ANSWERS, 0)
+        groups.append({"at": at, "cause": cause, "answers": shown_of, "more": more})
+        if len(groups) == _LATEST:
+            break
+    return groups
+
+
+def listed(
+    status: Status, contents: Contents, shown: Mapping[str, Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Each answer as tables and the search of all pages have it."""
+    queries = {query.query: query for query in status.queries}
+    models = {model.state.name: model for model in contents.models}
+    for name in sorted({*queries, *models}):
+        model, query = models.get(name), queries.get(name)
+        definition = None if model is None else model.definition
+        of_page = shown.get(name, {})
+        latest: Sequence[Mapping[str, Any]] = of_page.get("latest", ())
+        yield {
+            "name": name,
+            "kind": "removed" if model is None else model.declaration.kind.name,
+            "state": "new" if query is None else query.state,
+            "rows": None if query is None else query.rows,
+            "changed": latest[0]["at"] if latest else None,
+            "description": "" if definition is None else definition.description,
+            "owner": "" if definition is None else definition.owner,
+            "tags": [] if definition is None else [*definition.tags],
+            "columns": of_page.get("columns", []),
+            "page": model is not None,
+        }
+
+
+def _verdict(wrong: Iterable[Problem], status: Status) -> dict[str, Any]:
+    """One line that says whether all is well."""
+    words: dict[str, int] = {}
+    for problem in wrong:
+        words[problem.word] = words.get(problem.word, 0) + 1
+    number = len(status.queries)
+    if not words:
+        answers = "The only answer is" if number == 1 else f"All {number:,} answers are"
+        text = f"{answers} right and up to date." if number else "No query is registered yet."
+        return {"well": True, "text": text}
+    parts = ", ".join(f"{count:,} {word}" for word, count in words.items())
+    total = sum(words.values())
+    needs = "1 thing needs" if total == 1 else f"{total:,} things need"
+    return {"well": False, "text": f"{needs} attention: {parts}."}

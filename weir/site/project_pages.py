@@ -1,0 +1,173 @@
+"""The pages about the project as a whole: sources, graph, runs and checks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any, Final
+
+import pyarrow.compute as pc
+
+from weir.lake.lake import Lake
+from weir.lake.tables import QUALITY, REJECTED, RUNS
+from weir.pages.charts import graph_chart
+from weir.site.epochs import Epochs
+from weir.status.status import Status
+
+_RUNS: Final = 200
+"""Most runs on their page."""
+_STEPS: Final = 1_000
+"""Most steps of them."""
+_STEP: Final = ("job", "mode", "status", "rows_in", "rows_out", "seconds", "reason")
+_JOBS: Final = ("maintain", "publish")
+"""The jobs with rows about answers; those of validate have the time of all together."""
+_EPOCHS: Final = 1_000
+"""Most change sets on the page of the graph."""
+_POINTS: Final = 400
+"""Most points of its chart."""
+_REJECTED: Final = 200
+"""Most rejected lines on the page of sources."""
+_RESULT: Final = (
+    *("recorded_at", "table", "query", "expectation", "success", "unexpected_rows", "observed"),
+)
+_RECENT: Final = timedelta(days=7)
+"""What happened so long before the newest is not shown."""
+
+
+def sources_page(status: Status, lake: Lake) -> dict[str, Any]:
+    """Position, lag and rejected lines of each source, and how far streams are."""
+    rejected: Sequence[Mapping[str, Any]] = ()
+    if any(source.rejected for source in status.sources.sources):
+        names = ["source", "position", "file", "line", "column", "reason", "raw"]
+        rows = lake.rows(REJECTED.name, names)
+        rejected = rows.slice(max(rows.num_rows - _REJECTED, 0)).to_pylist()[::-1]
+    return {
+        "sources": [asdict(source) for source in status.sources.sources],
+        "error": status.sources.error,
+        "streams": [asdict(stream) for stream in status.streams],
+        "rejected": rejected,
+    }
+
+
+def graph_page(epochs: Epochs) -> dict[str, Any]:
+    """How many quads the graph has over time, and its newest change sets."""
+    quads, counts = 0, []
+    for epoch, row in epochs.rows.items():
+        quads += row.change
+        counts.append(
+            {
+                "epoch": epoch,
+                "at": row.at.isoformat(timespec="seconds"),
+                "rows": quads,
+                "change": row.change,
+                "change_set": row.change_set,
+            }
+        )
+    charts = {"quads": graph_chart(_thinned(counts, _POINTS))}
+    return {"quads": quads, "epochs": counts[:-_EPOCHS:-1], "charts": charts}
+
+
+def runs_page(lake: Lake, within: Callable[[str], str]) -> dict[str, Any]:
+    """The newest runs, and what the stages did for each query in them.
+
+    Args:
+        lake: has the ledger.
+        within: makes the places in a text those in the project.
+    """
+    names = ["recorded_at", "run_id", "job", "query", "mode", "status", "from_epoch", "to_epoch"]
+    names += ["rows_in", "rows_out", "seconds", "reason"]
+    rows = [
+        {**row, "reason": within(row["reason"] or "")}
+        for row in _recent(lake, RUNS.name, names)
+        if row["status"] != "claimed"
+    ]
+    by_run: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_run.setdefault(row["run_id"], []).append(row)
+    runs = [_run(of_run) for of_run in [*by_run.values()][:_RUNS]]
+    steps = [
+        {"at": row["recorded_at"], "answer": row["query"], **{name: row[name] for name in _STEP}}
+        for row in rows
+        if row["query"] not in (None, "*") and row["job"] in _JOBS
+    ]
+    return {"runs": runs, "steps": steps[:_STEPS]}
+
+
+def _run(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a run did: its stages, the answers that it changed, how long, and what failed."""
+    stages = [row for row in rows if row["query"] is None]
+    failed = [row for row in stages if row["status"] == "failed"]
+    published = {row["query"] for row in rows if row["job"] == "publish" and row["rows_out"]}
+    return {
+        "at": rows[0]["recorded_at"],
+        "status": "failed" if failed else "succeeded",
+        "stages": ", ".join(dict.fromkeys(row["job"] for row in stages[::-1])),
+        "to_epoch": max((row["to_epoch"] or 0 for row in rows), default=0),
+        "changed_answers": len(published - {None, "*"}),
+        "seconds": round(sum(row["seconds"] or 0 for row in stages), 1),
+        "what_failed": "".join(row["reason"] for row in failed[:1]),
+        "run": rows[0]["run_id"],
+    }
+
+
+def checks_page(lake: Lake) -> dict[str, Any]:
+    """The newest result of each check of runs, those that failed first."""
+    newest: dict[tuple[str, str], dict[str, Any]] = {}
+    audits = {row["run_id"] for row in _audits(lake)}
+    for row in _recent(lake, QUALITY.name, [*_RESULT, "run_id"]):
+        if row["run_id"] not in audits:
+            newest.setdefault((row["table"], row["expectation"]), row)
+    return {"checks": _results(newest.values())}
+
+
+def audit_page(lake: Lake) -> dict[str, Any]:
+    """When the lake was examined last, and what that found; `at` is None if it never was."""
+    audits = _audits(lake)
+    if not audits or not lake.exists(QUALITY.name):
+        return {"at": None, "checks": []}
+    newest = max(audits, key=lambda row: row["recorded_at"])
+    of_run = [("run_id", "=", newest["run_id"])]
+    rows = lake.rows(QUALITY.name, _RESULT, of_run)
+    return {"at": newest["recorded_at"], "checks": _results(rows.to_pylist())}
+
+
+def _audits(lake: Lake) -> list[dict[str, Any]]:
+    """The ends of all audits."""
+    if not lake.exists(RUNS.name):
+        return []
+    rows = lake.rows(RUNS.name, ["run_id", "recorded_at", "status"], [("job", "=", "audit")])
+    return [row for row in rows.to_pylist() if row["status"] != "claimed"]
+
+
+def _results(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    results = []
+    for row in rows:
+        observed = json.loads(row["observed"] or "{}")
+        results.append(
+            {
+                **row,
+                "sentence": observed.get("sentence", ""),
+                "examples": [str(example) for example in observed.get("examples", ())],
+            }
+        )
+    return sorted(results, key=lambda row: (row["success"], row["table"], row["expectation"]))
+
+
+def _recent(lake: Lake, table: str, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of the days before the newest one, the newest first."""
+    if not lake.exists(table):
+        return
+    times = lake.rows(table, ["recorded_at"])["recorded_at"]
+    newest = pc.max(times).as_py()
+    if newest is None:
+        return
+    rows = lake.rows(table, names, [("recorded_at", ">=", newest - _RECENT)])
+    yield from rows.sort_by([("recorded_at", "descending")]).to_pylist()
+
+
+def _thinned(rows: Sequence[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """At most about so many of the rows, the last among them."""
+    step = -(-len(rows) // most) or 1
+    return [*rows[::-1][::step]][::-1]
