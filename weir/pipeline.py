@@ -115,8 +115,8 @@ def run_pipeline(
     """Run the stages in order; those after ingest only if they have anything to do.
 
     Yields each stage before the next one starts. A stage that another run is executing is skipped;
-    the others process their input as far as it is complete. At the end, the artefacts and
-    the site are written if the settings say so.
+    the others process their input as far as it is complete. At the end, the artefacts and the
+    site are written if the settings say so.
     """
     wanted = options or RunOptions()
     run = partial(_run_stage, project, run_id, wanted, reporting)
@@ -141,7 +141,7 @@ def _answering(
     is_work: bool,
 ) -> Iterator[StageRun]:
     """Run the stages from maintain to publish, and refresh among them."""
-    is_maintained = False
+    is_maintained = has_news = False
     if wanted.refresh is not None:
         if is_work:
             maintained = run("maintain")
@@ -152,8 +152,9 @@ def _answering(
             yield run("refresh", due)
             ingested = run("ingest")
             yield ingested
-            is_maintained = is_maintained and not ingested.did_something
-        if not (is_maintained or ingested.did_something or _is_work(project)):
+            has_news = ingested.did_something
+            is_maintained = is_maintained and not has_news
+        if not (is_maintained or has_news or _is_work(project)):
             return
     if not is_maintained:
         yield run("maintain")
