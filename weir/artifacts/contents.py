@@ -128,7 +128,10 @@ def time_text(time: datetime) -> str:
 
 
 def read_contents(
-    project: Project, now: datetime, wrong: list[ConfigurationError] | None = None
+    project: Project,
+    now: datetime,
+    wrong: list[ConfigurationError] | None = None,
+    pending: Pending | None = None,
 ) -> Contents:
     """What a project declares, and how far it is.
 
@@ -137,11 +140,12 @@ def read_contents(
         now: the time.
         wrong: receives what is wrong with files of sources, remotes, traversals and checks, which
             then count as empty; None to raise it.
+        pending: what is to do in the project, if that was read already.
 
     Raises:
         ConfigurationError: the folder of queries does not exist; or such a file is wrong.
     """
-    pending = Pending(project)
+    pending = pending or Pending(project)
     settings = project.settings
     catalog, members = pending.catalog, {member.name: member for member in pending.catalog.members}
     sources = _known(lambda: _sources(project, now), wrong) or ()

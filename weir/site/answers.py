@@ -92,7 +92,7 @@ class AnswerPages:
         ]
         published = state.published and (state.published.version, state.published.snapshot)
         known = (
-            *(published, state.state, state.reason, model.text, model.reads, str(model.table)),
+            *(published, state.state, _reason(model), model.text, model.reads, str(model.table)),
             *(model.checks, results, self.lineage.readers.get(model.id)),
         )
         return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
@@ -196,7 +196,7 @@ class AnswerPages:
             "title": state.name,
             "here": "answers",
             "state": state.state,
-            "reason": None if state.state == "current" else state.reason,
+            "reason": _reason(model),
             "kind": model.declaration.kind.name,
             "description": "" if definition is None else definition.description,
             "owner": "" if definition is None else definition.owner,
@@ -238,6 +238,11 @@ class AnswerPages:
             "sentence": check.description or observed.get("sentence") or check.type,
             "examples": observed.get("examples", []),
         }
+
+
+def _reason(model: Model) -> str | None:
+    """Why an answer is not up to date; of one that is, how it came about is not shown."""
+    return None if model.state.state == "current" else model.state.reason
 
 
 def _counts(history: History, *, over_streams: bool) -> list[dict[str, Any]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Final
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from weir.lake.lake import Lake
@@ -78,9 +79,12 @@ def runs_page(lake: Lake, within: Callable[[str], str]) -> dict[str, Any]:
     """
     names = ["recorded_at", "run_id", "job", "query", "mode", "status", "from_epoch", "to_epoch"]
     names += ["rows_in", "rows_out", "seconds", "reason"]
+    table = _newest_days(lake, RUNS.name, names)
+    if table is not None:
+        table = table.sort_by([("recorded_at", "descending")])
     rows = [
         {**row, "reason": within(row["reason"] or "")}
-        for row in _recent(lake, RUNS.name, names)
+        for row in ([] if table is None else table.to_pylist())
         if row["status"] != "claimed"
     ]
     by_run: dict[str, list[dict[str, Any]]] = {}
@@ -113,24 +117,22 @@ def _run(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def checks_page(lake: Lake) -> dict[str, Any]:
-    """The newest result of each check of runs, those that failed first."""
-    newest: dict[tuple[str, str], dict[str, Any]] = {}
-    audits = {row["run_id"] for row in _audits(lake)}
-    for row in _recent(lake, QUALITY.name, [*_RESULT, "run_id"]):
-        if row["run_id"] not in audits:
-            newest.setdefault((row["table"], row["expectation"]), row)
-    return {"checks": _results(newest.values())}
+    """The newest result of each check of runs: those that failed, and how many passed."""
+    audits = pa.array([row["run_id"] for row in _audits(lake)], pa.string())
+    rows = _newest_days(lake, QUALITY.name, [*_RESULT, "run_id"])
+    if rows is None:
+        return _results(None)
+    return _results(rows.filter(pc.invert(pc.is_in(rows["run_id"], audits))))
 
 
 def audit_page(lake: Lake) -> dict[str, Any]:
     """When the lake was examined last, and what that found; `at` is None if it never was."""
     audits = _audits(lake)
     if not audits or not lake.exists(QUALITY.name):
-        return {"at": None, "checks": []}
+        return {"at": None, **_results(None)}
     newest = max(audits, key=lambda row: row["recorded_at"])
-    of_run = [("run_id", "=", newest["run_id"])]
-    rows = lake.rows(QUALITY.name, _RESULT, of_run)
-    return {"at": newest["recorded_at"], "checks": _results(rows.to_pylist())}
+    rows = lake.rows(QUALITY.name, _RESULT, [("run_id", "=", newest["run_id"])])
+    return {"at": newest["recorded_at"], **_results(rows)}
 
 
 def _audits(lake: Lake) -> list[dict[str, Any]]:
@@ -141,30 +143,54 @@ def _audits(lake: Lake) -> list[dict[str, Any]]:
     return [row for row in rows.to_pylist() if row["status"] != "claimed"]
 
 
-def _results(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    results = []
-    for row in rows:
-        observed = json.loads(row["observed"] or "{}")
-        results.append(
-            {
-                **row,
-                "sentence": observed.get("sentence", ""),
-                "examples": [str(example) for example in observed.get("examples", ())],
-            }
-        )
-    return sorted(results, key=lambda row: (row["success"], row["table"], row["expectation"]))
+def _results(rows: pa.Table | None) -> dict[str, Any]:
+    """The newest result of each check of each table.
+
+    Gives `failed`, `total`, and `passed`: by suite, its sentences with the number of tables.
+    """
+    if rows is None or not rows.num_rows:
+        return {"failed": [], "total": 0, "passed": {}}
+    others = [name for name in _RESULT if name not in ("table", "expectation")]
+    # With threads, `last` would not be the newest.
+    newest = (
+        rows.sort_by("recorded_at")
+        .group_by(["table", "expectation"], use_threads=False)
+        .aggregate([(name, "last") for name in others])
+    )
+    newest = newest.rename_columns([name.removesuffix("_last") for name in newest.column_names])
+    failed = newest.filter(pc.invert(newest["success"])).sort_by("table").to_pylist()
+    passed = newest.filter(newest["success"])
+    tables: list[Any] = passed["table"].to_pylist()
+    suites = pa.array([table.partition("/")[0] for table in tables], pa.string())
+    counts = (
+        passed.append_column("suite", suites)
+        .group_by(["suite", "expectation"], use_threads=False)
+        .aggregate([("table", "count"), ("observed", "last")])
+        .sort_by([("suite", "ascending"), ("expectation", "ascending")])
+    )
+    by_suite: dict[str, list[dict[str, Any]]] = {}
+    for row in counts.to_pylist():
+        sentence = json.loads(row["observed_last"] or "{}").get("sentence") or row["expectation"]
+        shown = {"sentence": sentence, "tables": row["table_count"]}
+        by_suite.setdefault(row["suite"], []).append(shown)
+    return {"failed": [*map(_failure, failed)], "total": newest.num_rows, "passed": by_suite}
 
 
-def _recent(lake: Lake, table: str, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The rows of the days before the newest one, the newest first."""
+def _failure(row: Mapping[str, Any]) -> dict[str, Any]:
+    observed = json.loads(row["observed"] or "{}")
+    examples = [str(example) for example in observed.get("examples", ())]
+    sentence = observed.get("sentence") or row["expectation"]
+    return {**row, "sentence": sentence, "examples": examples}
+
+
+def _newest_days(lake: Lake, table: str, names: Sequence[str]) -> pa.Table | None:
+    """The rows of the days before the newest one; None if there are none."""
     if not lake.exists(table):
-        return
-    times = lake.rows(table, ["recorded_at"])["recorded_at"]
-    newest = pc.max(times).as_py()
+        return None
+    newest = pc.max(lake.rows(table, ["recorded_at"])["recorded_at"]).as_py()
     if newest is None:
-        return
-    rows = lake.rows(table, names, [("recorded_at", ">=", newest - _RECENT)])
-    yield from rows.sort_by([("recorded_at", "descending")]).to_pylist()
+        return None
+    return lake.rows(table, names, [("recorded_at", ">=", newest - _RECENT)])
 
 
 def _thinned(rows: Sequence[dict[str, Any]], most: int) -> list[dict[str, Any]]:

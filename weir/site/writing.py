@@ -19,7 +19,7 @@ from weir.errors import ConfigurationError
 from weir.lake.counted import counted
 from weir.lake.delta.bindings import Bindings
 from weir.pages.page import render
-from weir.progress.completion import Completion
+from weir.pending import Pending
 from weir.project import Project
 from weir.site.answers import AnswerPages
 from weir.site.epochs import Epochs
@@ -90,8 +90,9 @@ def write_site(project: Project, folder: Path | None = None, now: datetime | Non
     into = folder or settings.site or settings.project / FOLDER
     time = now or datetime.now(UTC)
     wrong: list[ConfigurationError] = []
-    contents, status = read_contents(project, time, wrong), Status.of(project)
-    completion, epochs = Completion.read(lake), Epochs.read(lake)
+    pending, epochs = Pending(project), Epochs.read(lake)
+    contents = read_contents(project, time, wrong, pending)
+    status = Status.of(project, pending=pending)
     assets = _assets()
     files = SiteFiles(into, _version(assets))
     for path, content in assets.items():
@@ -100,7 +101,7 @@ def write_site(project: Project, folder: Path | None = None, now: datetime | Non
         pages = AnswerPages(
             project,
             contents,
-            completion,
+            pending.completion,
             epochs,
             Lineage.of(contents),
             files,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from weir.errors import ConfigurationError
 from weir.pending import Pending
-from weir.progress.completion import Completion, FailedRun
+from weir.progress.completion import FailedRun
 from weir.progress.notifications import Notifications, Undelivered
 from weir.project import Project
 from weir.refresh.current import current_states
@@ -40,9 +40,19 @@ class Status:
 
     @classmethod
     def of(
-        cls, project: Project, select: Sequence[str] = (), exclude: Sequence[str] = ()
+        cls,
+        project: Project,
+        select: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        pending: Pending | None = None,
     ) -> Status:
         """The status of a project, of all queries or of a selection.
+
+        Args:
+            project: the project.
+            select: only these queries.
+            exclude: without these.
+            pending: what is to do in it, if that was read already.
 
         Raises:
             ConfigurationError: a criterion cannot be understood, or nothing is like it.
@@ -52,14 +62,14 @@ class Status:
         except ConfigurationError:
             # The status of the sources reports it.
             remotes = []
-        pending, sources = Pending(project), source_statuses(project)
+        pending, sources = pending or Pending(project), source_statuses(project)
         queries = query_statuses(pending)
         is_selection = bool(select or exclude)
         if is_selection:
             states = {query.query: query.state for query in queries}
             names = {*names_of(pending, states, select, exclude)}
             queries = [query for query in queries if query.query in names]
-        failed = next(iter(Completion.read(project.lake).failed_runs), None)
+        failed = next(iter(pending.completion.failed_runs), None)
         streams = stream_statuses(project.settings)
         waiting = Notifications.read(project.lake).undelivered()
         undelivered = [m for m in waiting if m.channel in project.settings.notify]
