@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Literal
 
 from weir.errors import WeirError, worst_of
 from weir.expected_errors import as_user_error, print_error
@@ -18,7 +19,7 @@ from weir.text.printable import printable
 from weir.text.step_lines import StepLines, reminding
 
 
-def arg_parser(job: Job, description: str | None) -> argparse.ArgumentParser:
+def arg_parser(job: Job | Literal["documents"], description: str | None) -> argparse.ArgumentParser:
     """The options that every stage has."""
     parser = argparse.ArgumentParser(prog=job, description=description)
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")

@@ -4,7 +4,8 @@ One run per event. The watermarks of the tables determine the new changes, so a 
 does no harm, and running again commits nothing. Each stage continues with what the one before it
 has completed: a query that cannot be maintained, or whose rows fail a check, makes the run fail,
 but not the other queries. Only validated rows are published, and each answer that got rows emits an
-event, also if others are held back. Channels of notifications, if there are any, are then notified.
+event, also if others are held back. Channels of notifications, if there are any, are then notified,
+and the site and the artefacts written if the settings name their folders.
 
 The parameter `accept` names queries, separated by commas: the answer that is held of each is
 published by this run, though it is beyond the guards of the query.
@@ -16,6 +17,7 @@ from airflow.sdk import DAG, Param
 
 from weir.airflow.announce_task import AnnounceAnswers
 from weir.airflow.deployment import START, Deployment
+from weir.airflow.documents_task import documents_tasks
 from weir.airflow.notify_task import NotifyChannels
 from weir.airflow.programs import all_succeeded
 from weir.airflow.stage_task import submit
@@ -52,6 +54,7 @@ def dag(deployment: Deployment) -> DAG:
         )
         maintain >> validate >> publish >> announced
         notified = [NotifyChannels(deployment=deployment)] if deployment.settings.notify else []
-        publish >> notified
-        [maintain, validate, publish, announced, *notified] >> all_succeeded()
+        written = documents_tasks(deployment)
+        publish >> [*notified, *written]
+        [maintain, validate, publish, announced, *notified, *written] >> all_succeeded()
     return built

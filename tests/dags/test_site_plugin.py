@@ -1,0 +1,81 @@
+"""The site as a page of Airflow: only for those who are logged in, and only its own files."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.dags.installation import HERE, describe
+
+# Airflow imports a test client of Starlette that warns of the one it uses.
+pytestmark = pytest.mark.filterwarnings("ignore:Using `httpx`")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "weir.toml").write_text('lake = "lake"\nsite = "pages"\n')
+    (tmp_path / "pages/answers").mkdir(parents=True)
+    (tmp_path / "pages/index.html").write_text("the start page")
+    (tmp_path / "pages/answers/rooms.html").write_text("the rooms")
+    return tmp_path
+
+
+def get(folder: Path, path: str, *, logged_in: bool = True) -> httpx.Response:
+    """What the application answers to a request."""
+    from airflow.api_fastapi.core_api.security import get_user
+
+    from weir.airflow.site_plugin import SiteApplication
+
+    application = SiteApplication({"WEIR_PROJECT": str(folder)})
+    if logged_in:
+        application._application.dependency_overrides[get_user] = lambda: "somebody"
+
+    async def answer() -> httpx.Response:
+        transport = httpx.ASGITransport(application)
+        async with httpx.AsyncClient(transport=transport, base_url="http://airflow") as client:
+            return await client.get(path)
+
+    return asyncio.run(answer())
+
+
+def test_those_who_are_logged_in_see_the_pages(folder: Path) -> None:
+    assert get(folder, "/index.html").text == "the start page"
+    assert get(folder, "/").text == "the start page"
+    assert get(folder, "/answers/rooms.html").text == "the rooms"
+    assert get(folder, "/answers/others.html").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["index.html", "answers/rooms.html", "none.html"])
+def test_others_see_nothing(folder: Path, path: str) -> None:
+    assert get(folder, f"/{path}", logged_in=False).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["../weir.toml", "%2e%2e/weir.toml", "answers/../../weir.toml"])
+def test_no_file_outside_of_the_site_is_served(folder: Path, path: str) -> None:
+    assert get(folder, f"/{path}").status_code == 404
+
+
+def test_before_the_first_site_a_page_says_what_makes_one(folder: Path) -> None:
+    shutil.rmtree(folder / "pages")
+    answer = get(folder, "/index.html")
+    assert answer.status_code == 404
+    assert "set `site` in weir.toml" in answer.text
+
+
+def test_the_documents_are_written_after_publication_if_the_settings_say_so(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(HERE / "project", tmp_path / "project")
+    config = tmp_path / "project/weir.toml"
+    config.write_text(f'site = "pages"\n{config.read_text()}')
+    described = describe(tmp_path / "home", tmp_path / "project")
+    assert described["import_errors"] == {}
+    assert described["heavy_modules"] == []
+    tasks = described["dags"]["maintain_queries"]["tasks"]
+    assert "write_documents" in tasks["publish_answers"]["downstream"]
+    assert tasks["write_documents"]["downstream"] == ["all_succeeded"]
+    assert tasks["write_documents"]["trigger_rule"] == "all_done"
