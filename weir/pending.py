@@ -69,6 +69,7 @@ class Pending:
 
     def __init__(self, project: Project) -> None:
         self._project = project
+        self.settings = project.settings
         self.completion = Completion.read(project.open_lake())
 
     @cached_property
@@ -78,7 +79,7 @@ class Pending:
         Raises:
             ConfigurationError: the folder of queries does not exist.
         """
-        return Catalog.of(self._project.settings)
+        return Catalog.of(self.settings)
 
     @cached_property
     def ingest(self) -> bool:
@@ -100,7 +101,7 @@ class Pending:
         from weir.remotes.schedule import schedule
         from weir.traversals.schedule import next_evaluations
 
-        settings, lake = self._project.settings, self.completion.lake
+        settings, lake = self.settings, self.completion.lake
         remotes = [
             scheduled for scheduled in schedule(settings, lake, now) if scheduled.is_due(now)
         ]
@@ -149,13 +150,13 @@ class Pending:
         damaged = damaged_queries(completion, members)
         broken: dict[str, object] = {
             **damaged,
-            **unusable(self.catalog, self._project.settings),
+            **unusable(self.catalog, self.settings),
         }
         usable = [member for member in members if member.name not in damaged]
         backlog = {item.query: item for item in completion.backlog(m.name for m in members)}
         held = held_reasons(completion, backlog.values())
         held |= {over.query: over.reason for over in over_limit(completion, self.catalog)}
-        beyond = beyond_limits(completion, usable, self._project.settings.limits)
+        beyond = beyond_limits(completion, usable, self.settings.limits)
         states = {
             name: DefinitionState(
                 name, "broken", str(error), True, *_progress(completion, name, damaged)
@@ -170,7 +171,7 @@ class Pending:
                     backlog.get(member.name),
                     held.get(member.name),
                     beyond.get(member.name),
-                    is_table_behind(completion, member, self._project.settings.limits),
+                    is_table_behind(completion, member, self.settings.limits),
                 )
         return states
 

@@ -3,22 +3,28 @@
     --select 'room_*' --select tag:museum,state:behind --exclude owner:ana
 
 What any `--select` names is selected, without what any `--exclude` names. Within one, criteria that
-are separated by spaces are alternatives; those separated by commas must hold together.
+are separated by spaces are alternatives; those separated by commas must hold together. A criterion
+with `+` before it also names the definitions whose streams those that it names read, and with `+`
+behind it those that read their streams, also by others.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Final, get_args
 
 from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError
+from weir.ingest.sources.declared import load_sources
 from weir.pending import Pending, State
+from weir.project import Project
 from weir.remotes.readiness import is_edited
-from weir.settings import Channel
+from weir.settings import Channel, Settings
 from weir.text.near import meant
+from weir.timeline.stream_names import streams_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,9 @@ class Candidate:
         owner: as its front matter says.
         tags: as its front matter says.
         states: its state, and `modified` if what is stored is of another text.
+        sources: the sources that it reads: those of its streams, and all of the graph if it reads
+            the graph.
+        upstreams: the definitions whose streams it reads.
     """
 
     name: str
@@ -38,12 +47,15 @@ class Candidate:
     owner: str = ""
     tags: tuple[str, ...] = ()
     states: frozenset[str] = frozenset()
+    sources: tuple[str, ...] = ()
+    upstreams: tuple[str, ...] = ()
 
 
 _METHODS: Final[Mapping[str, Callable[[Candidate], Iterable[str]]]] = {
     "kind": lambda candidate: (candidate.kind,),
     "name": lambda candidate: (candidate.name,),
     "owner": lambda candidate: (candidate.owner,) if candidate.owner else (),
+    "source": lambda candidate: candidate.sources,
     "state": lambda candidate: candidate.states,
     "tag": lambda candidate: candidate.tags,
 }
@@ -86,42 +98,90 @@ def names_of(
     with_edits = {
         name: {state, "modified"} if name in edited else {state} for name, state in states.items()
     }
-    return selected(candidates(pending.catalog, with_edits), select, exclude)
+    return names_in(pending.settings, pending.catalog, with_edits, select, exclude)
 
 
-def candidates(catalog: Catalog, states: Mapping[str, Collection[str]]) -> list[Candidate]:
-    """What there is to select from.
+def declared_names_of(
+    project: Project, catalog: Catalog, select: Sequence[str], exclude: Sequence[str]
+) -> list[str]:
+    """The names of the selected definitions of those that are declared, in order.
+
+    The lake is read only if a criterion is about states.
+
+    Raises:
+        ConfigurationError: a criterion cannot be understood, or nothing is like it.
+    """
+    if _is_named("state", (*select, *exclude)):
+        pending = Pending(project)
+        states = {name: state.state for name, state in pending.definitions.items()}
+        return names_of(pending, states, select, exclude)
+    names = [declared.name for declared in catalog.declarations]
+    return names_in(project.settings, catalog, dict.fromkeys(names, ()), select, exclude)
+
+
+def names_in(
+    settings: Settings,
+    catalog: Catalog,
+    states: Mapping[str, Collection[str]],
+    select: Sequence[str],
+    exclude: Sequence[str] = (),
+) -> list[str]:
+    """The names of the selected definitions, in order.
 
     Args:
-        catalog: says the kind, the owner and the tags of definitions.
+        settings: of the project.
+        catalog: says the kind, the owner and the tags of definitions, and what they read.
         states: those of each definition, by name; its file may be gone.
+        select: values of `--select`.
+        exclude: values of `--exclude`.
+
+    Raises:
+        ConfigurationError: a criterion cannot be understood, or nothing is like it; or one names a
+            source, and the file of sources is wrong.
     """
+    of_graph: tuple[str, ...] = ()
+    if _is_named("source", (*select, *exclude)):
+        sources = load_sources(settings.sources)
+        of_graph = tuple(source.name for source in sources if source.stream is None)
     kinds = {declared.name: declared.kind.name for declared in catalog.declarations}
     members = {member.name: member for member in catalog.members}
-    listed = []
+    candidates = []
     for name, own in sorted(states.items()):
-        member = members.get(name)
-        owner, tags = ("", ()) if member is None else (member.owner, member.tags)
-        listed.append(Candidate(name, kinds.get(name, ""), owner, tags, frozenset(own)))
-    return listed
+        candidate = Candidate(name, kinds.get(name, ""), states=frozenset(own))
+        if (member := members.get(name)) is not None:
+            candidate = replace(
+                candidate,
+                owner=member.owner,
+                tags=member.tags,
+                sources=(*streams_of(member.axis), *(of_graph if member.reads else ())),
+                upstreams=tuple(upstream.query for upstream in member.axis.upstreams),
+            )
+        candidates.append(candidate)
+    return selected(candidates, select, exclude)
 
 
-def queries_of(channel: Channel, place: str, catalog: Catalog) -> list[str]:
+def queries_of(channel: Channel, place: str, settings: Settings, catalog: Catalog) -> list[str]:
     """The queries that a channel is notified of.
 
     Args:
         channel: of notifications.
         place: where it is declared, for errors.
+        settings: of the project.
         catalog: has the definitions.
 
     Raises:
         ConfigurationError: a criterion cannot be understood, or nothing is like it.
     """
-    listed = candidates(catalog, dict.fromkeys(catalog.names, ()))
     try:
-        return selected(listed, channel.select)
+        return names_in(settings, catalog, dict.fromkeys(catalog.names, ()), channel.select)
     except ConfigurationError as error:
         raise ConfigurationError(error.what, f"{place}.select", error.hint) from error
+
+
+def _is_named(method: str, values: Iterable[str]) -> bool:
+    """Whether a criterion of some values is of a method."""
+    criteria = (criterion for value in values for criterion in re.split(r"[\s,]", value))
+    return any(criterion.removeprefix("+").startswith(f"{method}:") for criterion in criteria)
 
 
 def _named(candidates: Sequence[Candidate], option: str, values: Sequence[str]) -> set[str]:
@@ -133,9 +193,36 @@ def _named(candidates: Sequence[Candidate], option: str, values: Sequence[str]) 
         for alternative in alternatives:
             together = {candidate.name for candidate in candidates}
             for criterion in alternative.split(","):
-                together &= _matching(candidates, option, criterion)
+                together &= _with_relatives(candidates, option, criterion)
             names |= together
     return names
+
+
+def _with_relatives(candidates: Sequence[Candidate], option: str, criterion: str) -> set[str]:
+    """What a criterion names, with `+` before or behind it with what is up- or downstream."""
+    names = _matching(candidates, option, criterion.removeprefix("+").removesuffix("+"))
+    upstreams = {candidate.name: {*candidate.upstreams} for candidate in candidates}
+    related = {*names}
+    if criterion.startswith("+"):
+        related |= _reached(names, upstreams)
+    if criterion.endswith("+"):
+        readers = {
+            name: {reader for reader, read in upstreams.items() if name in read}
+            for name in upstreams
+        }
+        related |= _reached(names, readers)
+    return related
+
+
+def _reached(names: Collection[str], edges: Mapping[str, Collection[str]]) -> set[str]:
+    """The names that edges lead to from some names, also by others."""
+    reached: set[str] = set()
+    open_ = [*names]
+    while open_:
+        new = {*edges.get(open_.pop(), ())} - reached
+        reached |= new
+        open_ += new
+    return reached
 
 
 def _matching(candidates: Sequence[Candidate], option: str, criterion: str) -> set[str]:

@@ -13,6 +13,7 @@ from tests.support.laws import Seeds
 from tests.support.opened import call
 from tests.support.projects.project import SNAPSHOTS, Project
 from weir.audit.checked import table_of
+from weir.audit.recomputed import RECOMPUTED
 from weir.audit.repair import repair_lake
 from weir.audit.stage import AuditResult, audit_lake, examined
 from weir.errors import EXIT_QUALITY, QualityError
@@ -114,6 +115,15 @@ def test_a_lake_as_it_was_written_passes_every_check(project: Project) -> None:
     assert failed(result) == set()
     checks = {check.expectation for check in result.results}
     assert checks >= {check for _, (_, check), _ in DAMAGES.values()}
+
+
+@pytest.mark.parametrize(("only", "tables"), [(["rooms"], {"embeddings/rooms"}), ([], set())])
+def test_the_answers_of_a_selection_alone_are_computed_again(
+    project: Project, only: list[str], tables: set[str]
+) -> None:
+    result = call(examined, project.settings, "audit", full=True, only=only)
+    again = [check for check in result.results if check.expectation == RECOMPUTED.name]
+    assert {table_of(check) for check in again} == tables
 
 
 @pytest.mark.usefixtures("sampled")

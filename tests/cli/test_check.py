@@ -179,6 +179,7 @@ def test_only_what_is_said_of_a_selection_is_printed(weir: Weir) -> None:
     called = weir("check", "--exclude", "tag:a", "--output", "json")
     assert (called.code, [row["level"] for row in called.json]) == (1, ["error"])
     assert weir("check", "--select", "brken").code == 2
+    assert "broken.rq" not in weir("check", "--exclude", "state:broken").out
 
 
 @pytest.mark.usefixtures("initialised")

@@ -105,6 +105,14 @@ def test_a_selected_query_brings_those_whose_streams_it_reads(
     assert named == ["often", "q"]
     Path("queries/broken.rq").write_text("SELECT")
     assert ("maintain", "broken", "fails") in steps(weir, "--select", "broken")
+
+    def selected(*options: str) -> list[str]:
+        return [row["name"] for row in weir("ls", "--output", "json", *options).json]
+
+    assert selected("--select", "+often") == ["often", "q"]
+    assert selected("--select", "q+") == ["often", "q"]
+    assert selected("--select", "source:readings") == ["q"]
+    assert selected("--select", "source:readings+") == ["often", "q"]
     Path("queries/broken.rq").unlink()
     maintained = weir("run", "--select", "often", "--output", "json").json["queries"]
     assert {row["query"] for row in maintained} == {*named}

@@ -64,6 +64,15 @@ def test_a_selection_leaves_tests_out(weir: Weir) -> None:
     assert "no tests" in weir("test", "--exclude", "exhibits").out
 
 
+@pytest.mark.usefixtures("has_run")
+def test_only_queries_with_another_text_can_be_tested(weir: Weir) -> None:
+    write(TESTS.replace("room: 1}", "room: 5}"))
+    assert weir("test", "--select", "state:modified").code == 0
+    text = Path("queries/exhibits.rq").read_text()
+    Path("queries/exhibits.rq").write_text(text.replace("SELECT", "SELECT DISTINCT"))
+    assert weir("test", "--select", "state:modified").code == 1
+
+
 @pytest.mark.usefixtures("initialised")
 @pytest.mark.parametrize(
     ("old", "new", "message"),

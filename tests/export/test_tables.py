@@ -243,3 +243,5 @@ def test_statements_name_the_tables_where_they_are(
     place = Path("lake/current/objects").absolute()
     printed = call("export", "views", "--dialect", dialect).out.splitlines()
     assert statement.format(place=place) in printed
+    others = call("export", "views", "--dialect", dialect, "--exclude", "objects").out
+    assert statement.format(place=place) not in others

@@ -5,7 +5,7 @@ Nothing is changed. The results go to `quality`; `weir repair` rebuilds what can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -96,6 +96,7 @@ def examined(
     *,
     full: bool = False,
     queries: int = QUERIES,
+    only: Collection[str] | None = None,
 ) -> AuditResult:
     """Run all checks, and record their results.
 
@@ -106,6 +107,7 @@ def examined(
         full: whether the union of the graphs, the merges of traversals and the answers of some
             queries are recomputed, too.
         queries: how many queries.
+        only: the names of the queries that these are chosen from; None for all.
 
     Raises:
         BusyError: another audit is in progress.
@@ -122,7 +124,7 @@ def examined(
     with claimed(lake, "audit", run_id, settings.limits.lease_seconds) as run:
         results += audit.rows(damaged)
         if full:
-            results += audit.against_the_graph(damaged, queries, run_id)
+            results += audit.against_the_graph(damaged, queries, run_id, only)
         result = AuditResult(tuple(results))
         head = audit.completion.head
         record_results(lake, run_id, _by_query(result.results, head), "audit")
@@ -210,7 +212,7 @@ class _Audit:
             yield from self._tables(engine, damaged)
 
     def against_the_graph(
-        self, damaged: set[str], queries: int, seed: str
+        self, damaged: set[str], queries: int, seed: str, only: Collection[str] | None = None
     ) -> Iterator[QualityResult]:
         """Recompute union, merges, the last versions of sources and some answers, and compare."""
         head = self.completion.head
@@ -225,7 +227,8 @@ class _Audit:
             comparison = partial(source_results, engine, self.project, head)
             yield from _readable(QUADS.name, comparison)
         work = []
-        for item in comparable(self.completion, self.catalog.names):
+        names = [name for name in self.catalog.names if only is None or name in only]
+        for item in comparable(self.completion, names):
             is_usable = self.catalog.is_usable(item.query)
             known = self.catalog.member(item.query) if is_usable else None
             is_as_stored = known is not None and (

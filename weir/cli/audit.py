@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from weir.cli.listing import Exclude, Select
 from weir.cli.options import Options, Output
 from weir.cli.output import print_json, print_line, print_rows
 from weir.cli.progress import progress
@@ -30,19 +31,35 @@ def audit(
     queries: Annotated[
         int, typer.Option(min=0, help="With --full: how many queries are computed again.")
     ] = 5,
+    select: Select = None,
+    exclude: Exclude = None,
 ) -> None:
     """Examine all that the lake holds: files, logs, answers. Nothing is changed.
 
+    A selection says which answers are computed again, with `--full`; all else is examined anyway.
     The results go to the table `quality`. Exit code 3 if something is not what it should be.
     """
     options = Options.of(context)
     from weir.audit.stage import examined, failure
+    from weir.definitions.catalog import Catalog
+    from weir.errors import ConfigurationError
+    from weir.selection import declared_names_of
     from weir.stage import new_run_id
 
+    if (select or exclude) and not full:
+        raise ConfigurationError(
+            "--select and --exclude choose the answers that are computed again",
+            "",
+            "Add --full, or leave them out.",
+        )
     run_id = new_run_id("audit")
     with options.project() as project:
+        only = None
+        if select or exclude:
+            catalog = Catalog.of(project.settings)
+            only = declared_names_of(project, catalog, select or (), exclude or ())
         with progress("audit") as report:
-            result = examined(project, run_id, report, full=full, queries=queries)
+            result = examined(project, run_id, report, full=full, queries=queries, only=only)
         _print(options, run_id, result)
         if result.failed:
             raise failure(result, project.settings)

@@ -95,19 +95,23 @@ def _edits(
             edits = [*edits_of_base(settings, catalog, before, completion)]
     if not (select or exclude):
         return edits
-    names = _selected(catalog, edits, select, exclude)
+    names = _selected(settings, catalog, edits, select, exclude)
     return [edit for edit in edits if edit.name in names]
 
 
 def _selected(
-    catalog: Catalog, edits: Sequence[Edit], select: Sequence[str], exclude: Sequence[str]
+    settings: Settings,
+    catalog: Catalog,
+    edits: Sequence[Edit],
+    select: Sequence[str],
+    exclude: Sequence[str],
 ) -> set[str]:
-    from weir.selection import candidates, selected
+    from weir.selection import names_in
 
     words = {"added": "new", "edited": "modified", "removed": "removed", "recomputed": "modified"}
     states: dict[str, list[str]] = {name: [] for name in catalog.names}
     states |= {edit.name: [words[edit.change]] for edit in edits}
-    return {*selected(candidates(catalog, states), select, exclude)}
+    return {*names_in(settings, catalog, states, select, exclude)}
 
 
 def _watched(fail_on: str | None) -> frozenset[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +14,9 @@ from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import print_json, print_line
 from weir.export.formats import Dialect, Format, TableFormat, format_of, table_format_of
 from weir.lake.counted import counted
+
+if TYPE_CHECKING:
+    from weir.project import Project
 
 To = Annotated[
     Path | None,
@@ -108,34 +112,44 @@ def duckdb(
 ) -> None:
     """Write published answers as tables of a DuckDB file, for JDBC and tools of analysts."""
     from weir.export.tables import write_duckdb
-    from weir.lake.tables import ANSWERS
-    from weir.pending import Pending
-    from weir.requested_run import RequestedRun
 
     options = Options.of(context)
     with options.project() as project:
-        published = project.open_lake().owners(ANSWERS)
-        requested = RequestedRun(select=select or (), exclude=exclude or ())
-        only = requested.selection(Pending(project))
-        if only is not None:
-            published = [name for name in published if name in only]
-        rows = write_duckdb(project, published, file)
+        rows = write_duckdb(project, _published(project, select, exclude), file)
     if options.output is Output.json:
         print_json({"file": str(file), "tables": rows})
         return
     print_line(f"Wrote {counted(len(rows), 'table')} to {file}.")
 
 
+def _published(
+    project: Project, select: Sequence[str] | None, exclude: Sequence[str] | None
+) -> list[str]:
+    """The names of the published answers, of all or of a selection."""
+    from weir.definitions.catalog import Catalog
+    from weir.lake.tables import ANSWERS
+    from weir.selection import declared_names_of
+
+    published = project.open_lake().owners(ANSWERS)
+    if not (select or exclude):
+        return published
+    catalog = Catalog.of(project.settings)
+    only = declared_names_of(project, catalog, select or (), exclude or ())
+    return [name for name in published if name in only]
+
+
 @export.command("views")
 def views(
     context: typer.Context,
     dialect: Annotated[Dialect, typer.Option(help="Whose statements.")] = Dialect.duckdb,
+    select: Select = None,
+    exclude: Exclude = None,
 ) -> None:
     """Print the statements by which another engine reads the tables `current/*` in the lake."""
     from weir.export.tables import statements
 
     with Options.of(context).project() as project:
-        for statement in statements(project, dialect):
+        for statement in statements(project, _published(project, select, exclude), dialect):
             print_line(statement)
 
 

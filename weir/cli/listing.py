@@ -17,8 +17,8 @@ Select = Annotated[
     list[str] | None,
     typer.Option(
         metavar="CRITERIA",
-        help="Only these: names, patterns, tag:, owner:, kind:, state:. A comma means 'and', a"
-        " space 'or'.",
+        help="Only these: names, patterns, tag:, owner:, source:, kind:, state:; with + up- or"
+        " downstream. A comma means 'and', a space 'or'.",
     ),
 ]
 Exclude = Annotated[

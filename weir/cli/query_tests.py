@@ -16,8 +16,8 @@ from weir.cli.progress import progress
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from weir.project import Project
     from weir.review.query_tests import Mismatch, QueryTest
-    from weir.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,9 @@ def test_(  # a command
     of its own; that of the project is not read. One that fails ends with exit code 1.
     """
     options = Options.of(context)
-    settings = options.settings()
-    with progress("test") as report:
+    with options.project() as project, progress("test") as report:
         results = []
-        for result in _results(settings, select or (), exclude or ()):
+        for result in _results(project, select or (), exclude or ()):
             report(f"{result.test.query}: {result.test.name}")
             results.append(result)
     if options.output is Output.json:
@@ -56,19 +55,17 @@ def test_(  # a command
     raise typer.Exit(0 if all(result.passed for result in results) else 1)
 
 
-def _results(
-    settings: Settings, select: Sequence[str], exclude: Sequence[str]
-) -> Iterator[_Result]:
+def _results(project: Project, select: Sequence[str], exclude: Sequence[str]) -> Iterator[_Result]:
     from weir.definitions.catalog import Catalog
     from weir.errors import ConfigurationError, WeirError
     from weir.review.query_tests import mismatches, query_tests
-    from weir.selection import candidates, selected
+    from weir.selection import declared_names_of
 
+    settings = project.settings
     catalog = Catalog.of(settings)
     tests = query_tests(settings, catalog)
     if select or exclude:
-        listed = candidates(catalog, dict.fromkeys(catalog.names, ()))
-        names = {*selected(listed, select, exclude)}
+        names = {*declared_names_of(project, catalog, select, exclude)}
         tests = [test for test in tests if test.query in names]
     for test in tests:
         started = time.monotonic()

@@ -14,8 +14,8 @@ from weir.lake.counted import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from weir.project import Project
     from weir.review.finding import Finding
-    from weir.settings import Settings
 
 
 def check(context: typer.Context, select: Select = None, exclude: Exclude = None) -> None:
@@ -65,11 +65,11 @@ def _findings(options: Options, select: Sequence[str], exclude: Sequence[str]) -
         return findings
     findings += mistakes(settings)
     definitions = usable(settings)
-    files = _selected(settings, select, exclude) if select or exclude else None
-    if files is not None:
-        findings = [finding for finding in findings if finding.file in files]
-        definitions = [one for one in definitions if str(one.file) in files]
     with Project(settings) as project:
+        files = _selected(project, select, exclude) if select or exclude else None
+        if files is not None:
+            findings = [finding for finding in findings if finding.file in files]
+            definitions = [one for one in definitions if str(one.file) in files]
         more = sorted(hints(project, definitions), key=lambda finding: finding.order)
     if files is not None:
         # Of sources, too.
@@ -77,12 +77,11 @@ def _findings(options: Options, select: Sequence[str], exclude: Sequence[str]) -
     return [*findings, *dict.fromkeys(more)]
 
 
-def _selected(settings: Settings, select: Sequence[str], exclude: Sequence[str]) -> set[str]:
+def _selected(project: Project, select: Sequence[str], exclude: Sequence[str]) -> set[str]:
     """The files of the selected definitions."""
     from weir.definitions.catalog import Catalog
-    from weir.selection import candidates, selected
+    from weir.selection import declared_names_of
 
-    catalog = Catalog.of(settings)
-    files = {declared.name: str(declared.file) for declared in catalog.declarations}
-    names = selected(candidates(catalog, dict.fromkeys(files, ())), select, exclude)
-    return {files[name] for name in names}
+    catalog = Catalog.of(project.settings)
+    names = {*declared_names_of(project, catalog, select, exclude)}
+    return {str(declared.file) for declared in catalog.declarations if declared.name in names}

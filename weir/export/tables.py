@@ -87,14 +87,19 @@ def write_duckdb(project: Project, queries: Iterable[str], file: Path) -> dict[s
     return rows
 
 
-def statements(project: Project, dialect: Dialect) -> Iterator[str]:
+def statements(project: Project, names: Iterable[str], dialect: Dialect) -> Iterator[str]:
     """The statements by which another engine reads the tables `current/<query>` where they are.
+
+    Args:
+        project: has the lake.
+        names: of published answers.
+        dialect: of the other engine.
 
     An answer without such a table is a comment that says so.
     """
     lake = open_lake(project.settings)
     completion = Completion.read(lake)
-    for query in lake.owners(ANSWERS):
+    for query in names:
         name = CURRENT_TABLES.name(query)
         if not completion.follows(query):
             yield f"-- {query}: {name} is not there or behind (limits.current_rows, materialize)"

@@ -192,7 +192,7 @@ class _Run:
             ConfigurationError: a criterion cannot be understood, or nothing is like it.
         """
         place = f"{self.project.settings.project / CONFIG_FILE}: notify.{name}"
-        return queries_of(channel, place, self.catalog)
+        return queries_of(channel, place, self.project.settings, self.catalog)
 
     def _has_changed(self, channel: str, query: str) -> bool:
         published = self.completion.published(query)

@@ -101,7 +101,7 @@ def _errors(settings: Settings) -> Iterator[ConfigurationError]:
     yield from _of_reading(lambda: query_tests(settings, catalog))
     for name, channel in settings.notify.items():
         place = f"{settings.project / CONFIG_FILE}: notify.{name}"
-        yield from _of_reading(partial(queries_of, channel, place, catalog))
+        yield from _of_reading(partial(queries_of, channel, place, settings, catalog))
     for declared in declarations(folders_of(settings)):
         # A mistake of the front matter hides those of the text.
         if declared.kind == QUERY and declared.name in catalog.errors and declared.is_usable:
