@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.support.projects.command_line import Weir, files
 from tests.support.projects.project import Project
 from tests.support.streams.projects import event_project, readings
+from weir.progress.completion import Completion
 from weir.project import open_lake
 from weir.settings import Settings
 from weir.stage import claimed
@@ -69,6 +71,36 @@ def test_the_limits_of_a_run_hold(weir: Weir, monkeypatch: pytest.MonkeyPatch) -
     tried = weir("try", "q.rq")
     assert tried.code == 1
     assert "more than product_rows = 5" in tried.err
+
+
+@pytest.mark.usefixtures("has_run")
+def test_the_types_and_the_stored_rows_are_those_of_a_run_that_has_the_query(
+    weir: Weir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "1000")
+    Path("queries/counted.rq").write_text(
+        HEAD + "SELECT ?r (COUNT(*) AS ?n) (MAX(?t) AS ?m) ?x"
+        " { ?e :room ?r OPTIONAL { ?e :title ?t ; :none ?x } } GROUP BY ?r ?x"
+    )
+    tried = weir("try", "queries/counted.rq", "--output", "json").json
+    assert weir("run").code == 0
+    lake = open_lake(Settings.load())
+    layout = Completion.read(lake).layout("counted")
+    assert layout is not None
+    assert tried["types"] == {name: str(type_) for name, type_ in layout.types.items()}
+    assert tried["types"]["n"] == "integer"
+    stored = Counter(lake.existing("embeddings/counted").to_pyarrow_table()["node"].to_pylist())
+    assert {row["node"]: row["rows"] for row in tried["stored"]} == stored
+    assert len(stored) > 1
+    assert all(row["is"] for row in tried["stored"])
+
+
+@pytest.mark.usefixtures("has_run")
+def test_a_value_that_a_type_of_the_front_matter_cannot_have_is_said(weir: Weir) -> None:
+    Path("q.rq").write_text(f"#+ types: {{t: integer}}\n{HEAD}SELECT ?t {{ ?e :title ?t }}")
+    tried = weir("try", "q.rq")
+    assert tried.code == 0
+    assert "warning: ?t is integer, and" in tried.out
 
 
 @pytest.mark.usefixtures("initialised")

@@ -76,6 +76,14 @@ def explain_query(
     return "\n".join(lines)
 
 
+def stored_nodes(definition: Definition) -> dict[str, str]:
+    """What the nodes of a plan whose rows are stored are, by their ids; none of other kinds."""
+    if not isinstance(definition.body, QueryBody):
+        return {}
+    plan = definition.body.plan
+    return {plan.ids[node]: _described(plan, node) for node in plan.stored}
+
+
 def explain_tables(
     definition: Definition, starts: Mapping[str, int | None], kept_from: Mapping[str, int]
 ) -> str:

@@ -29,11 +29,14 @@ from weir.definitions.names import Declaration, declarations, folders_of
 from weir.errors import ConfigurationError, WeirError
 from weir.files.text import read_bytes
 from weir.ingest.undeclared import undeclared
+from weir.lake.delta.bindings import Bindings
 from weir.lake.tables import ANSWERS, EMBEDDINGS
 from weir.plan.plan import ANSWER
 from weir.project import Project
 from weir.review.computed import Computed, computed, newest_epoch
 from weir.stage import Progress
+from weir.typed.column_type import TermType
+from weir.typed.rows import decided_types
 
 _FROM_INPUT = Path("stdin.rq")
 """What errors call a text from standard input."""
@@ -78,24 +81,55 @@ class Tried:
 
     def rows(self, printed: Printed) -> tuple[Rows, int]:
         """The first rows of the answer, and how many different rows it has."""
-        lake, definition = self.computed.lake, self.definition
-        bindings = printed.bindings(self.computed.project.settings)
-        bindings.rows(_ROWS, lake.existing(self.table).to_pyarrow_dataset())
-        stored = [own for _, own in definition.columns]
-        rows = select(
-            *(printed.value(own, name) for name, own in definition.columns),
-            alias(bigint(sum_of(column("weight"))), "weight"),
+        values = [printed.value(own, name) for name, own in self.definition.columns]
+        rows = self._answer(*values, alias(bigint(sum_of(column("weight"))), "weight"))
+        with self._bindings(printed) as bindings:
+            number = select(exp.Count(this=exp.Star()), from_=subquery(rows.copy(), "answer"))
+            ((total,),) = bindings.connection.execute(number.sql(dialect="duckdb")).fetchall()
+            order = printed.order([own for _, own in self.definition.columns], _ROWS)
+            return fetch(bindings.connection, rows, printed.limit, order=order), int(total)
+
+    def types(self) -> dict[str, TermType]:
+        """The types that the columns of a table `current/<name>` with this answer would have.
+
+        Raises:
+            WrongType: a term does not fit a type of the front matter.
+        """
+        pins, types = self.definition.current.pins, dict[str, TermType]()
+        with self._bindings(Printed(limit=0)) as bindings:
+            for name, own in self.definition.columns:
+                answer = subquery(self._answer(alias(column(own), name)), "answer")
+                terms = select(column(name), from_=answer, group_by=[column(name)])
+                known = bindings.connection.sql(terms.sql(dialect="duckdb")).to_arrow_table()
+                types |= decided_types(known, pins)
+        return types
+
+    def stored_rows(self) -> dict[str, int]:
+        """How many rows a lake would store of each node of the plan."""
+        number = alias(exp.Count(this=exp.Star()), "number")
+        by_node = select(column("node"), number, from_=rows_of(_ROWS), group_by=[column("node")])
+        with self._bindings(Printed(limit=0)) as bindings:
+            rows = bindings.connection.execute(by_node.sql(dialect="duckdb")).fetchall()
+        return {str(node): int(rows_) for node, rows_ in sorted(rows)}
+
+    def _answer(self, *values: exp.Expr) -> exp.Select:
+        """Some values of each row of the answer."""
+        return select(
+            *values,
             from_=rows_of(_ROWS),
             where=[column("node").eq(text(ANSWER))],
             # Without columns, as of ASK, the weights of all rows are one.
-            group_by=columns(stored),
+            group_by=columns([own for _, own in self.definition.columns]),
             having=sum_of(column("weight")).neq(0),
         )
+
+    @contextmanager
+    def _bindings(self, printed: Printed) -> Iterator[Bindings]:
+        lake = self.computed.lake
+        bindings = printed.bindings(self.computed.project.settings)
+        bindings.rows(_ROWS, lake.existing(self.table).to_pyarrow_dataset())
         with lake.using(self.table):
-            number = select(exp.Count(this=exp.Star()), from_=subquery(rows.copy(), "answer"))
-            ((total,),) = bindings.connection.execute(number.sql(dialect="duckdb")).fetchall()
-            order = printed.order(stored, _ROWS)
-            return fetch(bindings.connection, rows, printed.limit, order=order), int(total)
+            yield bindings
 
 
 def given(project: Project, file: Path | None, standard_input: bytes = b"") -> Definition:
