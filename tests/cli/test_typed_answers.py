@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -95,6 +96,42 @@ def test_sql_has_all_exact_terms(weir: Weir) -> None:
     statement = f"SELECT {terms} FROM people_current ORDER BY age"
     rows = weir("sql", statement, "--output", "json").json
     assert [tuple(row.values()) for row in rows] == ROWS
+
+
+@pytest.mark.usefixtures("people")
+def test_show_has_the_values_of_the_view_as_json(weir: Weir) -> None:
+    shown = weir("show", "people", "--output", "json").json
+    statement = "SELECT who, age, born, seen, ratio, note, weight FROM people_current ORDER BY who"
+    in_view = weir("sql", statement, "--output", "json").json
+    assert sorted(shown, key=lambda row: row["who"]) == in_view
+    assert [(row["age"], row["ratio"]) for row in shown] == [(9, 0.01), (42, None)]
+    (first, *_) = weir("show", "people", "--limit", "1", "--output", "json").json
+    assert first == shown[0]
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("options", [("--terms",), ("--at", "1"), ("--as-of", "1")])
+def test_show_of_exact_terms_and_of_an_epoch_has_texts(
+    weir: Weir, options: tuple[str, ...]
+) -> None:
+    shown = weir("show", "people", *options, "--output", "json").json
+    assert {type(row["age"]) for row in shown} == {str}
+
+
+def test_show_has_texts_if_the_table_is_behind(weir: Weir, people: HandMadeLake) -> None:
+    shutil.rmtree(Path(people.settings.lake) / CURRENT.name("people"))
+    rows = weir("show", "people", "--output", "json").json
+    assert {row["age"] for row in rows} == {"9", "042"}
+
+
+@pytest.mark.parametrize("number", ["INF", "-INF", "NaN"])
+def test_json_has_no_infinite_number(weir: Weir, lake: HandMadeLake, number: str) -> None:
+    lake.query("q", "SELECT ?x WHERE { ?s ?p ?x }")
+    lake.ingest(1)
+    lake.maintain("q", [(1, 1, typed(number, "double"))], base=1, mode="initial")
+    run(lake)
+    (row,) = json.loads(weir("show", "q", "--output", "json").out, parse_constant=pytest.fail)
+    assert row["x"].lower() == number.lower()
 
 
 def test_a_table_that_is_behind_is_not_read(weir: Weir, people: HandMadeLake) -> None:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
 
-from weir.answers.logs import register_table
+from weir.answers.logs import Rows, register_table
 from weir.compute.sql import alias, bigint, column, number, rows_of, select
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import CURRENT
 from weir.progress.completion import Completion
+from weir.text.cells import finite
 from weir.typed.column_type import TermType, term
-from weir.typed.layout import TypedColumn, stored_type
+from weir.typed.layout import Layout, TypedColumn, stored_type
+from weir.typed.rows import cell_of
 
 _INSTANT_0 = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -42,6 +44,28 @@ def typed_answer(
             _create_function(bindings, function, own.type)
             values.append(alias(_exact_term(own, function), f"{own.name}_term"))
     return select(*values, from_=rows_of(relation))
+
+
+def current_layout(lake: Lake, query: str) -> Layout | None:
+    """The columns of the table; None if there is none, or it does not equal the answer."""
+    completion = Completion.read(lake)
+    return completion.layout(query) if completion.follows(query) else None
+
+
+def with_types(layout: Layout, rows: Rows) -> Rows:
+    """Rows of exact terms with the values that the table has of them, as JSON can have them."""
+    names, terms = rows
+    types = layout.types
+    columns = [
+        cells if name not in types else tuple(_values(name, types[name], cells))
+        for name, cells in zip(names, zip(*terms, strict=True), strict=False)
+    ]
+    return names, [*zip(*columns, strict=True)]
+
+
+def _values(name: str, type_: TermType, terms: Iterable[str | None]) -> Iterator[object]:
+    for term_ in terms:
+        yield None if term_ is None else finite(cell_of(name, type_, term_).value)
 
 
 def _exact_term(own: TypedColumn, function: str) -> exp.Expr:

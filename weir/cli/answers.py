@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -49,9 +50,12 @@ def show(
     """Print the published answer of a query.
 
     `weight` is the multiplicity of a row: SPARQL answers are bags unless the query says DISTINCT.
+    With `--output json`, the newest answer has the numbers and truth values of `current/QUERY`, if
+    there is such a table.
     """
     from weir.answers.logs import CURRENT, INTERVALS, answer_at, intervals_at, require_published
     from weir.answers.moments import moment_of
+    from weir.answers.typed_views import current_layout, with_types
 
     options = Options.of(context)
     settings = options.settings()
@@ -67,7 +71,14 @@ def show(
         title = f"{query}{INTERVALS}" + ("" if epoch is None else f", as of epoch {epoch}")
         _print(options, columns, rows, printed, title=title, times=("since", "until"))
         return
-    columns, rows = answer_at(settings, query, moment, printed)
+    is_newest = at is None and epoch is None
+    is_typed = is_newest and options.output is Output.json and not terms
+    layout = current_layout(open_lake(settings), query) if is_typed else None
+    if layout is None:
+        columns, rows = answer_at(settings, query, moment, printed)
+    else:
+        exact = answer_at(settings, query, moment, replace(printed, terms=True))
+        columns, rows = with_types(layout, exact)
     _print(options, columns, rows, printed, title=moment.title or f"{query}{CURRENT}")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
@@ -27,6 +26,7 @@ from weir.lake.tables import CURRENT as CURRENT_TABLES
 from weir.lake.whole_files import whole_path
 from weir.progress.completion import Completion
 from weir.project import Project, open_lake
+from weir.text.cells import finite
 
 _BATCH = 100_000
 _LAST_OF_VALUES, _ROWS = "weight", "rows of the answer"
@@ -192,17 +192,12 @@ class _JsonLines:
     def write_batch(self, batch: pa.RecordBatch) -> None:
         """Write the rows of a batch; times, decimal and infinite numbers are texts."""
         for row in batch.to_pylist():
-            finite = {name: _finite(value) for name, value in row.items()}
-            line = json.dumps(finite, default=_text, ensure_ascii=False, allow_nan=False)
+            known = {name: finite(value) for name, value in row.items()}
+            line = json.dumps(known, default=_text, ensure_ascii=False, allow_nan=False)
             self._output.write(f"{line}\n".encode())
 
     def close(self) -> None:
         """The output is closed by who opened it."""
-
-
-def _finite(value: Any) -> Any:
-    """JSON has neither infinite numbers nor NaN."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,3 +22,8 @@ def cell_text(value: Any) -> str:
             return f"{value:.1f}"
         case _:
             return str(value)
+
+
+def finite(value: Any) -> Any:
+    """The value, as text if it is an infinite number or none: JSON has neither."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
