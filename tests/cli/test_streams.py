@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -95,6 +96,15 @@ def test_show_prints_an_answer_at_a_time_as_it_was_known_at_an_epoch(
     assert shown("--as-of", "3") == [(KITCHEN, "2", 1)]
     assert shown("--at", "2026-01-01T00:00:09.999999Z") == []
     assert shown("--at", LAST) == [(HALL, "1", 1)]
+
+
+def test_an_answer_at_a_time_is_exported(weir: Weir, project: Project, tmp_path: Path) -> None:
+    del project
+    file, options = tmp_path / "hot.jsonl", ("--at", "2026-01-01T00:00:10Z", "--as-of", "3")
+    assert weir("export", "data", "hot", *options, "--to", str(file)).code == 0
+    shown = weir("show", "hot", *options, "--output", "json").json
+    assert sorted(map(json.loads, file.read_text().splitlines()), key=str) == sorted(shown, key=str)
+    assert len(shown) == 2
 
 
 @pytest.mark.parametrize(

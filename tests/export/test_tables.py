@@ -106,6 +106,22 @@ def test_arrow_has_the_rows(call: Weir) -> None:
     assert [tuple(row.values()) for row in table.to_pylist()] == ROWS
 
 
+@pytest.mark.parametrize("option", ["--at", "--as-of"])
+def test_an_earlier_answer_is_what_show_prints_of_it(call: Weir, option: str) -> None:
+    first = [{**row, "weight": 1} for row in call("show", "objects", "--output", "json").json]
+    Path("data/versions/002.ttl").write_text(DATA.replace(":copies 2", ":copies 3"))
+    assert call("run").code == 0
+    assert call("show", "objects", "--output", "json").json != first
+    for epoch in ("1", "2"):
+        called = call("export", "data", "objects", option, epoch, "--to", f"{epoch}.jsonl")
+        assert called.out == f"Wrote 3 rows to {epoch}.jsonl.\n"
+        rows = [json.loads(line) for line in Path(f"{epoch}.jsonl").read_text().splitlines()]
+        shown = call("show", "objects", option, epoch, "--output", "json").json
+        assert sorted(rows, key=str) == sorted(shown, key=str)
+    assert Path("1.jsonl").read_text() != Path("2.jsonl").read_text()
+    assert call("export", "data", "objects", option, "3").code == 2
+
+
 def test_exact_terms_come_if_they_are_wanted(call: Weir) -> None:
     call("export", "data", "objects", "--to", "o.jsonl", "--terms")
     row = json.loads(Path("o.jsonl").read_text().splitlines()[1])

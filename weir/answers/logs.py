@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -38,6 +38,9 @@ from weir.settings import Settings
 CURRENT, CHANGES, INTERVALS = "_current", "_changes", "_intervals"
 """How the names of the views of a query end."""
 SPANS = "spans"
+Fetched = TypeVar("Fetched")
+Fetch: TypeAlias = Callable[[duckdb.DuckDBPyConnection, str], Fetched]
+"""What takes the rows of a statement, with the connection that it is for."""
 Rows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 """Names of columns, and rows."""
 
@@ -220,14 +223,27 @@ def answer_table(settings: Settings, query: str, moment: Moment) -> pa.Table:
     Raises:
         WeirError: the query has no published answer.
     """
+
+    def table(connection: duckdb.DuckDBPyConnection, statement: str) -> pa.Table:
+        rows: pa.Table = connection.sql(statement).to_arrow_table()
+        return rows
+
+    return read_answer(settings, query, moment, table)
+
+
+def read_answer(settings: Settings, query: str, moment: Moment, fetched: Fetch[Fetched]) -> Fetched:
+    """What a function makes of the statement whose rows are those of `answer_table`.
+
+    Raises:
+        WeirError: the query has no published answer.
+    """
     lake, bindings = open_lake(settings), Bindings(connect_with_plain_values(settings))
     log = existing_log(bindings, lake, query)
     variables = _variables(log, lake, moment)
     answer = _state_at(log, moment, map(plain_value, variables), exact_terms(variables))
     with lake.using(ANSWERS.name(query)):
         statement = answer.order_by(exp.var("ALL")).sql(dialect="duckdb")
-        rows: pa.Table = bindings.connection.sql(statement).to_arrow_table()
-        return rows
+        return fetched(bindings.connection, statement)
 
 
 def intervals_at(settings: Settings, query: str, moment: Moment, printed: Printed) -> Rows:

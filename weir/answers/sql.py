@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TypeAlias, TypeVar
 
 import duckdb
 import pyarrow as pa
 from duckdb import StatementType
 from sqlglot import exp
 
-from weir.answers.logs import Rows
+from weir.answers.logs import Fetch, Fetched, Rows
 from weir.answers.views import connect_to_views, view_names
 from weir.compute.sql import alias, select, text
 from weir.errors import ConfigurationError, WeirError
@@ -19,8 +17,6 @@ from weir.lake.damage.damaged_files import damage_is_named
 from weir.project import open_lake
 from weir.settings import Settings
 
-Fetched = TypeVar("Fetched")
-Fetch: TypeAlias = Callable[[duckdb.DuckDBPyConnection, str], Fetched]
 _EXAMPLE = "`weir sql 'SELECT * FROM runs'` prints a view."
 _READING = "SELECT, WITH, FROM, VALUES, PIVOT, SHOW, DESCRIBE, SUMMARIZE and EXPLAIN"
 _SPACE = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"

@@ -22,20 +22,23 @@ Terms = Annotated[
 Full = Annotated[bool, typer.Option("--full", help="IRIs in full, not shortened by prefixes.")]
 Limit = Annotated[int, typer.Option(min=0, help="Maximum number of rows; 0 = all.")]
 
+At = Annotated[
+    str | None,
+    typer.Option(
+        help="Answer at this epoch instead of the newest; of a query over streams, at this time"
+        " with its zone."
+    ),
+]
+AsOf = Annotated[
+    int | None, typer.Option("--as-of", min=0, help="Answer as it was known at this epoch.")
+]
+
 
 def show(
     context: typer.Context,
     query: QueryName,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            help="Answer at this epoch instead of the newest; of a query over streams, at this time"
-            " with its zone."
-        ),
-    ] = None,
-    epoch: Annotated[
-        int | None, typer.Option("--as-of", min=0, help="Answer as it was known at this epoch.")
-    ] = None,
+    at: At = None,
+    epoch: AsOf = None,
     intervals: Annotated[
         bool,
         typer.Option("--intervals", help="Of a query over streams: since and until each row held."),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.cli.answers import AsOf, At
 from weir.cli.listing import Exclude, Select
 from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import print_json, print_line
@@ -80,11 +82,13 @@ def data(
     terms: Annotated[
         bool, typer.Option("--terms", help="With columns of languages and exact terms.")
     ] = False,
+    at: At = None,
+    epoch: AsOf = None,
 ) -> None:
     """Write the published answer of a query as CSV, JSON lines, Parquet or Arrow.
 
-    Values have the types of the table `current/QUERY`, if there is one. Equal answers give equal
-    files.
+    Values of the newest answer have the types of the table `current/QUERY`, if there is one; others
+    are text. Equal answers give equal files.
     """
     from weir.export.tables import write_table
     from weir.lake.whole_files import whole_file
@@ -92,11 +96,14 @@ def data(
     options = Options.of(context)
     chosen = format_ or (TableFormat.csv if file is None else table_format_of(file))
     with options.project() as project:
+        write = partial(
+            write_table, project, query, format_=chosen, terms=terms, at=at, as_of=epoch
+        )
         if file is None:
-            write_table(project, query, sys.stdout.buffer, chosen, terms=terms)
+            write(output=sys.stdout.buffer)
             return
         with whole_file(file) as output:
-            rows = write_table(project, query, output, chosen, terms=terms)
+            rows = write(output=output)
     if options.output is Output.json:
         print_json({"file": str(file), "rows": rows})
         return

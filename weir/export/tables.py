@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from weir.answers.logs import CURRENT, require_published
+from weir.answers.logs import CURRENT, read_answer, require_published
+from weir.answers.moments import moment_of
 from weir.answers.sql import read_views
 from weir.compute.connection import connect
 from weir.definitions.catalog import Catalog
@@ -39,12 +40,14 @@ def write_table(
     format_: TableFormat,
     *,
     terms: bool = False,
+    at: str | None = None,
+    as_of: int | None = None,
 ) -> int:
-    """Write the newest published answer; gives the number of rows.
+    """Write a published answer; gives the number of rows.
 
-    Columns: one per variable, with the types of `current/<query>` if there is such a table, else
-    text; `weight`. Rows are sorted by all columns, within the memory of DuckDB, and written as they
-    come: equal answers give equal files.
+    Columns: one per variable, of the newest answer with the types of `current/<query>` if there is
+    such a table, else text; `weight`. Rows are sorted by all columns, within the memory of DuckDB,
+    and written as they come: equal answers give equal files.
 
     Args:
         project: has it.
@@ -52,15 +55,19 @@ def write_table(
         output: a file, opened to write bytes.
         format_: how rows are written.
         terms: whether there are columns of languages and exact terms, too.
+        at: an epoch, of a query over streams a time; by default the newest answer.
+        as_of: the epoch as of which it is known.
 
     Raises:
         QualityError: it is held back, and none was published before.
-        ConfigurationError: there is no such query, or nothing of it is published.
+        ConfigurationError: there is no such query, nothing of it is published, or not at `at`.
     """
     require_published(project.settings, query)
-    return read_views(
-        project.settings, _statement(query), partial(_write, output, format_, terms=terms)
-    )
+    write = partial(_write, output, format_, terms=terms)
+    if at is None and as_of is None:
+        return read_views(project.settings, _statement(query), write)
+    moment = moment_of(project.settings, query, at, as_of)
+    return read_answer(project.settings, query, moment, write)
 
 
 def write_duckdb(project: Project, queries: Iterable[str], file: Path) -> dict[str, int]:
