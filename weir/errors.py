@@ -90,6 +90,13 @@ class ConfigurationError(WeirError):
     column: int = 0
 
 
+def first_of(mistakes: Iterable[ConfigurationError]) -> ConfigurationError:
+    """The first of some mistakes; those after it, and what came with them, are its `others`."""
+    first, *others = (one for mistake in mistakes for one in (mistake, *mistake.others))
+    first.others = tuple(others)
+    return first
+
+
 class QualityError(WeirError):
     """A data-quality check failed; nothing was published."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.support.projects.command_line import Weir
 
@@ -180,6 +181,96 @@ def test_only_what_is_said_of_a_selection_is_printed(weir: Weir) -> None:
     assert (called.code, [row["level"] for row in called.json]) == (1, ["error"])
     assert weir("check", "--select", "brken").code == 2
     assert "broken.rq" not in weir("check", "--exclude", "state:broken").out
+
+
+CHECKS = """\
+answers: [exhibits, exhibit]
+expectations:
+  - type: UnexpectedRowsExpectation
+    kwargs:
+      unexpected_rows_query: %s
+  - {type: expect_compound_columns_to_be_unique, kwargs: {column_list: [titel, rom]}}
+  - {type: expect_column_values_to_not_be_nul, kwargs: {column: room}}
+  - {type: expect_few_rows_to_appear, kwargs: {row: 1}}
+  - {tipe: x}
+"""
+
+
+def checks(file: str, text: str) -> None:
+    Path("expectations").mkdir(exist_ok=True)
+    Path(f"expectations/{file}.yml").write_text(text)
+
+
+@pytest.mark.usefixtures("initialised")
+def test_all_mistakes_of_all_files_of_checks_are_reported(weir: Weir) -> None:
+    checks("a", CHECKS % "SELECT rom FROM {current}")
+    checks("b", CHECKS.replace("  - {tipe: x}\n", "") % "SELECT rom FROM {current}")
+    checks("c", "".join((CHECKS % "SELECT rom FROM {current}").splitlines(True)[:6]))
+    checks("d", "answers: [exhibit, exhibitz]\nexpectations: [{type: x}]\n")
+    Path("expectations/c.yml").write_text(
+        Path("expectations/c.yml").read_text().replace("exhibits, exhibit", "exhibits")
+    )
+    out = weir("check").out
+    for place in ("a.yml:7:", "a.yml:8:", "a.yml:9:", "b.yml:7:", "b.yml:8:", "c.yml:5:"):
+        assert out.count(f"expectations/{place}") == 1, out
+    assert out.count("expectations/c.yml:6:") == 2
+
+
+@pytest.mark.usefixtures("initialised")
+@pytest.mark.parametrize(
+    ("query", "unknown"),
+    [
+        ("SELECT rom FROM {current}", "rom"),
+        ("SELECT d.rom FROM {delta} AS d", "rom"),
+        ("SELECT room FROM {current} WHERE count > 1 AND room IN (SELECT rom FROM rooms)", "rom"),
+        ("SELECT room FROM roomz", "roomz"),
+        ("SELECT no_such(room) FROM {current}", "no_such"),
+        ("SELECT epoch FROM {current}", "epoch"),
+    ],
+)
+def test_a_name_that_the_query_of_a_check_does_not_find_is_a_mistake(
+    weir: Weir, query: str, unknown: str
+) -> None:
+    Path("queries/rooms.rq").write_text(HEAD + "SELECT DISTINCT ?room { ?e :room ?room }")
+    checks(
+        "a",
+        f"""answers: exhibits
+expectations:
+  - type: UnexpectedRowsExpectation
+    kwargs:
+      unexpected_rows_query: {query}
+""",
+    )
+    called = weir("check", "--output", "json")
+    (finding,) = called.json
+    assert (called.code, finding["line"]) == (1, 5)
+    assert finding["file"].endswith("expectations/a.yml")
+    assert unknown in finding["what"]
+    assert "{current} has title, room, count" in finding["next"]
+
+
+@pytest.mark.usefixtures("initialised")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT room, count(*) AS n FROM {current} WHERE count > 1 GROUP BY room HAVING n > 1",
+        "SELECT year(title), sum(room), date_diff('day', room, title), title_lang FROM {batch}",
+        "SELECT epoch, weight, room_term FROM {delta} d JOIN rooms USING (room)",
+        "SELECT * FROM {current} QUALIFY row_number() OVER (PARTITION BY room) > 1",
+    ],
+)
+def test_a_query_of_a_check_whose_names_are_there_is_no_mistake(weir: Weir, query: str) -> None:
+    Path("queries/rooms.rq").write_text(HEAD + "SELECT DISTINCT ?room { ?e :room ?room }")
+    entry = {"type": "UnexpectedRowsExpectation", "kwargs": {"unexpected_rows_query": query}}
+    checks("a", yaml.safe_dump({"answers": "exhibits", "expectations": [entry]}))
+    assert weir("check").out == "0 mistakes, 0 hints.\n"
+
+
+@pytest.mark.usefixtures("initialised")
+def test_the_query_of_a_check_in_a_front_matter_is_looked_at(weir: Weir) -> None:
+    entry = "{type: UnexpectedRowsExpectation, kwargs: {unexpected_rows_query: SELECT rom FROM"
+    query("q", f"#+ tags: [a]\n#+ checks:\n#+ - {entry} '{{current}}'}}}}\n{HEAD}ASK {{ ?s ?p 1 }}")
+    assert "queries/q.rq:3" in weir("check").out
 
 
 @pytest.mark.usefixtures("initialised")

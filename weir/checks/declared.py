@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from weir.checks.arguments import EXPECTATIONS, Arguments
-from weir.errors import ConfigurationError
+from weir.errors import ConfigurationError, first_of
 from weir.files.text import read_text
 from weir.files.wrong_values import hint, reason
 from weir.files.yaml_file import YamlFile
@@ -67,6 +67,7 @@ class Check:
         severity: whether the answer is held if it fails.
         description: why it is there, or empty.
         place: file and line, the file with its folder.
+        place_of_arguments: `file:line:column` of the first argument.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Check:
     severity: Severity
     description: str
     place: str
+    place_of_arguments: str
 
     @property
     def fingerprint(self) -> str:
@@ -83,37 +85,48 @@ class Check:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
 class Suite:
-    """The checks of a file: of which answers, each with its place, and what they say.
+    """The checks of a file, as far as it can be understood.
 
-    read: gives the checks of an answer with some columns, None for any.
+    Attributes:
+        mistakes: wrong keys and values of the file.
+        answers: which answers it is about, each with its place.
     """
 
-    answers: tuple[tuple[str, str], ...]
-    read: Callable[[Collection[str] | None], tuple[Check, ...]]
+    def __init__(self, file: Path) -> None:
+        self._yaml = yaml = YamlFile.of(file, read_text(file))
+        self.mistakes: list[ConfigurationError] = []
+        try:
+            yaml.validated(_Suite)
+        except ConfigurationError as error:
+            self.mistakes.append(error)
+        content = yaml.content if isinstance(yaml.content, dict) else {}
+        answers, entries = content.get("answers"), content.get("expectations")
+        if isinstance(answers, list):
+            places = [yaml.place(["answers", i]) for i in range(len(answers))]
+            named = [*zip(answers, places, strict=True)]
+        else:
+            named = [(answers, yaml.place(["answers"]))]
+        self.answers = [(name, place) for name, place in named if isinstance(name, str)]
+        self._entries = {
+            i: entry
+            for i, said in enumerate(entries if isinstance(entries, list) else ())
+            if (entry := _entry(said)) is not None
+        }
+
+    def read(self, columns: Collection[str] | None) -> tuple[list[Check], list[ConfigurationError]]:
+        """The checks of an answer with some columns, None for any, and what is wrong with others.
+
+        Wrong keys are `mistakes` of the file.
+        """
+        return _read(self._entries, lambda at: self._yaml.place(["expectations", *at]), columns)
 
 
-def read_suite(file: Path) -> Suite:
-    """The checks of a file.
-
-    Raises:
-        ConfigurationError: a key or value is wrong.
-    """
-    yaml = YamlFile.of(file, read_text(file))
-    said = yaml.validated(_Suite)
-    is_list = isinstance(yaml.content["answers"], list)
-    answers = tuple(
-        (name, yaml.place(["answers", i] if is_list else ["answers"]))
-        for i, name in enumerate(said.answers)
-    )
-
-    def read(columns: Collection[str] | None) -> tuple[Check, ...]:
-        entries = said.expectations
-        return checks_of(entries, lambda path: yaml.place(["expectations", *path]), columns)
-
-    read(None)
-    return Suite(answers, read)
+def _entry(said: object) -> Entry | None:
+    try:
+        return Entry.model_validate(said)
+    except ValidationError:
+        return None
 
 
 def checks_of(
@@ -131,17 +144,22 @@ def checks_of(
     Raises:
         ConfigurationError: the first mistake; the further ones are its `others`.
     """
+    checks, mistakes = _read(dict(enumerate(entries)), place, columns)
+    if mistakes:
+        raise first_of(mistakes)
+    return tuple(checks)
+
+
+def _read(
+    entries: Mapping[int, Entry], place: Callable[[Path_], str], columns: Collection[str] | None
+) -> tuple[list[Check], list[ConfigurationError]]:
     checks, mistakes = list[Check](), list[ConfigurationError]()
-    for i, entry in enumerate(entries):
+    for i, entry in entries.items():
         try:
             checks.append(_check(entry, i, place, columns))
         except ConfigurationError as error:
-            mistakes += (error, *error.others)
-    if mistakes:
-        first, *others = mistakes
-        first.others = tuple(others)
-        raise first
-    return tuple(checks)
+            mistakes.append(error)
+    return checks, mistakes
 
 
 def _check(
@@ -155,16 +173,19 @@ def _check(
     try:
         arguments = model.model_validate(entry.kwargs)
     except ValidationError as error:
-        first, *others = _mistakes(error, i, place, model)
-        first.others = tuple(others)
-        raise first from None
+        raise first_of(_mistakes(error, i, place, model)) from None
     if columns is not None:
-        for path, name in arguments.columns.items():
-            if name not in columns:
-                raise no_column(name, columns, place((i, "kwargs", *path)))
+        wrong = [
+            no_column(name, columns, place((i, "kwargs", *path)))
+            for path, name in arguments.columns.items()
+            if name not in columns
+        ]
+        if wrong:
+            raise first_of(wrong)
     name = entry.name or "_".join(filter(None, (entry.type, _as_name(arguments.label))))
     at = _shown(place((i, "type")))
-    return Check(name, entry.type, arguments, entry.severity, entry.description, at)
+    own = place((i, "kwargs", *type(arguments).model_fields))
+    return Check(name, entry.type, arguments, entry.severity, entry.description, at, own)
 
 
 def no_column(name: str, columns: Collection[str], place: str) -> ConfigurationError:
@@ -200,17 +221,18 @@ def _mistakes(
         yield ConfigurationError(what, place((i, "kwargs", *path)), said)
 
 
-def distinct_names(checks: Sequence[Check]) -> tuple[Check, ...]:
-    """The checks of an answer, whose names have to be different.
+def require_distinct_names(checks: Sequence[Check]) -> None:
+    """Check that the checks of an answer have different names.
 
     Raises:
         ConfigurationError: two have the same name; with the place of the second.
     """
-    names = dict[str, Check]()
+    names, mistakes = dict[str, Check](), list[ConfigurationError]()
     for check in checks:
         other = names.setdefault(check.name, check)
         if other is not check:
             what = f"another check of the answer is called {check.name}, too"
             hint_ = f"Give one of them another `name`; the other is at {other.place}."
-            raise ConfigurationError(what, check.place, hint_)
-    return tuple(checks)
+            mistakes.append(ConfigurationError(what, check.place, hint_))
+    if mistakes:
+        raise first_of(mistakes)

@@ -9,9 +9,11 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+from sqlglot import exp
 
 from weir.checks.arguments import UnexpectedRows, with_relations
 from weir.checks.rows import SHOWN, Outcome
+from weir.compute.sql import alias, select
 from weir.lake.counted import counted
 from weir.lake.delta.bindings import Bindings
 
@@ -20,7 +22,7 @@ _ALONE: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": "false",
     "lock_configuration": "true",
 }
-_EPOCH, _WEIGHT = "epoch", "weight"
+_UNKNOWN = re.compile("not found|does not have a column|does not exist|No matching columns")
 
 
 class CannotCompute(Exception):  # noqa: N818  (named after what is wrong)
@@ -31,6 +33,27 @@ def answers_named(said: UnexpectedRows, names: Collection[str]) -> set[str]:
     """The answers that a query may read by name."""
     words = {word.lower() for word in re.findall(r"\w+", said.unexpected_rows_query)}
     return {name for name in names if name.lower() in words}
+
+
+def unknown_name(said: UnexpectedRows, relations: Mapping[str, Collection[str]]) -> str | None:
+    """What a query names that there is not, in the words of DuckDB; None if nothing.
+
+    Its columns have no types: whether they fit is only known of rows.
+
+    Args:
+        said: the query.
+        relations: the columns of `current`, `delta` and other answers.
+    """
+    with duckdb.connect(config=_ALONE) as connection:
+        for name, columns in relations.items():
+            nothing = select(*(alias(exp.null(), column) for column in columns))
+            Bindings(connection).view(name, nothing.sql(dialect="duckdb"))
+        try:
+            connection.execute(f"EXPLAIN {with_relations(said.unexpected_rows_query)}")
+        except (duckdb.BinderException, duckdb.CatalogException) as error:
+            reason = str(error).splitlines()[0].partition(": ")[2]
+            return reason if _UNKNOWN.search(reason) else None
+    return None
 
 
 def query_outcome(said: UnexpectedRows, relations: Mapping[str, pa.Table]) -> Outcome:

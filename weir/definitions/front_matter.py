@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from weir.errors import ConfigurationError
+from weir.errors import ConfigurationError, first_of
 from weir.files.wrong_values import reason
 from weir.files.yaml_text import YamlError, read_yaml
 from weir.text.durations import parse_duration
@@ -153,9 +153,7 @@ def _invalid(
     model: type[BaseModel],
     places: Mapping[Path, tuple[int, int]],
 ) -> ConfigurationError:
-    first, *others = (_mistake(detail, file, model, places) for detail in error.errors())
-    first.others = tuple(others)
-    return first
+    return first_of(_mistake(detail, file, model, places) for detail in error.errors())
 
 
 def _mistake(

@@ -11,7 +11,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from weir.errors import ConfigurationError
+from weir.errors import ConfigurationError, first_of
 from weir.files.text import read_text
 from weir.files.wrong_values import hint, key_of, reason
 from weir.files.yaml_text import YamlError, read_yaml
@@ -98,13 +98,11 @@ class YamlFile:
         # A misspelt key is also a missing one; the error about the misspelling is more helpful.
         errors = error.errors()
         unknown = {detail["loc"][:-1] for detail in errors if detail["type"] == "extra_forbidden"}
-        first, *others = (
+        return first_of(
             self._mistake(detail, errors, model, tags)
             for detail in sorted(errors, key=lambda detail: detail["type"] == "missing")
             if detail["type"] != "missing" or detail["loc"][:-1] not in unknown
         )
-        first.others = tuple(others)
-        return first
 
     def _mistake(
         self, error: ErrorDetails, errors: Sequence[ErrorDetails], model: Any, tags: int

@@ -10,14 +10,13 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from weir.definitions.catalog import Catalog
-from weir.definitions.checks import checks_by_answer, read_checks
+from weir.definitions.checks import mistakes_of_checks
 from weir.definitions.definition import Definition
 from weir.definitions.kinds import QUERY
 from weir.definitions.names import Declaration, declarations, folders_of
 from weir.errors import ConfigurationError
 from weir.files.text import decoded_text, text_if_any
 from weir.files.toml_places import place_in_toml
-from weir.files.yaml_file import yaml_files
 from weir.ingest.sources.all_sources import check_names
 from weir.ingest.sources.declared import load_sources
 from weir.ingest.undeclared import unusable
@@ -93,11 +92,9 @@ def _errors(settings: Settings) -> Iterator[ConfigurationError]:
         return
     for mistake in unusable(catalog, settings).values():
         yield from (mistake, *mistake.others)
-    for file in yaml_files(settings.expectations):
-        yield from _of_reading(partial(read_checks, file, catalog))
-    yield from _of_reading(
-        lambda: checks_by_answer(settings.expectations, catalog, [m.name for m in catalog.members])
-    )
+    usable_names = [member.name for member in catalog.members]
+    for mistake in mistakes_of_checks(settings.expectations, catalog, usable_names):
+        yield from (mistake, *mistake.others)
     yield from _of_reading(lambda: query_tests(settings, catalog))
     for name, channel in settings.notify.items():
         place = f"{settings.project / CONFIG_FILE}: notify.{name}"
