@@ -22,7 +22,7 @@ from weir.ingest.sources.declared import load_sources
 from weir.pending import Pending, State
 from weir.project import Project
 from weir.remotes.readiness import is_edited
-from weir.settings import Channel, Settings
+from weir.settings import CONFIG_FILE, Settings
 from weir.text.near import meant
 from weir.timeline.stream_names import streams_of
 
@@ -160,22 +160,23 @@ def names_in(
     return selected(candidates, select, exclude)
 
 
-def queries_of(channel: Channel, place: str, settings: Settings, catalog: Catalog) -> list[str]:
+def queries_of(channel: str, settings: Settings, catalog: Catalog) -> list[str]:
     """The queries that a channel is notified of.
 
     Args:
-        channel: of notifications.
-        place: where it is declared, for errors.
-        settings: of the project.
+        channel: its name.
+        settings: of the project, which declare it.
         catalog: has the definitions.
 
     Raises:
         ConfigurationError: a criterion cannot be understood, or nothing is like it.
     """
+    select = settings.notify[channel].select
     try:
-        return names_in(settings, catalog, dict.fromkeys(catalog.names, ()), channel.select)
+        return names_in(settings, catalog, dict.fromkeys(catalog.names, ()), select)
     except ConfigurationError as error:
-        raise ConfigurationError(error.what, f"{place}.select", error.hint) from error
+        place = f"{settings.project / CONFIG_FILE}: notify.{channel}.select"
+        raise ConfigurationError(error.what, place, error.hint) from error
 
 
 def _is_named(method: str, values: Iterable[str]) -> bool:

@@ -60,6 +60,7 @@ FREE_TEXTS = {
     ("diff", "base"),
     ("diff", "fail_on"),
     ("documents", "why"),
+    ("notify", "test"),
     ("run", "every"),
     ("show", "at"),
     ("sql", "statement"),

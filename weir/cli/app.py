@@ -16,6 +16,7 @@ from weir.cli.documents import documents
 from weir.cli.export import export
 from weir.cli.freshness import freshness
 from weir.cli.listing import ls
+from weir.cli.notify import notify
 from weir.cli.options import Options, Output
 from weir.cli.progress import still_at_work
 from weir.cli.project import doctor, drop, init, new, rename, retype
@@ -44,7 +45,7 @@ app = typer.Typer(
 
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Project": (init, new, doctor, setup_spark),
-    "Run": (ingest, run, refresh),
+    "Run": (ingest, run, refresh, notify),
     "Inspect": (
         status,
         ls,
@@ -64,7 +65,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
     "Change": (drop, rename, retype),
 }
 
-_WITH_STAGES = ("ingest", "run", "refresh", "test", "try", "diff", "watch")
+_WITH_STAGES = ("ingest", "run", "refresh", "notify", "test", "try", "diff", "watch")
 """Commands that report progress themselves, or wait."""
 
 for panel, commands in _COMMANDS.items():

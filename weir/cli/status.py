@@ -140,6 +140,8 @@ def _print(options: Options, now: Status) -> None:
             f"notify {message.channel}: not delivered since {message.since:%Y-%m-%d %H:%M:%S}:"
             f" {message.reason or 'the next run delivers it'}"
         )
+    for channel, reason in now.channels.items():
+        print_line(f"notify {channel}: warning: it is notified of no answer: {reason}")
     if now.failed_run is not None:
         print_line(failed_run_text(now.failed_run))
 

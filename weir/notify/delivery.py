@@ -37,8 +37,8 @@ class NotDelivered(Exception):  # noqa: N818  (named after what happened)
     """A message could not be delivered; says why in a sentence without secrets."""
 
 
-def deliver(channel: Channel, message_id: str, body: bytes, project: Path) -> None:
-    """Deliver a message once.
+def deliver(channel: Channel, message_id: str, body: bytes, project: Path) -> str:
+    """Deliver a message once; gives what the receiver answered, in a few words without secrets.
 
     Args:
         channel: to which it goes.
@@ -50,19 +50,20 @@ def deliver(channel: Channel, message_id: str, body: bytes, project: Path) -> No
         NotDelivered: it was refused, or nobody knows whether it arrived.
     """
     if channel.command is not None:
-        _run(channel.command, channel, body, project)
-    elif channel.folder is not None:
+        return _run(channel.command, channel, body, project)
+    if channel.folder is not None:
+        file = project / channel.folder / f"{message_id}.json"
         try:
-            write_whole(project / channel.folder / f"{message_id}.json", body)
+            write_whole(file, body)
         except OSError as error:
             raise NotDelivered(f"the file cannot be written: {error.strerror}") from error
-    elif channel.webhook is not None:
-        _post(channel.webhook, channel, message_id, body)
-    else:
-        raise NotDelivered("it has no command, webhook or folder")
+        return f"{file} is written"
+    if channel.webhook is not None:
+        return _post(channel.webhook, channel, message_id, body)
+    raise NotDelivered("it has no command, webhook or folder")
 
 
-def _run(command: list[str], channel: Channel, body: bytes, project: Path) -> None:
+def _run(command: list[str], channel: Channel, body: bytes, project: Path) -> str:
     wanted = {*_EVERYBODYS, *channel.environment}
     environment = {name: value for name, value in os.environ.items() if name in wanted}
     hide(environment[name] for name in channel.environment if name in environment)
@@ -90,9 +91,11 @@ def _run(command: list[str], channel: Channel, body: bytes, project: Path) -> No
                     took = f"the command took longer than {channel.seconds:g} s"
                     raise NotDelivered(took) from None
                 raise
+        said = _last_line(errors)
+        ended = f"the command ended with {process.returncode}{said and f': {said}'}"
         if process.returncode:
-            why = _last_line(errors)
-            raise NotDelivered(f"the command ended with {process.returncode}{why and f': {why}'}")
+            raise NotDelivered(ended)
+        return ended
 
 
 def _last_line(output: IO[bytes]) -> str:
@@ -103,7 +106,7 @@ def _last_line(output: IO[bytes]) -> str:
     return lines[-1][:_EXCERPT] if lines else ""
 
 
-def _post(url: str, channel: Channel, message_id: str, body: bytes) -> None:
+def _post(url: str, channel: Channel, message_id: str, body: bytes) -> str:
     # An address may be a secret, as of chats; servers repeat its path in errors.
     parts = urlsplit(url)
     hide([url, f"{parts.path}?{parts.query}" if parts.query else parts.path])
@@ -121,9 +124,17 @@ def _post(url: str, channel: Channel, message_id: str, body: bytes) -> None:
     )
     meter, deadline = Meter(request.limits.bytes), Deadline.after(channel.seconds)
     result = fetch(request, meter, deadline, read_bytes)
-    if isinstance(result, Response) or (result.status or 0) // 100 == 2:
-        return
+    if isinstance(result, Response):
+        return _status(200, result.value)
+    if (result.status or 0) // 100 == 2:
+        return _status(result.status, b"")
     raise NotDelivered(f"the webhook failed: {without_secrets(result.reason)[:_EXCERPT]}")
+
+
+def _status(status: int | None, answer: bytes) -> str:
+    """The status of an answer, and the beginning of its text."""
+    lines = without_secrets(answer.decode(errors="replace")).strip().splitlines()
+    return f"status {status}{f': {lines[0][:_EXCERPT]}' if lines else ''}"
 
 
 def _credentials(channel: Channel, message_id: str, body: bytes) -> dict[str, Any]:

@@ -13,9 +13,7 @@ same id.
 
 from __future__ import annotations
 
-import json
 import math
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,6 +29,7 @@ from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import ANSWERS, NOTIFICATIONS
 from weir.notify.delivery import NotDelivered, deliver
+from weir.notify.message import body_of, new_id
 from weir.progress.completion import Completion
 from weir.progress.notifications import (
     BEGUN,
@@ -43,7 +42,7 @@ from weir.progress.notifications import (
 )
 from weir.project import Project
 from weir.selection import queries_of
-from weir.settings import CONFIG_FILE, Channel
+from weir.settings import Channel
 from weir.stage import Progress, StageResult, claimed, silent
 
 JOB: Final = "notify"
@@ -125,8 +124,7 @@ def seconds_until_due(project: Project) -> float:
 def _seconds_until_due(project: Project, is_patient: bool) -> float:
     project.open_lake()
     run = _Run.of(project, "", silent, is_patient=is_patient)
-    waits = (run.seconds_until_due(*item) for item in project.settings.notify.items())
-    return min(waits, default=math.inf)
+    return min(map(run.seconds_until_due, project.settings.notify), default=math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +148,7 @@ class _Run:
     def notify(self, name: str, channel: Channel) -> tuple[int, str | None]:
         """Deliver the messages of a channel; their number, and why one was not delivered."""
         try:
-            changed = self._changed(name, channel)
+            changed = self._changed(name)
         except ConfigurationError as error:
             return 0, str(error)
         # Before the messages that wait, one of which may fail again and again.
@@ -171,28 +169,27 @@ class _Run:
             delivered += is_sent
         return delivered, None
 
-    def seconds_until_due(self, name: str, channel: Channel) -> float:
+    def seconds_until_due(self, name: str) -> float:
         """The seconds until there is anything to do for a channel; infinite if nothing waits."""
         first = next(self._messages(name, []), None)
         if first is not None:
             now = datetime.now(UTC)
             return self.known.seconds_until_due(first, now) if self.is_patient else 0.0
         try:
-            queries = self._queries(name, channel)
+            queries = self._queries(name)
         except ConfigurationError:
             # A run reports it; a patient one does nothing until a file changes.
             return math.inf if self.is_patient else 0.0
         has_changed = any(self._has_changed(name, query) for query in queries)
         return 0.0 if has_changed else math.inf
 
-    def _queries(self, name: str, channel: Channel) -> list[str]:
+    def _queries(self, channel: str) -> list[str]:
         """The queries that a channel is notified of.
 
         Raises:
             ConfigurationError: a criterion cannot be understood, or nothing is like it.
         """
-        place = f"{self.project.settings.project / CONFIG_FILE}: notify.{name}"
-        return queries_of(channel, place, self.project.settings, self.catalog)
+        return queries_of(channel, self.project.settings, self.catalog)
 
     def _has_changed(self, channel: str, query: str) -> bool:
         published = self.completion.published(query)
@@ -201,15 +198,15 @@ class _Run:
         known = self.known.notified.get((channel, query))
         return known is None or not known.is_of(published)
 
-    def _changed(self, channel: str, declared: Channel) -> list[dict[str, Any]]:
+    def _changed(self, channel: str) -> list[dict[str, Any]]:
         """The rows of the next message of a channel, and of answers that it sees first.
 
         Raises:
             ConfigurationError: as `_queries`.
         """
-        message = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}-{uuid.uuid4().hex[:12]}"
+        message = new_id(datetime.now(UTC))
         rows = []
-        for query in self._queries(channel, declared):
+        for query in self._queries(channel):
             if not self._has_changed(channel, query):
                 continue
             published = self.completion.published(query)
@@ -255,14 +252,9 @@ class _Run:
         if not changed:
             return False
         members = {member.name: member for member in self.catalog.members}
-        body = {
-            "id": message.id,
-            "channel": message.channel,
-            "recorded_at": message.recorded_at.isoformat(),
-            "answers": [_described(answer, members.get(answer.query)) for answer in changed],
-        }
-        text = json.dumps(body, ensure_ascii=False, indent=1).encode()
-        deliver(channel, message.id, text, settings.project)
+        answers = [_described(answer, members.get(answer.query)) for answer in changed]
+        body = body_of(message.id, message.channel, message.recorded_at, answers)
+        deliver(channel, message.id, body, settings.project)
         return True
 
     def _record(self, rows: Sequence[dict[str, Any]]) -> None:

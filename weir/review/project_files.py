@@ -24,7 +24,7 @@ from weir.remotes.declarations import load_remotes
 from weir.review.finding import Finding
 from weir.review.query_tests import query_tests
 from weir.selection import queries_of
-from weir.settings import CONFIG_FILE, Settings, wrong_setting
+from weir.settings import Settings, wrong_setting
 from weir.traversals.declarations import load_traversals
 
 
@@ -96,9 +96,8 @@ def _errors(settings: Settings) -> Iterator[ConfigurationError]:
     for mistake in mistakes_of_checks(settings.expectations, catalog, usable_names):
         yield from (mistake, *mistake.others)
     yield from _of_reading(lambda: query_tests(settings, catalog))
-    for name, channel in settings.notify.items():
-        place = f"{settings.project / CONFIG_FILE}: notify.{name}"
-        yield from _of_reading(partial(queries_of, channel, place, settings, catalog))
+    for channel in settings.notify:
+        yield from _of_reading(partial(queries_of, channel, settings, catalog))
     for declared in declarations(folders_of(settings)):
         # A mistake of the front matter hides those of the text.
         if declared.kind == QUERY and declared.name in catalog.errors and declared.is_usable:

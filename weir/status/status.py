@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError
 from weir.pending import Pending
 from weir.progress.completion import FailedRun
@@ -14,7 +15,8 @@ from weir.progress.notifications import Notifications, Undelivered
 from weir.project import Project
 from weir.refresh.current import current_states
 from weir.remotes.freshness import RemoteState
-from weir.selection import names_of
+from weir.selection import names_of, queries_of
+from weir.settings import Settings
 from weir.status.queries import QueryStatus, query_statuses
 from weir.status.sources import SourceStatus, SourceStatuses, source_statuses
 from weir.status.streams import StreamStatus, stream_statuses
@@ -27,7 +29,15 @@ FAULTS: Final = ("held", "behind", "stopped", "stale", "rejected", "undelivered"
 class Status:
     """How far a project is, and what is wrong with it.
 
-    is_selection: whether some queries may be left out.
+    Attributes:
+        queries: of each its state.
+        sources: of each its state.
+        streams: how far each is complete.
+        remotes: how fresh each is.
+        failed_run: the last run that failed, if none of its job succeeded since.
+        undelivered: messages of channels.
+        channels: why channels are notified of no answer, by name.
+        is_selection: whether some queries may be left out.
     """
 
     queries: Sequence[QueryStatus]
@@ -36,6 +46,7 @@ class Status:
     remotes: Sequence[RemoteState]
     failed_run: FailedRun | None
     undelivered: Sequence[Undelivered]
+    channels: Mapping[str, str]
     is_selection: bool = False
 
     @classmethod
@@ -73,7 +84,8 @@ class Status:
         streams = stream_statuses(project.settings)
         waiting = Notifications.read(project.lake).undelivered()
         undelivered = [m for m in waiting if m.channel in project.settings.notify]
-        return cls(queries, sources, streams, remotes, failed, undelivered, is_selection)
+        channels = dict(_of_no_answer(project.settings, pending.catalog))
+        return cls(queries, sources, streams, remotes, failed, undelivered, channels, is_selection)
 
     def faults(self) -> Iterator[tuple[str, str, str]]:
         """What is wrong: one of `FAULTS`; the query, source, remote or channel; and why."""
@@ -115,10 +127,25 @@ class Status:
             "remotes": remotes,
             "failed_run": None if self.failed_run is None else asdict(self.failed_run),
             "undelivered": [asdict(message) for message in self.undelivered],
+            "channels": [
+                {"channel": name, "warning": reason} for name, reason in self.channels.items()
+            ],
             "faults": [
                 {"fault": fault, "of": of, "reason": reason} for fault, of, reason in self.faults()
             ],
         }
+
+
+def _of_no_answer(settings: Settings, catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """The channels that select no answer, and why."""
+    for channel, declared in settings.notify.items():
+        try:
+            names = queries_of(channel, settings, catalog)
+        except ConfigurationError as error:
+            yield channel, error.what
+            continue
+        if declared.select and not names:
+            yield channel, f"nothing meets {', '.join(declared.select)}"
 
 
 def rejected_last(source: SourceStatus) -> str:
