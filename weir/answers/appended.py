@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import duckdb
@@ -61,7 +62,13 @@ class Appended:
             "epochs": None if self.epochs is None else [*self.epochs],
             "appeared": self.appeared,
             "vanished": self.vanished,
-            "rows": [dict(row) for row in self.rows],
+            "rows": [
+                {
+                    name: value.isoformat() if isinstance(value, datetime) else value
+                    for name, value in row.items()
+                }
+                for row in self.rows
+            ],
             "rows_left_out": self.left_out,
         }
 
@@ -107,7 +114,7 @@ def appended(settings: Settings, lake: Lake, commits: AnswerCommits, most: int) 
             ).fetchall()
             result = connection.execute(first)
             names = tuple(name for name, *_ in result.description or ())
-            shown = [*_records(names, result.fetchall())]
+            shown = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
     except UnknownChanges:
         return Appended(commits.query, None, None, None)
     if not rows:
@@ -219,11 +226,3 @@ def _unordered(variables: Sequence[str]) -> exp.Select:
         *exact_terms(variables),
         from_=rows_of(_LOG),
     )
-
-
-def _records(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    for row in rows:
-        yield {
-            name: value.isoformat() if hasattr(value, "isoformat") else value
-            for name, value in zip(names, row, strict=True)
-        }

@@ -11,6 +11,7 @@ import typer
 from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import json_text, print_line, print_rows
 from weir.cli.stages import period
+from weir.lake.instants import time_text
 
 
 def watch(
@@ -22,13 +23,16 @@ def watch(
 ) -> None:
     """Print the changes of an answer as they are published, until Ctrl-C.
 
-    With `--output json`, a line per row. Nothing is run: `weir run --every` or Airflow publishes.
+    Columns are those of `weir log`. With `--output json`, a line per row. Nothing is run: `weir run
+    --every` or Airflow publishes.
     """
     from weir.answers.appended import appended
+    from weir.answers.causes import CAUSE, Causes
     from weir.answers.logs import require_published
     from weir.progress.answer_commits import published_commits
     from weir.progress.completion import Completion
     from weir.project import open_lake
+    from weir.status.streams import is_over_streams
 
     options, seconds = Options.of(context), period(every)
     settings = options.settings()
@@ -40,7 +44,8 @@ def watch(
     while True:
         time.sleep(seconds)
         lake = open_lake(settings)
-        now = published_commits(lake, Completion.read(lake), query)
+        completion = Completion.read(lake)
+        now = published_commits(lake, completion, query)
         if now is None or now == known:
             continue
         is_same = known is not None and known.table_id == now.table_id
@@ -49,10 +54,19 @@ def watch(
         changes = appended(settings, lake, new, limit)
         if not changes.is_any:
             continue
+        over_streams = is_over_streams(completion, query)
+        epochs = {row["epoch"] for row in changes.rows}
+        causes = Causes.of(lake, query, epochs, over_streams=over_streams)
+        rows = [
+            {**row, CAUSE: causes.of_row(row["epoch"], row["event_time"])} for row in changes.rows
+        ]
         if options.output is Output.json:
-            for row in changes.rows:
+            for row in rows:
                 print(json_text(row), flush=True)
             continue
-        columns = tuple(name for name in changes.columns if full or name not in changes.terms)
+        if over_streams:
+            rows = [{**row, "event_time": time_text(row["event_time"])} for row in rows]
+        own = [name for name in changes.columns if full or name not in changes.terms]
+        columns = (*(name for name in own if name != "event_time"), "event_time", CAUSE)
         more = f"; {changes.left_out} more" if changes.left_out else ""
-        print_rows(options.output, columns, changes.rows, title=f"{query}{more}")
+        print_rows(options.output, columns, rows, title=f"{query}{more}")
