@@ -45,6 +45,19 @@ def test_a_source_whose_folder_does_not_exist_is_hinted_at(weir: Weir) -> None:
 
 
 @pytest.mark.usefixtures("initialised")
+@pytest.mark.parametrize("name", ["rooms.sparql", "rooms.SPARQL", "rooms.sq"])
+def test_a_file_of_queries_with_another_ending_is_hinted_at(weir: Weir, name: str) -> None:
+    Path("queries", name).write_text(HEAD + "SELECT ?r { ?e :room ?r }")
+    Path("queries/notes.txt").write_text("None of ours.")
+    Path("queries/.old.sparql").write_text("Of an editor.")
+    called = weir("check")
+    assert called.code == 0
+    assert f"queries/{name}: hint: it is ignored" in called.out
+    assert "    Rename it: rooms.rq.\n" in called.out
+    assert called.out.endswith("0 mistakes, 1 hint.\n")
+
+
+@pytest.mark.usefixtures("initialised")
 def test_the_mistakes_of_all_files_are_printed_at_once_with_their_places(weir: Weir) -> None:
     Path("weir.toml").write_text('lakes = "lake"\n[limits]\nquery_seconds = "x"\n')
     Path("sources.yml").write_text("sources:\n  - name: m\n    kind: snapshot\n    location: x\n")

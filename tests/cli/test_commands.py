@@ -637,6 +637,7 @@ def test_status_says_what_of_the_last_change_set_could_not_be_used_until_it_is_c
     good = sorted(Path("data/versions").glob("*.ttl"))[-1]
     good.with_name("900.ttl").write_text("<html>")
     assert weir("ingest").code == 3
+    assert (weir("status").code, weir("status", "--fail-on", "stopped").code) == (0, 3)
     assert "museum: 1 rejected" not in weir("status").out
     weir("ingest", "--accept", "museum")
     called = weir("status", "--fail-on", "rejected")
@@ -730,6 +731,8 @@ def test_status_of_a_selection_is_about_its_queries_alone(
     assert weir("status", "--select", "r", "--fail-on", "behind").code == EXIT_QUALITY
     assert weir("status", "--select", "q", "--fail-on", "behind").code == 0
     assert "No query is selected." in weir("status", "--select", "state:held").out
+    refused = weir("status", "--streams", "--fail-on", "stopped")
+    assert (refused.code, "--streams prints no faults" in refused.err) == (EXIT_USAGE, True)
     refused = weir("status", "--streams", "--select", "q")
     assert (refused.code, "--streams prints no queries" in refused.err) == (EXIT_USAGE, True)
 

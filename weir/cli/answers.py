@@ -13,7 +13,8 @@ from weir.cli.output import print_rows
 from weir.project import open_lake
 
 if TYPE_CHECKING:
-    from weir.answers.logs import Printed
+    from weir.answers.logs import Printed, Rows
+    from weir.answers.moments import Moment
     from weir.settings import Settings
 
 Terms = Annotated[
@@ -58,7 +59,6 @@ def show(
     """
     from weir.answers.logs import CURRENT, INTERVALS, answer_at, intervals_at, require_published
     from weir.answers.moments import moment_of
-    from weir.answers.typed_views import current_layout, with_types
 
     options = Options.of(context)
     settings = options.settings()
@@ -74,15 +74,22 @@ def show(
         title = f"{query}{INTERVALS}" + ("" if epoch is None else f", as of epoch {epoch}")
         _print(options, columns, rows, printed, title=title, times=("since", "until"))
         return
-    is_newest = at is None and epoch is None
-    is_typed = is_newest and options.output is Output.json and not terms
-    layout = current_layout(open_lake(settings), query) if is_typed else None
-    if layout is None:
-        columns, rows = answer_at(settings, query, moment, printed)
+    if options.output is Output.json and at is None and epoch is None and not terms:
+        columns, rows = _typed(settings, query, moment, printed)
     else:
-        exact = answer_at(settings, query, moment, replace(printed, terms=True))
-        columns, rows = with_types(layout, exact)
+        columns, rows = answer_at(settings, query, moment, printed)
     _print(options, columns, rows, printed, title=moment.title or f"{query}{CURRENT}")
+
+
+def _typed(settings: Settings, query: str, moment: Moment, printed: Printed) -> Rows:
+    """The newest answer with the values of its table, or with plain values if it has none."""
+    from weir.answers.logs import answer_at
+    from weir.answers.typed_views import current_layout, with_types
+
+    layout = current_layout(open_lake(settings), query)
+    if layout is None:
+        return answer_at(settings, query, moment, printed)
+    return with_types(layout, answer_at(settings, query, moment, replace(printed, terms=True)))
 
 
 def log(

@@ -20,7 +20,10 @@ def artifacts(
 ) -> None:
     """Write what catalogues read, as dbt does."""
     from weir.artifacts.written import write_artifacts
+    from weir.files.destination import require_writable_folder
 
+    if folder is not None:
+        require_writable_folder(folder)
     with Options.of(context).project() as project:
         written = write_artifacts(project, folder)
     print_line(f"Wrote {written.summary}.")

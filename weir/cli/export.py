@@ -15,6 +15,7 @@ from weir.cli.listing import Exclude, Select
 from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import print_json, print_line
 from weir.export.formats import Dialect, Format, TableFormat, format_of, table_format_of
+from weir.files.destination import require_writable_file, require_writable_folder
 from weir.lake.counted import counted
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def rdf(
 
     options = Options.of(context)
     chosen = format_ or (Format.turtle if file is None else format_of(file))
+    if file is not None:
+        require_writable_file(file)
     with options.project() as project:
         if file is None:
             write_rdf(project, query, sys.stdout.buffer, chosen, at)
@@ -95,6 +98,8 @@ def data(
 
     options = Options.of(context)
     chosen = format_ or (TableFormat.csv if file is None else table_format_of(file))
+    if file is not None:
+        require_writable_file(file)
     with options.project() as project:
         write = partial(
             write_table, project, query, format_=chosen, terms=terms, at=at, as_of=epoch
@@ -121,6 +126,7 @@ def duckdb(
     from weir.export.tables import write_duckdb
 
     options = Options.of(context)
+    require_writable_file(file)
     with options.project() as project:
         rows = write_duckdb(project, _published(project, select, exclude), file)
     if options.output is Output.json:
@@ -186,6 +192,7 @@ def patch(
     from weir.export.patches import write_patches
 
     options = Options.of(context)
+    require_writable_folder(folder)
     with options.project() as project:
         patches = [*write_patches(project, query, folder, first, last)]
     if options.output is Output.json:

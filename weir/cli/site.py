@@ -19,8 +19,11 @@ def site(
     ] = None,
 ) -> None:
     """Write pages that show what changed, whether it is right, and why."""
+    from weir.files.destination import require_writable_folder
     from weir.site.writing import write_site
 
+    if folder is not None:
+        require_writable_folder(folder)
     with Options.of(context).project() as project:
         written = write_site(project, folder)
     print_line(f"Wrote {written.summary}: open {written.index}")

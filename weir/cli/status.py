@@ -54,6 +54,10 @@ def status(
                 "",
                 "Leave one of them out.",
             )
+        if watched:
+            raise ConfigurationError(
+                "--streams prints no faults, and --fail-on names some", "", "Leave one of them out."
+            )
         statuses = stream_statuses(settings)
         _print_streams(options, statuses)
         if not statuses and options.output is not Output.json:

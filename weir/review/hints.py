@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from weir.definitions.definition import Definition
+from weir.definitions.kinds import QUERY
+from weir.definitions.names import folders_of
 from weir.definitions.query import QueryBody
 from weir.errors import WeirError
 from weir.ingest.sources.declared import load_sources, missing_places
@@ -17,12 +19,15 @@ from weir.review.graph_hints import graph_hints
 from weir.review.text_hints import hint_at, text_hints
 from weir.review.written_terms import WrittenTerms
 
+_OTHER_ENDINGS = (".sparql", ".sq")
+"""Endings that other tools know of queries."""
 _IRI = re.compile(r"<[^<>\s]*>")
 
 
 def hints(project: Project, definitions: Sequence[Definition]) -> Iterator[Finding]:
     """Hints about sources, and about definitions without a mistake; about data, if it is there."""
     yield from _of_sources(project)
+    yield from _of_ignored_files(project)
     for definition in definitions:
         if isinstance(definition.body, QueryBody):
             terms = _terms(project, definition)
@@ -46,6 +51,15 @@ def _of_sources(project: Project) -> Iterator[Finding]:
     for source, place in missing_places(sources):
         what = f"source {source.name}: {place} does not exist"
         yield Finding("hint", what, str(file), hint="Until it does, a run ends with an error.")
+
+
+def _of_ignored_files(project: Project) -> Iterator[Finding]:
+    """Files that have a query and another ending than one that is read."""
+    folder = folders_of(project.settings)[QUERY]
+    for file in sorted(folder.glob("*")):
+        if file.suffix.lower() in _OTHER_ENDINGS and not file.name.startswith("."):
+            what = f"it is ignored: the files of queries end in {QUERY.suffix}"
+            yield Finding("hint", what, str(file), hint=f"Rename it: {file.stem}{QUERY.suffix}.")
 
 
 def _terms(project: Project, query: Definition) -> WrittenTerms:
