@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weir.definitions.names import declarations, folders_of
-from weir.errors import ConfigurationError
+from weir.definitions.names import declarations, folders_of, no_query
 from weir.ingest.stopped_sources import stopped_sources
 from weir.lake.names import Name
 from weir.pending import Pending
@@ -15,7 +14,6 @@ from weir.progress.completion import Completion
 from weir.project import Project, open_lake
 from weir.selection import names_of
 from weir.settings import Settings
-from weir.text.near import meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +128,4 @@ def _check_queries(settings: Settings, names: Sequence[str]) -> None:
     known = [declaration.name for declaration in declarations(folders_of(settings))]
     for name in names:
         if name not in known:
-            raise ConfigurationError(
-                f"there is no query {name}",
-                str(settings.queries),
-                f"{meant(name, known)}`weir status` lists them.",
-            )
+            raise no_query(settings, name, known)

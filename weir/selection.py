@@ -23,7 +23,7 @@ from weir.pending import Pending, State
 from weir.project import Project
 from weir.remotes.readiness import is_edited
 from weir.settings import CONFIG_FILE, Settings
-from weir.text.near import meant
+from weir.text.near import enumerated, meant
 from weir.timeline.stream_names import streams_of
 
 
@@ -240,17 +240,12 @@ def _matching(candidates: Sequence[Candidate], option: str, criterion: str) -> s
     is_known = pattern in _STATES if method == "state" else bool(names)
     if not is_known and not names:
         known_values = list(_STATES) if method == "state" else known_values
-        shown = ", ".join(known_values[:_MOST]) or "none"
-        more = len(known_values) - _MOST
-        listed = f"{shown}, and {more:,} more" if more > 0 else shown
         raise ConfigurationError(
             f"{criterion}: nothing is selected",
             option,
-            f"{meant(pattern, known_values)}Known for `{method}:`: {listed}.",
+            f"{meant(pattern, known_values)}Known for `{method}:`: {enumerated(known_values)}.",
         )
     return names
 
 
-_MOST = 20
-"""Values that a message lists."""
 _HINT = f"Write a name, a pattern such as 'room_*', or a method: {', '.join(_METHODS)}."

@@ -389,7 +389,7 @@ def test_an_unpublished_query_and_an_unknown_one_get_different_errors(
     called = weir(command, "new")
     assert (called.code, "weir run" in called.err) == (EXIT_USAGE, True)
     called = weir(command, "nothing")
-    assert (called.code, "Published: q." in called.err) == (EXIT_USAGE, True)
+    assert (called.code, "There are: q, new." in called.err) == (EXIT_USAGE, True)
 
 
 def test_status_shows_the_state_of_every_query(weir: Weir, published: HandMadeLake) -> None:

@@ -128,3 +128,22 @@ def test_what_is_near_is_named_and_what_is_not_is_not() -> None:
         "<http://schema.org/name>"
     ]
     assert near_iris("<u:x>", known) == []
+
+
+def test_every_command_says_alike_that_there_is_no_query(weir: Weir, museum: None) -> None:
+    del museum
+    said = set()
+    for command in (
+        ("show", "exhibit"),
+        ("log", "exhibit"),
+        ("watch", "exhibit"),
+        ("explain", "exhibit"),
+        ("why", "exhibit"),
+        ("run", "--retry", "exhibit"),
+        ("export", "data", "exhibit"),
+    ):
+        refused = weir(*command)
+        assert refused.code == 2
+        said.add(refused.err.partition("error: ")[2])
+    assert len(said) == 1, said
+    assert "next: Did you mean exhibits? There are: exhibits." in said.pop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weir.definitions.catalog import Catalog
-from weir.definitions.names import declared_names, folders_of, is_declared
+from weir.definitions.names import declared_names, folders_of, is_declared, no_query
 from weir.errors import ConfigurationError, QualityError, WeirError
 from weir.lake.tables import ANSWERS
 from weir.pending import beyond_limits
@@ -12,7 +12,6 @@ from weir.progress.held import held_reasons
 from weir.project import open_lake
 from weir.remotes import readiness
 from weir.settings import Settings
-from weir.text.near import meant
 
 
 def why_unpublished(settings: Settings, query: str) -> WeirError:
@@ -21,7 +20,6 @@ def why_unpublished(settings: Settings, query: str) -> WeirError:
     Raises:
         ConfigurationError: its file cannot be used.
     """
-    published = open_lake(settings).owners(ANSWERS)
     if is_declared(folders_of(settings), query):
         # If its file cannot be used, this says why.
         member = Catalog.of(settings).member(query)
@@ -49,12 +47,7 @@ def why_unpublished(settings: Settings, query: str) -> WeirError:
         return ConfigurationError(
             f"{query} has no published answer yet", settings.lake, "`weir run` creates one."
         )
-    known = ", ".join(published) or "none yet"
-    return ConfigurationError(
-        f"there is no query {query}",
-        str(settings.queries),
-        f"{meant(query, answer_names(settings))}Published: {known}.",
-    )
+    return no_query(settings, query, answer_names(settings))
 
 
 def answer_names(settings: Settings) -> list[str]:

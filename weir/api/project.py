@@ -16,6 +16,7 @@ from weir.answers.logs import Printed
 from weir.answers.sql import arrow_of
 from weir.answers.unpublished import answer_names
 from weir.api.answer import Answer, user_errors
+from weir.definitions.names import no_query
 from weir.errors import WeirError, worst_of
 from weir.lake.names import Name
 from weir.pending import Pending
@@ -24,7 +25,6 @@ from weir.project import Project as OpenProject
 from weir.requested_run import RequestedRun
 from weir.settings import CONFIG_FILE, Settings
 from weir.stage import Progress, new_run_id, silent
-from weir.text.near import meant
 
 if TYPE_CHECKING:
     from weir.status.status import Status
@@ -56,7 +56,8 @@ class Answers(Mapping[str, Answer]):
     def __getitem__(self, name: str) -> Answer:
         names = self._names()
         if name not in names:
-            raise KeyError(f"there is no query {name}. {meant(name, names)}".strip())
+            error = no_query(self._project.settings, name, names)
+            raise KeyError(f"{error.what}. {error.hint}")
         return Answer(name, self._project)
 
     def __iter__(self) -> Iterator[str]:

@@ -10,12 +10,11 @@ from typing import TypeAlias
 
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.definition import Definition
-from weir.definitions.names import Declaration, Folders, declarations, folders_of
+from weir.definitions.names import Declaration, Folders, declarations, folders_of, no_query
 from weir.definitions.output_streams import Linked, linked
 from weir.definitions.predicate_views import rival_views
 from weir.errors import ConfigurationError
 from weir.settings import Settings
-from weir.text.near import meant
 
 _Content: TypeAlias = Definition | ConfigurationError
 _REMEMBERED = 16_384
@@ -125,12 +124,7 @@ def registered(settings: Settings, query: str) -> Definition:
     try:
         return catalog.member(query)
     except KeyError:
-        known = ", ".join(catalog.names) or "none yet"
-        raise ConfigurationError(
-            f"there is no query {query}",
-            str(settings.queries),
-            f"{meant(query, catalog.names)}Registered: {known}.",
-        ) from None
+        raise no_query(settings, query, catalog.names) from None
 
 
 def _read(declaration: Declaration, cache: CompilationCache | None) -> _Content:

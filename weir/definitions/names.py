@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from weir.files.text import read_bytes
 from weir.lake.names import FORM, is_name
 from weir.lake.tables import RESERVED_NAMES
 from weir.settings import Settings
+from weir.text.near import enumerated, meant
 
 Folders = Mapping[Kind, Path]
 """Where the files of each kind are."""
@@ -140,6 +141,18 @@ def declared_names(folders: Folders) -> tuple[str, ...]:
         ConfigurationError: the folder of queries does not exist.
     """
     return tuple(declared.name for declared in declarations(folders) if declared.is_usable)
+
+
+def no_query(settings: Settings, name: str, known: Sequence[str]) -> ConfigurationError:
+    """That there is no query or program of a name.
+
+    Args:
+        settings: of the project.
+        name: which there is not.
+        known: the names that there are.
+    """
+    hint = f"{meant(name, known)}There are: {enumerated(known)}."
+    return ConfigurationError(f"there is no query {name}", str(settings.queries), hint)
 
 
 def is_declared(folders: Folders, name: str) -> bool:

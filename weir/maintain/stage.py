@@ -13,8 +13,9 @@ from itertools import chain
 
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
+from weir.definitions.names import no_query
 from weir.definitions.output_streams import all_upstreams_of
-from weir.errors import ConfigurationError, WeirError, causes
+from weir.errors import WeirError, causes
 from weir.ingest.older_tables import refuse_older_tables
 from weir.ingest.undeclared import unusable
 from weir.lake.counted import counted
@@ -27,7 +28,6 @@ from weir.progress.completion import Completion
 from weir.progress.watermarks import require_graph
 from weir.project import Project
 from weir.stage import Progress, claimed, silent
-from weir.text.near import meant
 
 
 def maintain_queries(
@@ -64,11 +64,7 @@ def maintain_queries(
         catalog = Catalog.of(settings)
         unknown = sorted({*retry} - {query.name for query in catalog.members} - {*catalog.errors})
         if unknown:
-            raise ConfigurationError(
-                f"there is no query {', '.join(unknown)}",
-                str(settings.queries),
-                f"{meant(unknown[0], catalog.names)}`weir status` lists them.",
-            )
+            raise no_query(settings, unknown[0], catalog.names)
         wrong = unusable(catalog, settings)
         result.failures += map(str, wrong.values())
         damaged = damaged_queries(completion, catalog.members)

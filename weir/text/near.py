@@ -1,12 +1,13 @@
-"""Suggestions for an unknown name: the known names that are nearest to it."""
+"""What messages about an unknown name say: the known names, and those that are nearest to it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 _SHOWN = 2
+_ENUMERATED = 20
 _CUTOFF = 0.7
 _LOCAL = re.compile(r"([^/#:]*)>?\Z")
 
@@ -38,6 +39,13 @@ def meant(name: str, known: Iterable[str]) -> str:
     """A question with the nearest names, to be put before a hint; empty if there are none."""
     names = near(name, known)
     return f"Did you mean {' or '.join(names)}? " if names else ""
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """Names for a message, not more than a screen has; `none` if there are none."""
+    shown = ", ".join(names[:_ENUMERATED]) or "none"
+    more = len(names) - _ENUMERATED
+    return f"{shown}, and {more:,} more" if more > 0 else shown
 
 
 def _local(iri: str) -> str:
