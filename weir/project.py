@@ -62,6 +62,7 @@ class Project:
         *,
         lake: Lake | None = None,
         session: Session | None = None,
+        parser: ParserProcess | None = None,
     ) -> None:
         """Open nothing.
 
@@ -71,6 +72,7 @@ class Project:
             name: of that session.
             lake: instead of that of the settings.
             session: gives the session of another project.
+            parser: that of another project, which closes it.
         """
         self.settings = settings
         self._resources = ExitStack()
@@ -78,6 +80,8 @@ class Project:
         self.session: Session = own if session is None else session
         if lake is not None:
             self.__dict__["lake"] = lake
+        if parser is not None:
+            self.__dict__["parser"] = parser
 
     @classmethod
     def load(cls, config: Path | None = None, name: str = "weir") -> Self:

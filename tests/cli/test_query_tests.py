@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.projects.command_line import Weir
+from weir.rdf.parser_process import ParserProcess
 
 TESTS = """\
 query: exhibits
@@ -62,6 +63,21 @@ def test_how_often_a_row_is_there_is_compared(weir: Weir) -> None:
 def test_a_selection_leaves_tests_out(weir: Weir) -> None:
     write(TESTS)
     assert "no tests" in weir("test", "--exclude", "exhibits").out
+
+
+@pytest.mark.usefixtures("initialised")
+def test_all_tests_share_one_parser(weir: Weir, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    start = ParserProcess.__enter__
+
+    def enter(parser: ParserProcess) -> ParserProcess:
+        started.append(parser)
+        return start(parser)
+
+    monkeypatch.setattr(ParserProcess, "__enter__", enter)
+    write(TESTS + TESTS.partition("tests:\n")[2].replace("on show", "again"))
+    assert weir("test").out.splitlines()[-1] == "2 passed, 0 failed."
+    assert len(started) == 1
 
 
 @pytest.mark.usefixtures("has_run")

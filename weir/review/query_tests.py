@@ -171,10 +171,10 @@ def _text(quads: Collection[pyoxigraph.Quad]) -> str:
     return "".join(sorted(f"{quad} .\n" for quad in quads))
 
 
-def mismatches(settings: Settings, definition: Definition, test: QueryTest) -> list[Mismatch]:
+def mismatches(project: Project, definition: Definition, test: QueryTest) -> list[Mismatch]:
     """How the answers differ from what the test expects; nothing if it passes.
 
-    They are computed by the driver, in a lake of this process.
+    They are computed by the driver, in a lake of this process, with the parser of the project.
 
     Raises:
         ConfigurationError: the query reads more than a graph.
@@ -183,17 +183,17 @@ def mismatches(settings: Settings, definition: Definition, test: QueryTest) -> l
     if not definition.axis.has_states or definition.services.blocks or definition.traversals:
         what = f"{definition.name} reads streams, remotes or traversals, and tests have a graph"
         raise ConfigurationError(what, test.place)
-    compared = ((expected, _answer(settings, definition, expected)) for expected in test.expected)
+    compared = ((expected, _answer(project, definition, expected)) for expected in test.expected)
     differing = (_mismatch(expected, rows) for expected, rows in compared)
     return [mismatch for mismatch in differing if mismatch is not None]
 
 
-def _answer(settings: Settings, definition: Definition, expected: Expected) -> pa.Table:
+def _answer(project: Project, definition: Definition, expected: Expected) -> pa.Table:
     folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
     try:
         with (
-            _project(settings, folder, expected.quads) as project,
-            computed(project, [definition], silent) as rows,
+            _of_test(project, folder, expected.quads) as own,
+            computed(own, [definition], silent) as rows,
         ):
             if definition.name in rows.errors:
                 raise WeirError(rows.errors[definition.name], str(definition.file))
@@ -203,15 +203,17 @@ def _answer(settings: Settings, definition: Definition, expected: Expected) -> p
 
 
 @contextmanager
-def _project(settings: Settings, folder: Path, quads: str) -> Iterator[Project]:
+def _of_test(project: Project, folder: Path, quads: str) -> Iterator[Project]:
+    """A project with some quads; a parser of its own would take longer to start than the test."""
+    settings = project.settings
     write_whole(folder / "versions" / "001.nq", quads)
     write_whole(folder / "sources.yml", _SOURCES.replace("versions", str(folder / "versions")))
-    own = {"lake": str(folder / "lake"), "sources": folder / "sources.yml", "store": {}}
+    places = {"lake": str(folder / "lake"), "sources": folder / "sources.yml", "store": {}}
     limits = settings.limits.model_copy(update={"driver_rows": _DRIVER_ROWS})
-    of_test = settings.model_copy(update={**own, "limits": limits, "index": "off"})
-    with Project(of_test, session=_no_spark) as project:
-        ingest_changes(project, "given")
-        yield project
+    of_test = settings.model_copy(update={**places, "limits": limits, "index": "off"})
+    with Project(of_test, session=_no_spark, parser=project.parser) as own:
+        ingest_changes(own, "given")
+        yield own
 
 
 def _no_spark() -> NoReturn:
