@@ -45,6 +45,8 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("explain", "--sql", "NAME"),
     ("drop", "NAME", "--yes"),
     ("drop", "--source", "NAME", "--yes"),
+    ("rename", "NAME", "r"),
+    ("rename", "q", "NAME"),
     ("rename", "--source", "NAME", "q"),
     ("rename", "--source", "q", "NAME"),
     ("run", "--retry", "NAME"),

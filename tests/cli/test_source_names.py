@@ -1,4 +1,4 @@
-"""A source that is declared no longer, by the command line."""
+"""Sources that are declared no longer, and queries with another name, by the command line."""
 
 from __future__ import annotations
 
@@ -28,6 +28,19 @@ def test_the_command_line_says_what_stays_and_drops_it(weir: Weir) -> None:
     assert [row["weight"] for row in shown] == [1, 1]
     checked = weir("sql", "SELECT DISTINCT success FROM quality", "--output", "json").json
     assert checked == [{"success": True}]
+
+
+def test_the_command_line_renames_a_query_with_its_history(weir: Weir) -> None:
+    weir("run")
+    before = weir("log", "exhibits", "--output", "json").json
+    renamed = weir("rename", "exhibits", "on_show")
+    assert renamed.code == 0
+    assert "exhibits goes on as on_show, " in renamed.out
+    assert weir("log", "on_show", "--output", "json").json == before
+    assert weir("run", "--output", "json").json["queries"] == []
+    for options in (("on_show",), ("a", "b", "--source", "museum")):
+        refused = weir("rename", *options)
+        assert (refused.code, "it renames a query or a source" in refused.err) == (2, True)
 
 
 def test_the_command_line_renames_a_source_without_a_change_of_answers(weir: Weir) -> None:

@@ -12,7 +12,7 @@ from weir.cli.output import print_json, print_line
 from weir.cli.progress import progress
 from weir.lake.counted import counted
 from weir.lake.names import Name
-from weir.lake.tables import ANSWERS, CURRENT, FAMILIES
+from weir.lake.tables import ANSWERS, CURRENT
 from weir.lake.whole_files import write_whole
 from weir.project import open_lake
 
@@ -206,26 +206,53 @@ def _drop_source(project: Project, source: Name, *, yes: bool) -> None:
 
 def rename(
     context: typer.Context,
+    name: Annotated[
+        Name,
+        typer.Argument(
+            parser=named,
+            metavar="OLD",
+            help="A query or program; with --source, the new name of the source.",
+            show_default=False,
+        ),
+    ],
     new: Annotated[
-        Name,
-        typer.Argument(parser=named, help="Its name in the file of sources.", show_default=False),
-    ],
+        Name | None,
+        typer.Argument(parser=named, help="Its new name.", show_default=False),
+    ] = None,
     source: Annotated[
-        Name,
-        typer.Option(parser=named, metavar="OLD", help="The name under which it was ingested."),
-    ],
+        Name | None,
+        typer.Option(
+            parser=named,
+            metavar="OLD",
+            help="Rename a source: the name under which it was ingested.",
+        ),
+    ] = None,
 ) -> None:
-    """Go on with what was ingested of a source under the new name that it is declared with.
+    """Rename a query with its file, tables and history; or go on with a source under a new name.
 
-    Its quads stay in the graph in which they are, and later ones come there.
+    A source has its new name in the file of sources already: its quads stay in the graph in which
+    they are, and later ones come there.
     """
+    from weir.errors import ConfigurationError
     from weir.ingest.source_names import rename_source
+    from weir.maintain.query_names import rename_query
     from weir.stage import new_run_id
 
+    if (new is None) == (source is None):
+        raise ConfigurationError(
+            "it renames a query or a source",
+            "",
+            "`weir rename OLD NEW`, or `weir rename --source OLD NEW`.",
+        )
     run_id = new_run_id("rename")
     with Options.of(context).project() as project, progress("rename") as report:
-        done = rename_source(project, run_id, report, old=source, new=new)
-    print_line(f"{source} goes on as {new} from epoch {done.epoch}.")
+        if source is not None:
+            done = rename_source(project, run_id, report, old=source, new=name)
+            print_line(f"{source} goes on as {name} from epoch {done.epoch}.")
+            return
+        assert new is not None, "one of the two"
+        file = rename_query(project, run_id, old=name, new=new)
+    print_line(f"{name} goes on as {new}, {file}. `weir check` names the files that say {name}.")
 
 
 def retype(
@@ -259,14 +286,12 @@ def retype(
 def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     from weir.definitions.names import folders_of, is_declared
     from weir.errors import ConfigurationError
-    from weir.lake.ledger.runs import DROPPED, SUCCEEDED, LedgerRow, record
-    from weir.progress.completion import ABOUT_CURRENT
+    from weir.maintain.query_names import delete_tables, tables_of
     from weir.stage import claimed, new_run_id
     from weir.text.near import meant
 
     lake, lease = open_lake(settings), settings.limits.lease_seconds
-    names = [family.name(query) for family in FAMILIES if family.one_per == "query"]
-    tables = [name for name in names if lake.exists(name)]
+    tables = tables_of(lake, query)
     if not tables:
         known = meant(query, lake.owners(ANSWERS))
         raise ConfigurationError(
@@ -280,13 +305,8 @@ def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:
     # A run in progress would create a table again, with the rows of its own range only.
     # Compaction would go on with tables that are gone.
     with (
-        claimed(lake, "maintain", run_id, lease) as run,
-        claimed(lake, "publish", run_id, lease),
+        claimed(lake, "maintain", run_id, lease) as maintain,
+        claimed(lake, "publish", run_id, lease) as publish,
         claimed(lake, "compact", run_id, lease),
     ):
-        jobs = (ABOUT_CURRENT, run.job)
-        rows = [LedgerRow(run_id, job, run.number, SUCCEEDED, query, DROPPED) for job in jobs]
-        record(lake, rows)
-        for name in tables:
-            lake.remove(name)
-            print_line(f"Deleted {name}.")
+        delete_tables(lake, maintain, publish, query, lambda table: print_line(f"Deleted {table}."))
