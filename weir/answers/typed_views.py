@@ -27,7 +27,7 @@ def typed_answer(
     bindings: Bindings, lake: Lake, query: str, completion: Completion
 ) -> exp.Select | None:
     """The rows of the table: values, weight, languages, exact terms; None if it is not complete."""
-    layout = completion.layout(query) if completion.follows(query) else None
+    layout = current_layout(completion, query)
     if layout is None:
         return None
     relation = f"{query} table"
@@ -46,9 +46,8 @@ def typed_answer(
     return select(*values, from_=rows_of(relation))
 
 
-def current_layout(lake: Lake, query: str) -> Layout | None:
+def current_layout(completion: Completion, query: str) -> Layout | None:
     """The columns of the table; None if there is none, or it does not equal the answer."""
-    completion = Completion.read(lake)
     return completion.layout(query) if completion.follows(query) else None
 
 

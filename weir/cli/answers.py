@@ -85,8 +85,9 @@ def _typed(settings: Settings, query: str, moment: Moment, printed: Printed) -> 
     """The newest answer with the values of its table, or with plain values if it has none."""
     from weir.answers.logs import answer_at
     from weir.answers.typed_views import current_layout, with_types
+    from weir.progress.completion import Completion
 
-    layout = current_layout(open_lake(settings), query)
+    layout = current_layout(Completion.read(open_lake(settings)), query)
     if layout is None:
         return answer_at(settings, query, moment, printed)
     return with_types(layout, answer_at(settings, query, moment, replace(printed, terms=True)))
