@@ -9,7 +9,7 @@ WORKERS ?= 2
 PYTEST := $(RUN) pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all deep check lint types contracts airflow bench screenshots lock wheel zip clean
+.PHONY: help setup demo test test-all deep check lint types contracts airflow bench docs screenshots lock wheel zip clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,10 @@ airflow: setup ## start Airflow on this machine, to look at the DAGs
 
 bench: setup ## measure times and bytes per stage; options in ARGS
 	@$(RUN) python -m bench $(ARGS)
+
+docs: setup ## build the documents as a site, dist/docs
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --quiet
+	@echo "docs: open dist/docs/index.html"
 
 screenshots: setup ## take the pictures of the site that the documents show (needs Chromium)
 	@$(RUN) python -m tests.site.screenshots

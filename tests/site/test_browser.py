@@ -139,8 +139,8 @@ def test_charts_and_lineage_are_drawn(running: Browser, pages: Path) -> None:
     page, _ = opened(running, pages / "answers/exhibits.html")
     page.wait_for_selector("[data-chart=rows] svg")
     page.wait_for_selector("[data-chart=changes] svg")
-    assert page.locator("[data-lineage] canvas").count() > 0
-    said = page.locator("[data-lineage]").get_attribute("aria-label") or ""
+    assert page.locator("[data-graph=lineage] canvas").count() > 0
+    said = page.locator("[data-graph=lineage]").get_attribute("aria-label") or ""
     assert sorted(said.split(", ")) == ["exhibits reads the graph", "the graph reads register"]
     page.close()
 

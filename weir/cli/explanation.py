@@ -17,12 +17,10 @@ from weir.engine.plan_delta import plan_delta
 from weir.engine.read_graph import neighbourhood_graph
 from weir.engine.relations import EpochRange, Inputs
 from weir.engine.windows import window_content
-from weir.lake.counted import counted
-from weir.plan import leaves, operators
+from weir.plan.descriptions import described, expression_text
 from weir.plan.lookups import lookups
-from weir.plan.operators import Aggregate, PlanNode
+from weir.plan.operators import PlanNode
 from weir.plan.plan import Plan
-from weir.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from weir.sparql.algebra.patterns import TriplePattern
 from weir.sparql.recursion import deep_recursion
 from weir.timeline.axis import Axis
@@ -81,7 +79,7 @@ def stored_nodes(definition: Definition) -> dict[str, str]:
     if not isinstance(definition.body, QueryBody):
         return {}
     plan = definition.body.plan
-    return {plan.ids[node]: _described(plan, node) for node in plan.stored}
+    return {plan.ids[node]: described(plan, node) for node in plan.stored}
 
 
 def explain_tables(
@@ -113,7 +111,7 @@ def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[s
     """The node and those below it; "(as above)" below a node that has been shown already."""
     stored = "*" if node in plan.stored else " "
     whole = " [looks at all rows below]" if node in plan.whole_reads else ""
-    yield f"{'  ' * depth}{stored}{plan.ids[node]}: {_described(plan, node)}{whole}"
+    yield f"{'  ' * depth}{stored}{plan.ids[node]}: {described(plan, node)}{whole}"
     if plan.ids[node] in shown:
         if node.children:
             yield f"{'  ' * (depth + 1)} (as above)"
@@ -123,110 +121,17 @@ def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[s
         yield from _tree(plan, child, depth + 1, shown)
 
 
-def _described(plan: Plan, node: PlanNode) -> str:
-    match node:
-        case leaves.Component():
-            count = len(node.patterns)
-            return f"{node.kind}, {count} pattern{'s' if count > 1 else ''}"
-        case operators.Product(parts, ()):
-            return f"product of {len(parts)} parts (they share no variable)"
-        case operators.Product(parts, correlated):
-            names = _variables(plan, correlated)
-            return f"product of {len(parts)} parts (an EXISTS evaluates one for each {names})"
-        case leaves.Values(variables, rows):
-            return f"values {_variables(plan, variables)}: {counted(len(rows), 'row')}, constant"
-        case operators.Join():
-            return f"join on {_variables(plan, node.touch_key)}"
-        case operators.LeftJoin():
-            return f"left join {_on(plan, node)}"
-        case operators.SemiJoin():
-            return f"left solutions with a match, {_on(plan, node)}"
-        case operators.AntiJoin():
-            return f"left solutions without a match, {_on(plan, node)}"
-        case operators.MarkJoin():
-            flag = _variable(plan, node.flag)
-            return f"all left solutions, and in {flag} whether they match, {_on(plan, node)}"
-        case operators.Union(parts):
-            return f"union of {len(parts)} parts"
-        case operators.Extend(variable, expression):
-            return f"extend {_variable(plan, variable)} := {_expression(plan, expression)}"
-        case operators.Group():
-            aggregates = ", ".join(
-                f"{_variable(plan, name)} := {_aggregate(plan, aggregate)}"
-                for name, aggregate in node.aggregates
-            )
-            by = f" by {_variables(plan, node.keys)}" if node.keys else ", one group"
-            return f"group{by}: {aggregates or 'no aggregates'}"
-        case operators.Slice():
-            order = ", ".join(
-                f"{_variable(plan, key.column)}{' descending' if key.descending else ''}"
-                for key in node.keys
-            )
-            limit = "all" if node.limit is None else str(node.limit)
-            return (
-                f"slice: {limit} after the first {node.offset}, ordered by {order or 'the terms'}"
-            )
-        case operators.Closure():
-            ends = _variables(plan, (node.source, node.target))
-            return f"closure of steps {ends}" + (f" from {node.start}" if node.start else "")
-        case operators.Filter(condition):
-            return f"filter {_expression(plan, condition)}"
-        case operators.Project(variables):
-            return f"project {_variables(plan, variables)}"
-        case operators.Distinct():
-            return "distinct"
-        case operators.Ask():
-            return "exists: true or false"
-        case operators.Instantiate(template):
-            return f"instantiate {len(template)} template triples"
-        case _:
-            assert_never(node)
-
-
 def _parts(plan: Plan) -> Iterator[str]:
     for component in plan.components:
         yield f"  {plan.ids[component]}: {component.kind}, over {component.scope.name}"
         for pattern in component.patterns:
             yield f"      {_pattern(plan, pattern)}"
         for condition in component.conditions:
-            yield f"      FILTER {_expression(plan, condition)}"
+            yield f"      FILTER {expression_text(plan, condition)}"
 
 
 def _pattern(plan: Plan, pattern: TriplePattern) -> str:
-    return " ".join(_expression(plan, node) for node in pattern.nodes)
-
-
-def _on(plan: Plan, node: operators.LeftJoin | operators.Matching) -> str:
-    condition = f" where {_expression(plan, node.condition)}" if node.condition else ""
-    return f"on {_variables(plan, node.touch_key)}{condition}"
-
-
-def _aggregate(plan: Plan, aggregate: Aggregate) -> str:
-    argument = "*" if aggregate.argument is None else _variable(plan, aggregate.argument)
-    return f"{aggregate.function}({'DISTINCT ' if aggregate.distinct else ''}{argument})"
-
-
-def _variables(plan: Plan, columns: tuple[str, ...]) -> str:
-    return " ".join(_variable(plan, name) for name in columns) or "nothing"
-
-
-def _variable(plan: Plan, column: str) -> str:
-    name = plan.names[int(column[1:])]
-    return name if name.startswith("_:") else f"?{name}"
-
-
-def _expression(plan: Plan, expression: Expression) -> str:
-    match expression:
-        case Variable(name):
-            return _variable(plan, name)
-        case Constant(term):
-            return term
-        case Call(function, arguments):
-            return f"{function}({', '.join(_expression(plan, part) for part in arguments)})"
-        case Exists():
-            raise ValueError("a plan has joins where a query has EXISTS")
-        case _:
-            assert_never(expression)
+    return " ".join(expression_text(plan, node) for node in pattern.nodes)
 
 
 def _sql(step: Loaded | Step) -> Iterator[str]:

@@ -32,6 +32,7 @@ from weir.site.highlighting import highlighted
 from weir.site.history import History
 from weir.site.latest import latest_changes
 from weir.site.lineage import Lineage
+from weir.site.plan import plan_graph
 from weir.status.streams import is_over_streams
 
 ROWS: Final = 1_000
@@ -111,6 +112,7 @@ class AnswerPages:
             "total": None,
             "history": None,
             "charts": {},
+            "plan": None,
             "lineage": self.lineage.around(model.id),
         }
         published = model.state.published
@@ -146,7 +148,14 @@ class AnswerPages:
             "total": total,
             "history": None if history is None else history.to_json(),
             "charts": charts,
+            "plan": self._plan(model),
         }
+
+    def _plan(self, model: Model) -> dict[str, Any] | None:
+        definition = model.definition
+        if definition is None:
+            return None
+        return plan_graph(self.bindings, self.project.lake, definition)
 
     def _table(self, name: str, *, in_order: bool) -> pa.Table:
         """The first rows of an answer; of a large one, those that are read first."""
@@ -207,6 +216,7 @@ class AnswerPages:
             "latest": latest,
             "damage": content.get("damage"),
             "history": content["history"] is not None,
+            "plan": content["plan"] is not None,
             "checks": [self._check(model, check) for check in model.checks],
             "text": highlighted(model.text, model.declaration.kind),
             "data": f"data/answers/{state.name}.js",

@@ -210,8 +210,9 @@ const weir = (() => {
   };
 
   /* Lineage ---------------------------------------------------------------------------------- */
-  const lineage = (into) => {
-    const { nodes, edges } = page.lineage;
+  const lines = (node) => node.data("label").split("\n");
+  const graph = (into) => {
+    const { nodes, edges } = page[into.dataset.graph];
     const [text, line, raised] = dark ? ["#e6edf3", "#58626c", "#161b22"] : ["#1b1f24", "#b4bcc4", "#f6f8fa"];
     const drawn = cytoscape({
       container: into, userZoomingEnabled: false, boxSelectionEnabled: false, autoungrabify: true,
@@ -220,12 +221,18 @@ const weir = (() => {
         ...edges.map(([source, target]) => ({ data: { id: `${source} ${target}`, source, target } })),
       ],
       style: [
-        { selector: "node", style: { label: "data(label)", color: text, "background-color": raised, "border-width": 1, "border-color": line, shape: "round-rectangle", width: (node) => 18 + 8 * node.data("label").length, height: 34, "text-valign": "center", "font-size": 13 } },
+        { selector: "node", style: { label: "data(label)", "text-wrap": "wrap", "text-max-width": 220, color: text, "background-color": raised, "border-width": 1, "border-color": line, shape: "round-rectangle", width: (node) => 18 + 7.6 * Math.min(29, Math.max(...lines(node).map((line) => line.length))), height: (node) => 18 + 16 * lines(node).reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 29)), 0), "text-valign": "center", "font-size": 13 } },
         { selector: "node[kind = 'this']", style: { "border-width": 3, "border-color": dark ? "#79b8ff" : "#3b6ea8", "font-weight": "bold" } },
         { selector: "edge", style: { width: 1.5, "line-color": line, "target-arrow-color": line, "target-arrow-shape": "triangle", "curve-style": "bezier" } },
       ],
       layout: { name: "dagre", rankDir: innerWidth < 640 ? "TB" : "LR", nodeSep: 14, rankSep: 50, fit: true, padding: 16 },
     });
+    // As high as what is drawn, at the size that its width allows.
+    const box = drawn.elements().boundingBox();
+    const size = Math.min(1.1, (into.clientWidth - 32) / box.w);
+    into.style.height = `${Math.min(480, Math.max(70, box.h * size + 32))}px`;
+    drawn.resize();
+    drawn.fit(undefined, 16);
     if (drawn.zoom() > 1.1) { drawn.zoom(1.1); drawn.center(); }
     drawn.on("tap", "node", ({ target }) => { if (target.data("href")) location.href = root + target.data("href"); });
     // The picture alone would say nothing to who cannot see it.
@@ -279,7 +286,7 @@ const weir = (() => {
     each("[data-table]", plainTable);
     each("[data-chart]", chart);
     each("[data-history]", history);
-    each("[data-lineage]", lineage);
+    each("[data-graph]", graph);
   });
 
   return { site: (value) => { site = value; }, page: (value) => { page = value; } };
