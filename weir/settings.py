@@ -183,6 +183,26 @@ class Channel(BaseModel):
         return networks
 
 
+class Serve(BaseModel):
+    """What [`weir serve`](endpoint.md) allows its clients."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query_seconds: float = Field(30, gt=0, description="time of one query of SPARQL")
+    query_memory: Size = Field("1GB", description="memory of one query, and of the copy it reads")
+    queries: int = Field(2, ge=1, description="queries that are evaluated at once")
+    waiting: int = Field(32, ge=0, description="queries that wait; more are turned away")
+    request_bytes: int = Field(1_000_000, ge=1, description="largest body of a request")
+    result_bytes: int = Field(
+        50_000_000, ge=1, description="largest result of a query; it is held in memory until sent"
+    )
+    epochs: int = Field(
+        4, ge=1, description="copies of the graph that are kept in `cache`, the newest included"
+    )
+    event_rows: int = Field(1_000, ge=0, description="most rows of an event of `/changes`")
+    readers: int = Field(100, ge=1, description="clients that follow `/changes` at once")
+
+
 class Limits(BaseModel):
     """Thresholds; beyond them work is distributed, refused or cut into several batches."""
 
@@ -421,6 +441,7 @@ class Settings(BaseSettings):
     spark: SparkSettings = Field(default_factory=SparkSettings)
     duckdb: DuckDbSettings = Field(default_factory=DuckDbSettings)
     limits: Limits = Field(default_factory=Limits)
+    serve: Serve = Field(default_factory=Serve)
     notify: dict[str, Channel] = Field(
         default_factory=dict, description="[channels of notifications](notifications.md), by name"
     )

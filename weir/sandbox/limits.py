@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from weir.sandbox.offline import go_offline
+
 _GRACE_SECONDS = 1.0
 """After so long beyond the deadline the kernel ends a child whose parent has not."""
 
@@ -26,6 +28,7 @@ class ChildLimits:
             other file. With 0 nobody sees them.
         deadline: on the monotonic clock, which all processes of a machine share; None if its
             parent sets one for each message, or processor time is its limit (`limit_seconds`).
+        offline: whether the kernel refuses it connections and other programs, where it can.
     """
 
     memory: int
@@ -33,6 +36,7 @@ class ChildLimits:
     output_bytes: int | None = None
     error_bytes: int = 1 << 20
     deadline: float | None = None
+    offline: bool = False
 
 
 def set_limits(limits: ChildLimits) -> None:
@@ -45,6 +49,8 @@ def set_limits(limits: ChildLimits) -> None:
     now = 0 if limits.memory_counts == "all" else _address_space()
     if now is not None:
         _limit(resource.RLIMIT_AS, now + limits.memory)
+    if limits.offline:
+        go_offline()
 
 
 def limit_seconds(seconds: int) -> None:

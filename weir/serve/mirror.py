@@ -1,0 +1,370 @@
+"""Copies of the graph at some epochs, as stores of Oxigraph in the project's cache folder.
+
+The mirror is derived from the lake and never the truth: it may be removed at any time. A copy is a
+folder that never changes once it has its name. The next one begins as links to the files of another
+copy, and is given what the log says between the two epochs, backwards too: so its cost follows the
+change. A process that is killed leaves a draft, which the next one removes. A copy is used only if
+the logs of the lake still begin as they did when it was made.
+
+The default graph of a copy is the union of all graphs but the reserved ones, as in queries that are
+registered; named graphs are as in the lake. A published CONSTRUCT is the graph
+`urn:weir:answer:<name>` of the copies of those queries that name it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
+from itertools import islice
+from pathlib import Path
+from typing import Self
+
+from sqlglot import exp
+
+from weir.compute.connection import connect
+from weir.compute.sql import (
+    alias,
+    bigint,
+    column,
+    columns,
+    concatenated,
+    number,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+    text,
+)
+from weir.engine.graph import is_unreserved
+from weir.export.triples import published_triples
+from weir.lake.counted import counted
+from weir.lake.delta.appended import NotAppended, changed_files, commit_digest
+from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.scan import attach
+from weir.lake.lake import Lake
+from weir.lake.tables import ANSWERS, QUADS, TRIPLES
+from weir.lake.whole_files import write_whole
+from weir.maintain.tasks import states_until
+from weir.progress.completion import Completion
+from weir.project import Project
+from weir.rdf.terms import POSITIONS
+from weir.sandbox.child import Child, ChildDied
+from weir.sandbox.limits import ChildLimits
+from weir.serve.problems import Problem
+
+ANSWER_GRAPH = "urn:weir:answer:"
+"""How the IRI of the graph of a published CONSTRUCT begins; its name follows."""
+_FORMAT = 1
+_NOTE, _DRAFT = "mirror.json", "draft-"
+_MODULE = "weir.serve.store_worker"
+_MEMORY = 4 << 30
+"""Address space of the child that writes a copy, beyond what it starts with."""
+_LINES = 250_000
+"""Lines that the child is given at once; with more it takes more memory, with fewer more time."""
+_LOGS = (QUADS, TRIPLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy of the graph.
+
+    Attributes:
+        name: of its folder.
+        epoch: of the graph.
+        answers: by name, the published version of the answers that it has as graphs.
+        logs: by table, its id, the version that was read, and the digest of that commit.
+    """
+
+    name: str
+    epoch: int
+    answers: Mapping[str, int]
+    logs: Mapping[str, tuple[str, int, str]]
+
+    @classmethod
+    def read(cls, folder: Path) -> Self | None:
+        """What is noted in a folder; None if it is not one of this version of Weir."""
+        try:
+            note = json.loads((folder / _NOTE).read_bytes())
+            if note.pop("format") != _FORMAT:
+                return None
+            logs = {name: (log[0], int(log[1]), log[2]) for name, log in note.pop("logs").items()}
+            return cls(**note, logs=logs)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
+            return None
+
+
+@dataclass(slots=True)
+class Mirror:
+    """The copies of the graph of a project; one process at a time has the mirror of a lake.
+
+    Attributes:
+        project: has the lake; nothing else uses this value.
+        most: so many copies are kept, and as many with answers.
+        progress: called with what takes long.
+    """
+
+    project: Project
+    most: int
+    progress: Callable[[str], None]
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _copies: dict[str, Copy] = field(default_factory=dict, init=False)
+    _used: dict[str, int] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for folder in self._folder.iterdir():
+            copy = Copy.read(folder)
+            if copy is None or copy.name != folder.name:
+                shutil.rmtree(folder, ignore_errors=True)
+            else:
+                self._copies[copy.name] = copy
+
+    @property
+    def _folder(self) -> Path:
+        root = self.project.settings.lake.rstrip("/")
+        key = hashlib.sha256(root.encode()).hexdigest()[:20]
+        return self.project.settings.cache / "mirror" / key
+
+    def newest(self) -> int:
+        """The newest epoch whose checks passed: what it says is published."""
+        return Completion.read(self.project.open_lake()).graph_validated_to
+
+    @contextmanager
+    def at(self, epoch: int | None, words: str = "") -> Iterator[tuple[int, Path]]:
+        """The store of an epoch, made if it is missing, and not removed while the block runs.
+
+        Args:
+            epoch: by default the newest.
+            words: the text of a query: those answers are in the store whose graphs it can name.
+
+        Raises:
+            Problem: there is no such epoch, or it is not known any more.
+        """
+        with self._lock:
+            completion = Completion.read(self.project.open_lake())
+            at = self._known(completion, epoch)
+            self._drop_outdated(completion.lake)
+            answers = _named(completion, words)
+            copy = self._copy(completion, at, answers)
+            self._used[copy.name] = self._used.get(copy.name, 0) + 1
+            self._copies[copy.name] = self._copies.pop(copy.name)  # the last one was used last
+        try:
+            yield at, self._folder / copy.name / "graph"
+        finally:
+            with self._lock:
+                self._used[copy.name] -= 1
+                self._remove_surplus()
+
+    def _known(self, completion: Completion, epoch: int | None) -> int:
+        newest, oldest = completion.graph_validated_to, max(states_until(completion), 1)
+        if newest == 0:
+            raise Problem(
+                HTTPStatus.NOT_FOUND, "the graph has no epoch yet", "`weir run` ingests some."
+            )
+        if epoch is None:
+            return newest
+        kept = f"Epochs {oldest} to {newest} are kept."
+        if not 1 <= epoch <= newest:
+            raise Problem(HTTPStatus.NOT_FOUND, f"there is no epoch {epoch}", kept)
+        if epoch < oldest:
+            what = f"the changes up to epoch {oldest} were compacted away"
+            raise Problem(HTTPStatus.GONE, what, kept)
+        return epoch
+
+    def _copy(self, completion: Completion, epoch: int, answers: Mapping[str, int]) -> Copy:
+        """A copy, made if it is missing: from the nearest one, or from nothing."""
+        key = json.dumps([epoch, *sorted(answers.items())])
+        name = f"{epoch}" + (f"-{hashlib.sha256(key.encode()).hexdigest()[:16]}" if answers else "")
+        if name in self._copies:
+            return self._copies[name]
+        if answers:
+            before: Copy | None = self._copy(completion, epoch, {})
+        else:
+            plain = [copy for copy in self._copies.values() if not copy.answers]
+            before = min(plain, key=lambda copy: abs(copy.epoch - epoch), default=None)
+        draft = self._folder / f"{_DRAFT}{uuid.uuid4().hex}"
+        try:
+            draft.mkdir()
+            if before is None:
+                quads = counted(completion.quads, "quad")
+                self.progress(f"copying the graph at epoch {epoch}, {quads}")
+            else:
+                _link(self._folder / before.name, draft)
+            self._write(draft, completion.lake, 0 if before is None else before.epoch, epoch)
+            if answers:
+                self._write_answers(draft, epoch, answers)
+            copy = Copy(name, epoch, answers, dict(_logs(completion.lake)))
+            write_whole(draft / _NOTE, json.dumps({"format": _FORMAT, **asdict(copy)}))
+            draft.rename(self._folder / name)
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+        self._copies[name] = copy
+        return copy
+
+    def _write(self, folder: Path, lake: Lake, before: int, epoch: int) -> None:
+        if before == epoch:
+            return
+        with _writer(folder) as write:
+            for weight in (-1, 1):
+                for log in _LOGS:
+                    for lines in self._changes(lake, log.name, before, epoch, weight):
+                        write(b"+" if weight > 0 else b"-", lines)
+
+    def _changes(
+        self, lake: Lake, log: str, before: int, epoch: int, wanted: int
+    ) -> Iterator[bytes]:
+        """The net changes of a log from one epoch to another, as lines of N-Quads."""
+        first, last = min(before, epoch), max(before, epoch)
+        names = POSITIONS if log == QUADS.name else POSITIONS[1:]
+        where = [column("epoch") > number(first), column("epoch") <= number(last)]
+        if log == QUADS.name:
+            # Quads without a graph are in the union only.
+            where += [is_unreserved(), column("graph").neq(text(""))]
+        net = select(
+            *columns(names),
+            alias(bigint(sum_of(column("weight"))), "weight"),
+            from_=rows_of("log"),
+            where=where,
+            group_by=columns(names),
+        )
+        terms = [column(name) for name in (*POSITIONS[1:], *names[: len(names) - 3])]
+        between = [part for term in terms for part in (term, text(" "))]
+        weight = wanted if epoch > before else -wanted
+        lines = select(
+            alias(concatenated(*between, text(".")), "line"),
+            from_=subquery(net, "net"),
+            where=[column("weight").eq(number(weight))],
+        )
+        with closing(connect(self.project.settings)) as connection, lake.using(log):
+            attach(Bindings(connection), "log", lake.existing(log), first)
+            for batch in connection.sql(lines.sql(dialect="duckdb")).to_arrow_reader(_LINES):
+                yield "\n".join(map(str, batch["line"].to_pylist())).encode()
+
+    def _write_answers(self, folder: Path, epoch: int, answers: Iterable[str]) -> None:
+        with _writer(folder) as write:
+            for name in answers:
+                with published_triples(self.project, name) as triples:
+                    at = triples.known_epoch(min(epoch, triples.published), "epoch")
+                    lines = (
+                        f"{line.removesuffix('.')}<{ANSWER_GRAPH}{name}> ."
+                        for line in triples.at(at)
+                    )
+                    while some := [*islice(lines, _LINES)]:
+                        write(b"+", "\n".join(some).encode())
+
+    def _drop_outdated(self, lake: Lake) -> None:
+        """Remove the copies of another table, or of one of which rows were removed since."""
+        for copy in [*self._copies.values()]:
+            if not all(_begins_with(lake, name, log) for name, log in copy.logs.items()):
+                self._remove(copy.name)
+
+    def _remove_surplus(self) -> None:
+        newest = max((copy.epoch for copy in self._copies.values()), default=0)
+        for has_answers in (False, True):
+            unused = [
+                copy.name
+                for copy in self._copies.values()
+                if bool(copy.answers) is has_answers and not self._used.get(copy.name)
+                # Later ones begin with it.
+                and (has_answers or copy.epoch != newest)
+            ]
+            for name in unused[: max(len(unused) - self.most + 1, 0)]:
+                self._remove(name)
+
+    def _remove(self, name: str) -> None:
+        # A process that has it open reads it to the end.
+        del self._copies[name]
+        shutil.rmtree(self._folder / name, ignore_errors=True)
+
+
+def _named(completion: Completion, words: str) -> dict[str, int]:
+    """The published versions of the CONSTRUCT answers whose graphs a text can name."""
+    if ANSWER_GRAPH not in words:
+        return {}
+    names = (name for name in completion.lake.owners(ANSWERS) if name in words)
+    published = {name: completion.published(name) for name in names}
+    return {
+        name: watermark.version
+        for name, watermark in published.items()
+        if watermark is not None and _is_graph(watermark.metadata.extra["columns"])
+    }
+
+
+def _is_graph(shown: Iterable[tuple[str, str]]) -> bool:
+    return [name for name, _ in shown] == [*POSITIONS[1:]]
+
+
+def _logs(lake: Lake) -> Iterator[tuple[str, tuple[str, int, str]]]:
+    for log in _LOGS:
+        table = lake.existing(log.name)
+        version = table.version()
+        yield log.name, (str(table.metadata().id), version, commit_digest(lake, log.name, version))
+
+
+def _begins_with(lake: Lake, name: str, log: tuple[str, int, str]) -> bool:
+    """Whether a log has all that it had at a version, and later rows only."""
+    table_id, version, digest = log
+    table = lake.open(name)
+    if table is None or str(table.metadata().id) != table_id:
+        return False
+    try:
+        return commit_digest(lake, name, version) == digest and not any(
+            changed_files(lake, name, later).removed
+            for later in range(version + 1, table.version() + 1)
+        )
+    except NotAppended:
+        return False
+
+
+def _link(source: Path, target: Path) -> None:
+    """A copy of the stores in a folder; files that never change are shared."""
+
+    def take(file: str, to: str) -> None:
+        if file.endswith(".sst"):
+            os.link(file, to)
+        else:
+            shutil.copyfile(file, to)
+
+    for store in ("graph", "spellings"):
+        with suppress(FileNotFoundError):
+            shutil.copytree(
+                source / store,
+                target / store,
+                copy_function=take,
+                ignore=shutil.ignore_patterns("LOG*", "LOCK"),
+            )
+
+
+@contextmanager
+def _writer(folder: Path) -> Iterator[Callable[[bytes, bytes], None]]:
+    """Gives lines to a child that changes the stores of a folder.
+
+    Raises:
+        Problem: it died.
+    """
+    limits = ChildLimits(_MEMORY, "more", error_bytes=1 << 40, offline=True)
+    with Child(_MODULE, limits) as child:
+
+        def write(kind: bytes, content: bytes) -> None:
+            child.send(kind + content)
+            child.receive(bytes)
+
+        try:
+            write(b"o", str(folder).encode())
+            yield write
+            write(b"c", b"")
+        except ChildDied as died:
+            raise Problem(
+                HTTPStatus.INTERNAL_SERVER_ERROR,
+                f"the process that copies the graph {died.death.how}",
+                died.death.errors[-200:],
+            ) from died
