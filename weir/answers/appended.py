@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
-from weir.answers.logs import exact_terms, plain_value
+from weir.answers.logs import ROWS_AT_ONCE, exact_terms, plain_value
 from weir.answers.plain_values import connect_with_plain_values
 from weir.compute.sql import bigint, column, columns, number, rows_of, select, sum_of
 from weir.lake.delta.bindings import Bindings
@@ -131,9 +131,21 @@ def appended_rows(settings: Settings, lake: Lake, commits: AnswerCommits) -> pa.
         UnknownChanges: the table is another one, or files of the commits are gone.
         DamagedTable: a file is damaged.
     """
+    with appended_batches(settings, lake, commits) as rows:
+        return rows.read_all()
+
+
+@contextmanager
+def appended_batches(
+    settings: Settings, lake: Lake, commits: AnswerCommits
+) -> Iterator[pa.RecordBatchReader]:
+    """The rows of `appended_rows`, read while they are used.
+
+    Raises:
+        UnknownChanges, DamagedTable: as `appended_rows`.
+    """
     with _log_of(settings, lake, commits) as (connection, variables):
-        rows: pa.Table = connection.sql(_rows(variables).sql(dialect="duckdb")).to_arrow_table()
-        return rows
+        yield connection.sql(_rows(variables).sql(dialect="duckdb")).to_arrow_reader(ROWS_AT_ONCE)
 
 
 def changes_by_epoch(

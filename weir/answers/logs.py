@@ -41,6 +41,8 @@ SPANS = "spans"
 Fetched = TypeVar("Fetched")
 Fetch: TypeAlias = Callable[[duckdb.DuckDBPyConnection, str], Fetched]
 """What takes the rows of a statement, with the connection that it is for."""
+ROWS_AT_ONCE = 100_000
+"""Rows of a batch, where rows are read while they are computed."""
 Rows = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 """Names of columns, and rows."""
 

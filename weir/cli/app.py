@@ -25,6 +25,7 @@ from weir.cli.query_tests import test_
 from weir.cli.refresh import refresh
 from weir.cli.remotes import remotes
 from weir.cli.review import check
+from weir.cli.serve import serve
 from weir.cli.site import site
 from weir.cli.spark_setup import setup_spark
 from weir.cli.stages import ingest, run
@@ -59,13 +60,14 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         freshness,
         site,
         artifacts,
+        serve,
     ),
     "Review": (check, test_, try_, diff),
     "Check": (audit, repair),
     "Change": (drop, rename, retype),
 }
 
-_WITH_STAGES = ("ingest", "run", "refresh", "notify", "test", "try", "diff", "watch")
+_WITH_STAGES = ("ingest", "run", "refresh", "notify", "test", "try", "diff", "watch", "serve")
 """Commands that report progress themselves, or wait."""
 
 for panel, commands in _COMMANDS.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -47,6 +47,7 @@ def why(
     from weir.answers.prefixes import prefixes_of
     from weir.definitions.catalog import registered
     from weir.errors import ConfigurationError
+    from weir.why.documents import document
     from weir.why.explanation import explain_epoch
     from weir.why.values import named_values
 
@@ -66,7 +67,7 @@ def why(
         causes = Causes.of(project.lake, query, [at], over_streams=False)
     cause = causes.change_sets.get(at, "")
     if options.output is Output.json:
-        print_json([_json(definition, at, cause, one) for one in explained.rows])
+        print_json([document(definition, at, cause, one) for one in explained.rows])
         return
     unpublished = "" if explained.is_published else " (computed, and not published)"
     print_line(f"{query} at epoch {at}{unpublished}: {cause}")
@@ -88,26 +89,6 @@ def _named(word: str) -> tuple[str, str]:
     if not equals:
         raise ConfigurationError(f"{word}: no `=`", "", "Write COLUMN=VALUE.")
     return name, value
-
-
-def _json(definition: Definition, epoch: int, cause: str, one: Explanation) -> dict[str, Any]:
-    return {
-        "epoch": epoch,
-        "changed by": cause,
-        "weight": one.weight,
-        "row": dict(zip((name for name, _ in definition.columns), one.row, strict=True)),
-        "changes": [
-            {"weight": change.weight, "graph": change.graph, **_positions(change.triple)}
-            for change in one.changes
-        ],
-        "all_changes": one.is_all,
-        "match": one.match and [_positions(triple) for triple in one.match.triples],
-        "whole_match": one.match and one.match.is_all and not one.match.is_beside_stored,
-    }
-
-
-def _positions(triple: Triple) -> dict[str, str]:
-    return dict(zip(("subject", "predicate", "object"), triple, strict=True))
 
 
 def _print(definition: Definition, one: Explanation, short: Short) -> None:

@@ -159,6 +159,11 @@ def _write(
     terms: bool,
 ) -> int:
     rows = _values(connection.sql(statement), terms=terms).to_arrow_reader(_BATCH)
+    return write_rows(rows, output, format_)
+
+
+def write_rows(rows: pa.RecordBatchReader, output: Any, format_: TableFormat) -> int:
+    """Write rows as they come to a file that is opened to write bytes; gives their number."""
     match format_:
         case TableFormat.csv:
             from pyarrow import csv

@@ -36,10 +36,8 @@ def go_offline() -> bool:
     libc = ctypes.CDLL(None, use_errno=True)
     code = _program(known[0], [*known[1].values(), _IO_URING_SETUP])
     program = _Program(len(code) // 8, code)
-    return (
-        libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0
-        and libc.prctl(_SECCOMP, _FILTER, ctypes.byref(program), 0, 0) == 0
-    )
+    calls = (_NO_NEW_PRIVILEGES, 1, 0, 0, 0), (_SECCOMP, _FILTER, ctypes.byref(program), 0, 0)
+    return all(libc.prctl(*call) == 0 for call in calls)
 
 
 def _program(architecture: int, refused: list[int]) -> bytes:

@@ -58,7 +58,7 @@ from weir.project import Project
 from weir.rdf.terms import POSITIONS
 from weir.sandbox.child import Child, ChildDied
 from weir.sandbox.limits import ChildLimits
-from weir.serve.problems import Problem
+from weir.serve.problems import RETRY, Problem
 
 ANSWER_GRAPH = "urn:weir:answer:"
 """How the IRI of the graph of a published CONSTRUCT begins; its name follows."""
@@ -107,12 +107,10 @@ class Mirror:
 
     Attributes:
         project: has the lake; nothing else uses this value.
-        most: so many copies are kept, and as many with answers.
         progress: called with what takes long.
     """
 
     project: Project
-    most: int
     progress: Callable[[str], None]
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _copies: dict[str, Copy] = field(default_factory=dict, init=False)
@@ -133,9 +131,18 @@ class Mirror:
         key = hashlib.sha256(root.encode()).hexdigest()[:20]
         return self.project.settings.cache / "mirror" / key
 
-    def newest(self) -> int:
-        """The newest epoch whose checks passed: what it says is published."""
-        return Completion.read(self.project.open_lake()).graph_validated_to
+    def close(self) -> None:
+        """Close the project, unless a copy is being made: then the end of the process does."""
+        if self._lock.acquire(blocking=False):
+            self.project.close()
+
+    def prepare(self) -> None:
+        """Make the copy of the newest epoch, so that the first query need not wait for it."""
+        try:
+            with self.at(None):
+                pass
+        except Problem as problem:
+            self.progress(f"the graph is not copied: {problem.detail}")
 
     @contextmanager
     def at(self, epoch: int | None, words: str = "") -> Iterator[tuple[int, Path]]:
@@ -148,7 +155,7 @@ class Mirror:
         Raises:
             Problem: there is no such epoch, or it is not known any more.
         """
-        with self._lock:
+        with self._alone():
             completion = Completion.read(self.project.open_lake())
             at = self._known(completion, epoch)
             self._drop_outdated(completion.lake)
@@ -163,8 +170,18 @@ class Mirror:
                 self._used[copy.name] -= 1
                 self._remove_surplus()
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._lock.acquire(timeout=self.project.settings.serve.query_seconds):
+            what = "the graph is being copied, which takes a while at first"
+            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, what, "", RETRY)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
     def _known(self, completion: Completion, epoch: int | None) -> int:
-        newest, oldest = completion.graph_validated_to, max(states_until(completion), 1)
+        newest, oldest = newest_epoch(completion), max(states_until(completion), 1)
         if newest == 0:
             raise Problem(
                 HTTPStatus.NOT_FOUND, "the graph has no epoch yet", "`weir run` ingests some."
@@ -225,7 +242,7 @@ class Mirror:
         """The net changes of a log from one epoch to another, as lines of N-Quads."""
         first, last = min(before, epoch), max(before, epoch)
         names = POSITIONS if log == QUADS.name else POSITIONS[1:]
-        where = [column("epoch") > number(first), column("epoch") <= number(last)]
+        where: list[exp.Expr] = [column("epoch") > number(first), column("epoch") <= number(last)]
         if log == QUADS.name:
             # Quads without a graph are in the union only.
             where += [is_unreserved(), column("graph").neq(text(""))]
@@ -273,17 +290,23 @@ class Mirror:
             unused = [
                 copy.name
                 for copy in self._copies.values()
-                if bool(copy.answers) is has_answers and not self._used.get(copy.name)
+                if bool(copy.answers) is has_answers
+                and not self._used.get(copy.name)
                 # Later ones begin with it.
                 and (has_answers or copy.epoch != newest)
             ]
-            for name in unused[: max(len(unused) - self.most + 1, 0)]:
+            for name in unused[: max(len(unused) - self.project.settings.serve.epochs + 1, 0)]:
                 self._remove(name)
 
     def _remove(self, name: str) -> None:
         # A process that has it open reads it to the end.
         del self._copies[name]
         shutil.rmtree(self._folder / name, ignore_errors=True)
+
+
+def newest_epoch(completion: Completion) -> int:
+    """The newest epoch whose checks passed, 0 before the first: what it says is published."""
+    return completion.graph_validated_to
 
 
 def _named(completion: Completion, words: str) -> dict[str, int]:

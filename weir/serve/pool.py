@@ -6,24 +6,23 @@ import json
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from pathlib import Path
 
 import anyio
-import anyio.to_thread
 
 from weir.sandbox.child import Child, ChildDied, DeadlinePassed
 from weir.sandbox.death import Cause, Death
 from weir.sandbox.frames import ProtocolError, decode_json
 from weir.sandbox.limits import ChildLimits
-from weir.serve.problems import Problem
+from weir.serve.problems import RETRY, Problem
 from weir.serve.query_worker import Question
 from weir.settings import Serve, bytes_of
 
 _MODULE = "weir.serve.query_worker"
-_RETRY = {"Retry-After": "5"}
 _QUERIES = 500
 """After so many queries a child is replaced, so that nothing can pile up in it."""
 
@@ -83,25 +82,28 @@ class Pool:
                 worker.child.close()
             self._idle.clear()
 
-    async def answer(self, store: Path, asked: Asked) -> Result:
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """A block in which one of the queries is answered that are at once.
+
+        Raises:
+            Problem: too many wait already.
+        """
+        if self._waiting >= self._limits.waiting + self._limits.queries:
+            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many queries wait", "", RETRY)
+        self._waiting += 1
+        try:
+            async with self._running:
+                yield
+        finally:
+            self._waiting -= 1
+
+    def answer(self, store: Path, asked: Asked) -> Result:
         """The result of a query over a store.
 
         Raises:
-            Problem: there is none, or too many queries wait.
+            Problem: there is none.
         """
-        if self._waiting >= self._limits.waiting:
-            raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, "too many queries wait", "", _RETRY)
-        self._waiting += 1
-        try:
-            await self._running.acquire()
-        finally:
-            self._waiting -= 1
-        try:
-            return await anyio.to_thread.run_sync(self._answer, store, asked)
-        finally:
-            self._running.release()
-
-    def _answer(self, store: Path, asked: Asked) -> Result:
         worker = self._worker(store)
         is_usable = False
         try:
@@ -172,7 +174,7 @@ class Pool:
             HTTPStatus.SERVICE_UNAVAILABLE,
             f"the query took longer than {seconds} seconds, and was ended",
             "Ask for less; `serve.query_seconds` is the limit.",
-            _RETRY,
+            RETRY,
         )
 
     def _died(self, death: Death) -> Problem:

@@ -9,6 +9,8 @@ from starlette.responses import JSONResponse
 
 from weir.errors import QualityError, WeirError
 
+RETRY: Mapping[str, str] = {"Retry-After": "5"}
+"""Headers of a problem that may be gone soon."""
 _MEDIA_TYPE = "application/problem+json"
 
 

@@ -179,7 +179,7 @@ def _merged(
     def quads() -> Iterator[ox.Quad]:
         for graph in defaults:
             for quad in store.quads_for_pattern(None, None, None, graph):
-                yield ox.Quad(*quad.triple, ox.DefaultGraph())
+                yield ox.Quad(quad.subject, quad.predicate, quad.object, ox.DefaultGraph())
         for graph in named:
             yield from store.quads_for_pattern(None, None, None, graph)
 

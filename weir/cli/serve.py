@@ -1,0 +1,96 @@
+"""`weir serve`: the graph and the answers over HTTP."""
+
+from __future__ import annotations
+
+import os
+import socket
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weir.cli.options import Options
+from weir.cli.output import print_line
+
+_GRACE_SECONDS = 2
+_CONNECTIONS = 500
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 for any.")] = 8580,
+    site: Annotated[
+        Path | None,
+        typer.Option(help="A folder of pages, served at /.", exists=True, file_okay=False),
+    ] = None,
+    token_variable: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The environment variable with the token that clients send; needed where other"
+            " machines can ask.",
+        ),
+    ] = "WEIR_TOKEN",
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="Let pages of this origin read it, in a browser."),
+    ] = None,
+) -> None:
+    """Serve the graph by SPARQL, and the published answers, until Ctrl-C.
+
+    Nothing is run and nothing can be written: `weir run --every` or Airflow publishes.
+    """
+    import uvicorn
+
+    from weir.errors import ConfigurationError, WeirError
+    from weir.serve.app import application
+
+    settings = Options.of(context).settings()
+    token = os.environ.get(token_variable)
+    is_loopback = _is_loopback(host)
+    if not is_loopback and not token:
+        raise ConfigurationError(
+            f"other machines can ask {host}, and no token protects it",
+            token_variable,
+            f"Set {token_variable} to a long random text, or listen at 127.0.0.1.",
+        )
+    app = application(
+        settings,
+        site=site,
+        token=token,
+        is_loopback=is_loopback,
+        origins=allow_origin or (),
+        progress=print_line,
+    )
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        loop="asyncio",
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family)
+    except OSError as error:
+        what = f"it cannot listen at {host}, port {port}: {error.strerror or error}"
+        raise WeirError(what, "", "Choose another one by --port.") from None
+    with listening:
+        named = f"[{host}]" if ":" in host else host
+        print_line(f"Serving at http://{named}:{listening.getsockname()[1]}/; Ctrl-C ends.")
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,322 @@
+"""`/answers`: the published answers, as they are now, as they were, and what changed since."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from http import HTTPStatus
+from typing import IO, Any
+
+import duckdb
+import pyarrow as pa
+from starlette.concurrency import iterate_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from weir.answers.appended import UnknownChanges, appended_batches
+from weir.answers.logs import CHANGES, CURRENT, ROWS_AT_ONCE, answer_rows, require_published
+from weir.answers.moments import Moment, moment_of
+from weir.answers.sql import read_views
+from weir.answers.unpublished import answer_names
+from weir.definitions.described import Described, described
+from weir.definitions.names import declarations, folders_of
+from weir.export.formats import TableFormat
+from weir.export.tables import write_rows
+from weir.lake.delta.file_rows import columns_of
+from weir.lake.tables import ANSWER_COLUMNS, ANSWERS
+from weir.progress.answer_commits import AnswerCommits, published_commits
+from weir.progress.completion import Completion
+from weir.project import Project
+from weir.rdf.terms import Blank, Iri, Literal, Term, parse_term
+from weir.serve.problems import Problem
+from weir.serve.protocol import accepted, epoch_of
+from weir.serve.reader import Reader
+from weir.serve.sparql import EPOCH
+
+CURSOR = "Weir-Cursor"
+"""A header: what is published, for `since` of a later request."""
+_ENDINGS = {
+    "json": "application/json",
+    "csv": "text/csv",
+    "jsonl": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+    "arrow": "application/vnd.apache.arrow.file",
+    "srj": "application/sparql-results+json",
+}
+_CHUNK = 1 << 16
+_TRIES = 3
+_Write = Callable[[pa.RecordBatchReader, IO[bytes]], None]
+
+
+def cursor_of(commits: AnswerCommits) -> str:
+    """What names the newest commit of an answer, as `weir.api` has it."""
+    return f"{commits.table_id}:{commits.until}"
+
+
+def commits_of(project: Project, name: str) -> AnswerCommits:
+    """All commits of a published answer.
+
+    Raises:
+        WeirError: there is none, and why.
+    """
+    require_published(project.settings, name)
+    lake = project.open_lake()
+    commits = published_commits(lake, Completion.read(lake), name)
+    if commits is None:
+        raise Problem(HTTPStatus.NOT_FOUND, f"{name} has no published answer yet")
+    return commits
+
+
+def commits_after(commits: AnswerCommits, cursor: str) -> AnswerCommits:
+    """The commits after a cursor.
+
+    Raises:
+        Problem: they are not known (410).
+    """
+    table_id, _, version = cursor.rpartition(":")
+    is_version = version.isascii() and version.isdecimal() and len(version) < 19
+    if table_id != commits.table_id or not is_version or int(version) > commits.until:
+        raise unknown_cursor(commits.query)
+    return replace(commits, after=int(version))
+
+
+def unknown_cursor(name: str) -> Problem:
+    """The problem that changes after a cursor are not known."""
+    return Problem(
+        HTTPStatus.GONE,
+        f"what changed in {name} since then is not known any more",
+        f"Read /answers/{name}, and go on from its {CURSOR}.",
+    )
+
+
+async def list_answers(reader: Reader, request: Request) -> Response:
+    """All answers: name, kind, epoch, rows, description, address."""
+
+    def read(project: Project) -> list[dict[str, Any]]:
+        completion = Completion.read(project.open_lake())
+        folders = folders_of(project.settings)
+        about = described(folders)
+        kinds = {one.name: one.kind.name for one in declarations(folders)}
+        listed = []
+        for name in sorted(answer_names(project.settings)):
+            published = completion.published(name)
+            rows = None if published is None else published.metadata.extra.get("rows")
+            one = {
+                "name": name,
+                "kind": kinds.get(name),
+                "epoch": None if published is None else published.epoch,
+                "rows": None if rows is None else int(rows),
+                "description": about.get(name, Described()).description,
+                "address": str(request.url_for("answer", name=name)),
+            }
+            listed.append(one)
+        return listed
+
+    return JSONResponse(await reader.read(read))
+
+
+async def send_answer(reader: Reader, request: Request) -> Response:
+    """An answer, or its changes since an epoch or a cursor."""
+    name, media, ending = _name_and_format(request)
+    parameters = request.query_params
+    epoch, since = epoch_of(parameters.get("epoch")), parameters.get("since")
+    terms = parameters.get("terms") in ("1", "true")
+    if epoch is not None and since is not None:
+        raise Problem(HTTPStatus.BAD_REQUEST, "`epoch` and `since` exclude each other")
+    if since is not None and ending == "srj":
+        raise Problem(HTTPStatus.BAD_REQUEST, "changes have no form in results of SPARQL")
+
+    def read(project: Project) -> tuple[Mapping[str, str], IO[bytes] | None]:
+        for _ in range(_TRIES):
+            commits = commits_of(project, name)
+            published = Completion.read(project.lake).published(name)
+            headers = {
+                "ETag": _tag(cursor_of(commits), ending, epoch, since, terms),
+                CURSOR: cursor_of(commits),
+                EPOCH: str(epoch if epoch is not None else published and published.epoch),
+                "Cache-Control": "no-cache",
+                "Vary": "Accept",
+            }
+            if headers["ETag"] in _known_tags(request):
+                return headers, None
+            file = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
+            if since is not None:
+                names = columns_of(project.lake.existing(ANSWERS.name(name))).names
+                variables = [one for one in names if one not in ANSWER_COLUMNS]
+                shown = None if terms else [*ANSWER_COLUMNS, *variables]
+                write = partial(_write, ending=ending, shown=shown)
+                _write_changes(project, commits, since, file, write)
+            else:
+                write = partial(_write_whole, ending=ending, terms=terms)
+                _write_state(project, name, epoch, file, write)
+            if commits_of(project, name) == commits:
+                return headers, file
+            file.close()  # it was published meanwhile, so it may have other rows
+        raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{name} is being published")
+
+    headers, file = await reader.read(read)
+    if file is None:
+        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
+    length = {"Content-Length": str(file.seek(0, 2))}
+    file.seek(0)
+    parts = iterate_in_threadpool(_parts(file))
+    return StreamingResponse(parts, headers={**headers, **length}, media_type=media)
+
+
+def _name_and_format(request: Request) -> tuple[str, str, str]:
+    name, _, ending = request.path_params["name"].partition(".")
+    if ending:
+        media = _ENDINGS.get(ending)
+        if media is None:
+            endings = ", ".join(f".{known}" for known in _ENDINGS)
+            raise Problem(HTTPStatus.NOT_FOUND, f"there is no ending .{ending}: {endings}")
+        return name, media, ending
+    media = accepted(request.headers.get("accept", ""), [*_ENDINGS.values()])
+    if media is None:
+        offered = ", ".join(_ENDINGS.values())
+        raise Problem(HTTPStatus.NOT_ACCEPTABLE, f"answers can be had as {offered}")
+    return name, media, next(known for known, one in _ENDINGS.items() if one == media)
+
+
+def _tag(*parts: object) -> str:
+    return f'"{hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]}"'
+
+
+def _known_tags(request: Request) -> set[str]:
+    header = request.headers.get("if-none-match", "")
+    return {tag.strip().removeprefix("W/") for tag in header.split(",")}
+
+
+def _write_state(
+    project: Project, name: str, epoch: int | None, file: IO[bytes], write: _Write
+) -> None:
+    if epoch is None:
+
+        def fetched(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
+            write(connection.sql(statement).to_arrow_reader(ROWS_AT_ONCE), file)
+
+        read_views(project.settings, f'SELECT * FROM "{name}{CURRENT}" ORDER BY ALL', fetched)
+        return
+    moment: Moment = moment_of(project.settings, name, None, epoch)
+    with answer_rows(project.settings, name, moment) as rows:
+        write(rows, file)
+
+
+def _write_changes(
+    project: Project, commits: AnswerCommits, since: str, file: IO[bytes], write: _Write
+) -> None:
+    if since.isascii() and since.isdecimal():
+        epoch = epoch_of(since)
+
+        def fetched(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
+            write(connection.sql(statement).to_arrow_reader(ROWS_AT_ONCE), file)
+
+        statement = f'SELECT * FROM "{commits.query}{CHANGES}" WHERE epoch > {epoch} ORDER BY ALL'
+        read_views(project.settings, statement, fetched)
+        return
+    later = commits_after(commits, since)
+    try:
+        with appended_batches(project.settings, project.lake, later) as rows:
+            write(rows, file)
+    except UnknownChanges:
+        raise unknown_cursor(commits.query) from None
+
+
+def _write_whole(rows: pa.RecordBatchReader, file: IO[bytes], ending: str, *, terms: bool) -> None:
+    names = rows.schema.names
+    shown = None if terms or ending == "srj" else names[: names.index("weight") + 1]
+    _write(rows, file, ending, shown=shown)
+
+
+def _write(
+    rows: pa.RecordBatchReader,
+    file: IO[bytes],
+    ending: str,
+    *,
+    shown: Sequence[str] | None,
+) -> None:
+    """Write rows.
+
+    Args:
+        rows: these; columns of exact terms come last.
+        file: opened to write bytes.
+        ending: of the format.
+        shown: the columns to be written; None for all.
+    """
+    if ending == "srj":
+        _write_solutions(rows, file)
+        return
+    if shown is not None:
+        schema = pa.schema([rows.schema.field(name) for name in shown])
+        batches = (batch.select([*shown]) for batch in rows)
+        rows = pa.RecordBatchReader.from_batches(schema, batches)
+    if ending == "json":
+        array = _Array(file)
+        write_rows(rows, array, TableFormat.jsonl)
+        array.end()
+        return
+    write_rows(rows, file, TableFormat(ending))
+
+
+class _Array:
+    """Makes an array of JSON of lines, each of which is written at once."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._between = file, b"[\n"
+
+    def write(self, line: bytes) -> None:
+        """Take a line."""
+        self._file.write(self._between + line.removesuffix(b"\n"))
+        self._between = b",\n"
+
+    def end(self) -> None:
+        """End the array."""
+        self._file.write(b"[]\n" if self._between == b"[\n" else b"\n]\n")
+
+
+def _write_solutions(rows: pa.RecordBatchReader, file: IO[bytes]) -> None:
+    """Write exact terms; a row is as often there as its weight says.
+
+    https://www.w3.org/TR/sparql11-results-json/
+    """
+    names = rows.schema.names
+    variables = names[: names.index("weight")]
+    exact = {name: f"{name}_term" for name in variables}
+    if lacking := [name for name, term in exact.items() if names.count(term) != 1 or term in exact]:
+        what = f"there is a variable like the column of exact terms of {', '.join(lacking)}"
+        raise Problem(HTTPStatus.NOT_ACCEPTABLE, what, "Choose another format.")
+    file.write(b'{"head":' + json.dumps({"vars": [*exact]}).encode() + b',"results":{"bindings":[')
+    between = b"\n"
+    for batch in rows:
+        for row in batch.to_pylist():
+            bound = {name: row[term] for name, term in exact.items() if row[term] is not None}
+            solution = {name: _as_json(parse_term(term)) for name, term in bound.items()}
+            line = json.dumps(solution, ensure_ascii=False).encode()
+            for _ in range(row["weight"]):
+                file.write(between + line)
+                between = b",\n"
+    file.write(b"\n]}}\n")
+
+
+def _as_json(term: Term) -> dict[str, str]:
+    match term:
+        case Iri(value):
+            return {"type": "uri", "value": value}
+        case Blank(label):
+            return {"type": "bnode", "value": label}
+        case Literal(lexical, _, language) if language is not None:
+            return {"type": "literal", "value": lexical, "xml:lang": language}
+        case Literal(lexical, datatype):
+            plain = {"type": "literal", "value": lexical}
+            is_string = datatype == "http://www.w3.org/2001/XMLSchema#string"
+            return plain if is_string else {**plain, "datatype": datatype}
+
+
+def _parts(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while part := file.read(_CHUNK):
+            yield part

@@ -1,0 +1,202 @@
+"""`/sparql`: the query part of the SPARQL 1.1 Protocol over the mirror; what the endpoint is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+import anyio.to_thread
+import pyoxigraph as ox
+from sqlglot import exp
+from starlette.requests import Request
+from starlette.responses import Response
+
+from weir.compute.connection import connect
+from weir.compute.sql import (
+    alias,
+    column,
+    columns,
+    descending,
+    number,
+    rows_of,
+    select,
+    subquery,
+    sum_of,
+    text,
+)
+from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.scan import attach
+from weir.lake.tables import TRIPLES
+from weir.progress.completion import Completion
+from weir.project import Project
+from weir.rdf.terms import POSITIONS
+from weir.serve.mirror import Mirror, newest_epoch
+from weir.serve.pool import Asked, Pool, Result
+from weir.serve.problems import Problem
+from weir.serve.protocol import GRAPHS, RESULTS, accepted, asked, epoch_of
+from weir.serve.query_worker import unescaped
+from weir.serve.reader import Reader
+
+SPARQL, VOID = "/sparql", "/.well-known/void"
+EPOCH = "Weir-Epoch"
+"""A header of responses: the epoch that they are of."""
+_MOST_PARTITIONS = 100
+"""Most classes, and most properties, whose numbers VoID gives."""
+_SD, _FORMATS = "http://www.w3.org/ns/sparql-service-description#", "http://www.w3.org/ns/formats/"
+_VOID = "http://rdfs.org/ns/void#"
+_TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+_OF_MEDIA = {
+    "application/sparql-results+json": "SPARQL_Results_JSON",
+    "application/sparql-results+xml": "SPARQL_Results_XML",
+    "text/csv": "SPARQL_Results_CSV",
+    "text/tab-separated-values": "SPARQL_Results_TSV",
+    "text/turtle": "Turtle",
+    "application/n-triples": "N-Triples",
+    "application/rdf+xml": "RDF_XML",
+    "application/ld+json": "JSON-LD",
+}
+_Node = ox.NamedNode | ox.BlankNode | ox.Literal
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """Answers queries.
+
+    Attributes:
+        mirror: has the graph.
+        pool: evaluates.
+        reader: counts triples.
+        most_bytes: of the body of a request.
+    """
+
+    mirror: Mirror
+    pool: Pool
+    reader: Reader
+    most_bytes: int
+    _counted: dict[int, Sequence[ox.Triple]] = field(default_factory=dict, init=False)
+
+    async def sparql(self, request: Request) -> Response:
+        """A query, or what the endpoint is."""
+        wanted = await asked(request, self.most_bytes)
+        if wanted is None:
+            return _document(request, [*_description(str(request.url))])
+        question, epoch = wanted
+        if question.results is None and question.graphs is None:
+            offered = ", ".join(dict.fromkeys([*RESULTS.values(), *GRAPHS.values()]))
+            raise Problem(HTTPStatus.NOT_ACCEPTABLE, f"results can be had as {offered}")
+        at = epoch_of(epoch)
+        async with self.pool.turn():
+            used, result = await anyio.to_thread.run_sync(self._result, question, at)
+        return Response(
+            result.content, media_type=result.media, headers={EPOCH: str(used), "Vary": "Accept"}
+        )
+
+    def _result(self, question: Asked, epoch: int | None) -> tuple[int, Result]:
+        words = " ".join(
+            (unescaped(question.text), *question.default_graphs, *question.named_graphs)
+        )
+        with self.mirror.at(epoch, words) as (at, store):
+            return at, self.pool.answer(store, question)
+
+    async def void(self, request: Request) -> Response:
+        """How many triples the graph has, of which classes and with which properties."""
+
+        def read(project: Project) -> tuple[int, Sequence[ox.Triple]]:
+            epoch = newest_epoch(Completion.read(project.open_lake()))
+            if epoch not in self._counted:
+                self._counted.clear()
+                endpoint = str(request.url.replace(path=SPARQL, query=""))
+                self._counted[epoch] = [*_void(project, epoch, str(request.url), endpoint)]
+            return epoch, self._counted[epoch]
+
+        epoch, triples = await self.reader.read(read)
+        return _document(request, triples, {EPOCH: str(epoch)})
+
+
+def _document(
+    request: Request, triples: Sequence[ox.Triple], headers: dict[str, str] | None = None
+) -> Response:
+    media = accepted(request.headers.get("accept", ""), ["text/turtle", "application/n-triples"])
+    if media is None:
+        raise Problem(HTTPStatus.NOT_ACCEPTABLE, "it can be had as text/turtle")
+    format_ = ox.RdfFormat.from_media_type(media)
+    content = ox.serialize(triples, format=format_, prefixes={"sd": _SD, "void": _VOID})
+    return Response(content, media_type=media, headers={**(headers or {}), "Vary": "Accept"})
+
+
+def _description(address: str) -> Iterator[ox.Triple]:
+    """https://www.w3.org/TR/sparql11-service-description/"""
+    service, data, graph = ox.BlankNode("service"), ox.BlankNode("data"), ox.BlankNode("graph")
+
+    def says(subject: ox.BlankNode, name: str, value: _Node) -> ox.Triple:
+        return ox.Triple(subject, ox.NamedNode(f"{_SD}{name}"), value)
+
+    yield ox.Triple(service, _TYPE, ox.NamedNode(f"{_SD}Service"))
+    yield says(service, "endpoint", ox.NamedNode(address))
+    yield says(service, "supportedLanguage", ox.NamedNode(f"{_SD}SPARQL11Query"))
+    yield says(service, "feature", ox.NamedNode(f"{_SD}UnionDefaultGraph"))
+    for name in _OF_MEDIA.values():
+        yield says(service, "resultFormat", ox.NamedNode(f"{_FORMATS}{name}"))
+    yield says(service, "defaultDataset", data)
+    yield ox.Triple(data, _TYPE, ox.NamedNode(f"{_SD}Dataset"))
+    yield says(data, "defaultGraph", graph)
+    yield ox.Triple(graph, _TYPE, ox.NamedNode(f"{_SD}Graph"))
+
+
+def _void(project: Project, epoch: int, address: str, endpoint: str) -> Iterator[ox.Triple]:
+    """https://www.w3.org/TR/void/, of the union of all graphs."""
+    data = ox.NamedNode(f"{address}#dataset")
+    integer = ox.NamedNode("http://www.w3.org/2001/XMLSchema#integer")
+
+    def says(subject: ox.NamedNode | ox.BlankNode, name: str, value: _Node) -> ox.Triple:
+        return ox.Triple(subject, ox.NamedNode(f"{_VOID}{name}"), value)
+
+    def counted(count: int) -> ox.Literal:
+        return ox.Literal(str(count), datatype=integer)
+
+    state = select(
+        *columns(POSITIONS[1:]),
+        from_=rows_of("log"),
+        where=[column("epoch") <= number(epoch)],
+        group_by=columns(POSITIONS[1:]),
+        having=sum_of(column("weight")) > number(0),
+    )
+    of_class = column("predicate").eq(text(str(_TYPE)))
+    lake = project.open_lake()
+    with closing(connect(project.settings)) as connection, lake.using(TRIPLES.name):
+        bindings = Bindings(connection)
+        attach(bindings, "log", lake.existing(TRIPLES.name))
+        bindings.table("state", state.sql(dialect="duckdb"))
+
+        def groups(name: str, where: Sequence[exp.Expr] = ()) -> list[tuple[str, int]]:
+            rows = alias(exp.Count(this=exp.Star()), "rows")
+            grouped = select(
+                column(name),
+                rows,
+                from_=rows_of("state"),
+                where=[*where],
+                group_by=[column(name)],
+            )
+            top = select(
+                *columns((name, "rows")),
+                from_=subquery(grouped, "grouped"),
+                order_by=[descending(column("rows")), column(name)],
+            )
+            return connection.execute(top.sql(dialect="duckdb")).fetchall()
+
+        properties, classes = groups("predicate"), groups("object", [of_class])
+    yield ox.Triple(data, _TYPE, ox.NamedNode(f"{_VOID}Dataset"))
+    yield says(data, "sparqlEndpoint", ox.NamedNode(endpoint))
+    yield says(data, "triples", counted(sum(count for _, count in properties)))
+    yield says(data, "properties", counted(len(properties)))
+    yield says(data, "classes", counted(len(classes)))
+    parts = (("property", "triples", properties), ("class", "entities", classes))
+    for name, what, counts in parts:
+        iris = ((term, count) for term, count in counts if term.startswith("<"))
+        for i, (term, count) in enumerate([*iris][:_MOST_PARTITIONS]):
+            part = ox.BlankNode(f"{name}{i}")
+            yield says(data, f"{name}Partition", part)
+            yield says(part, name, ox.NamedNode(term[1:-1]))
+            yield says(part, what, counted(count))
