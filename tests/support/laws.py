@@ -77,6 +77,8 @@ LAWS: Mapping[str, Law] = {
     "bad files": Law(2000, 250, "a damaged file of one of seven formats"),
     "labels of blank nodes": Law(2_000, 500, "a document with blank nodes, renamed and shuffled"),
     "spellings of XML": Law(2000, 500, "a document of RDF/XML in any spelling"),
+    "endpoint": Law(100, 2, "a query of one basic graph pattern, at epochs of a history"),
+    "spellings of a mirror": Law(400, 20, "quads with several spellings of a value, that change"),
     "indexes": Law(200, 2, "24 changes of a log and of its index"),
     "flips of data files": Law(340, 340, "a flipped bit, read in each of six ways"),
     "flips of a lake": Law(400, 100, "a flipped bit in a table of a whole lake"),

@@ -1,0 +1,231 @@
+"""The mirror: at each epoch it is the graph of the lake, however it came to it."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyoxigraph as ox
+import pytest
+
+from tests.support.generators.basic_cases import XSD, Quad, case
+from tests.support.laws import Seeds
+from tests.support.oracles.answers import anonymous
+from tests.support.oracles.histories import states
+from tests.support.oracles.oxigraph import Oxigraph, answers
+from tests.support.projects.graphs import knows
+from tests.support.projects.project import PATCHES, Project
+from weir.plan.lower import lower
+from weir.project import Project as OpenProject
+from weir.serve.mirror import Mirror
+from weir.serve.problems import Problem
+from weir.serve.store_worker import StoreWriter
+from weir.sparql.frontend.translate import translate
+
+Terms = tuple[str, str, str, str]
+
+
+@contextmanager
+def mirror_of(project: Project) -> Iterator[Mirror]:
+    """A mirror, as a server opens it."""
+    mirror = Mirror(OpenProject(project.settings), lambda _: None)
+    try:
+        yield mirror
+    finally:
+        mirror.close()
+
+
+def quads_of(store: ox.Store) -> set[Terms]:
+    """The quads of a store as texts; the default graph is the union."""
+    return {
+        (
+            "" if isinstance(q.graph_name, ox.DefaultGraph) else str(q.graph_name),
+            *map(str, q.triple),
+        )
+        for q in store
+    }
+
+
+def read(mirror: Mirror, epoch: int | None, words: str = "") -> set[Terms]:
+    """The quads of an epoch."""
+    with mirror.at(epoch, words) as (_, folder):
+        return quads_of(ox.Store.read_only(str(folder)))
+
+
+def expected(state: frozenset[Quad]) -> set[Terms]:
+    """A state with the union of its graphs as the default graph."""
+    return {("", *quad[1:]) for quad in state} | {quad for quad in state if quad[0]}
+
+
+def ingested(folder: Path, history: Sequence[tuple[frozenset[Quad], frozenset[Quad]]]) -> Project:
+    """A project with a history."""
+    project = Project(folder).declare(PATCHES | {"graph": "default"})
+    for vanish, appear in history:
+        lines = [("D", quad) for quad in sorted(vanish)] + [("A", quad) for quad in sorted(appear)]
+        project.change_set(*(f"{sign} {' '.join((*q[1:], q[0])).strip()}" for sign, q in lines))
+    project.ingest()
+    project.stages("validate")
+    return project
+
+
+@pytest.mark.law("endpoint")
+def test_a_query_at_an_epoch_has_the_answer_over_the_history_up_to_it(
+    seeds: Seeds, tmp_path: Path
+) -> None:
+    for seed in seeds:
+        pair, rng = case(seed), random.Random(seed)
+        project = ingested(tmp_path / str(seed), pair.history)
+        held = [*states(pair.history)]
+        names = [name for name, _ in lower(translate(pair.query, "union")).columns]
+        oracle = [*answers(pair.query, "union", pair.history, names)]
+        endpoint = Oxigraph("union")
+        with mirror_of(project) as mirror:
+            for epoch in rng.sample(range(1, len(held) + 1), min(len(held), 4)):
+                with mirror.at(epoch) as (_, folder):
+                    endpoint.store = ox.Store.read_only(str(folder))
+                    assert quads_of(endpoint.store) == expected(held[epoch - 1]), (seed, epoch)
+                    answer = endpoint.answer(pair.query, names)
+                    assert anonymous(answer) == anonymous(oracle[epoch - 1]), (seed, epoch)
+
+
+SPELLED = [
+    f'"{text}"^^<{XSD}{kind}>' for kind in ("integer", "decimal") for text in ("1", "01", "1.0")
+]
+
+
+@pytest.mark.law("spellings of a mirror")
+def test_a_value_is_there_until_its_last_spelling_is_gone(seeds: Seeds, tmp_path: Path) -> None:
+    for seed in seeds:
+        rng, held = random.Random(seed), set[str]()
+        every = [f"<a:s> <a:{p}> {o}{g} ." for p in "pq" for o in SPELLED for g in ("", " <a:g>")]
+        folder = tmp_path / str(seed)
+        for _ in range(rng.randint(1, 5)):
+            gone = {line for line in held if rng.random() < 0.4}
+            new = {line for line in every if rng.random() < 0.3} - held
+            folder.mkdir(exist_ok=True)
+            writer = StoreWriter(folder)
+            writer.remove("\n".join(sorted(gone)).encode())
+            writer.add("\n".join(sorted(new)).encode())
+            writer.close()
+            held = (held - gone) | new
+            oracle = ox.Store()
+            oracle.load("\n".join(held).encode(), ox.RdfFormat.N_QUADS)
+            stored = ox.Store.read_only(str(folder / "graph"))
+            assert quads_of(stored) == quads_of(oracle), seed
+            assert {*stored.named_graphs()} == {*oracle.named_graphs()}, seed
+
+
+def test_a_later_epoch_is_made_of_an_earlier_copy_and_its_changes(growing: Project) -> None:
+    made: list[str] = []
+    with mirror_of(growing) as mirror:
+        mirror.progress = made.append
+        before = read(mirror, None)
+        growing.change_set("A " + knows("x", "y"))
+        growing.run()
+        after = read(mirror, None)
+        assert after - before == {
+            (graph, "<urn:x>", "<urn:knows>", "<urn:y>") for graph in ("", "<urn:g>")
+        }
+        assert before <= after
+    assert [line.split(",")[0] for line in made] == ["copying the graph at epoch 6"]
+
+
+def test_copies_are_kept_for_the_next_process_and_no_more_than_the_setting_says(
+    growing: Project,
+) -> None:
+    with mirror_of(growing) as mirror:
+        contents = {epoch: read(mirror, epoch) for epoch in (6, 1, 2, 3, 4, 5)}
+        folder = mirror._folder
+        kept = {file.name for file in folder.iterdir()}
+    assert kept == {"6", "3", "4", "5"}
+    with mirror_of(growing) as mirror:
+        mirror.progress = pytest.fail
+        assert {epoch: read(mirror, epoch) for epoch in (3, 4, 5, 6)} == {
+            epoch: contents[epoch] for epoch in (3, 4, 5, 6)
+        }
+        assert {epoch: read(mirror, epoch) for epoch in (1, 2)} == {e: contents[e] for e in (1, 2)}
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from weir.project import Project
+from weir.serve import mirror
+from weir.settings import Settings
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(*{"note": (mirror, "write_whole", die), "lines": (mirror.Child, "send", die)}[sys.argv[2]])
+with mirror.Mirror(Project(Settings.load(Path(sys.argv[1]))), print).at(None):
+    pass
+"""
+
+
+@pytest.mark.parametrize("point", ["note", "lines"])
+def test_a_process_that_is_killed_while_it_makes_a_copy_leaves_nothing_that_is_read(
+    growing: Project, point: str
+) -> None:
+    with mirror_of(growing) as mirror:
+        read(mirror, None)
+        folder = mirror._folder
+    growing.change_set("A " + knows("x", "y"))
+    growing.run()
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(growing.folder / "weir.toml"), point],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=False,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert any(file.name.startswith("draft-") for file in folder.iterdir())
+    with mirror_of(growing) as mirror:
+        assert ("", "<urn:x>", "<urn:knows>", "<urn:y>") in read(mirror, None)
+        assert sorted(file.name for file in folder.iterdir()) == ["6", "7"]
+
+
+def test_a_copy_of_another_lake_is_not_used(growing: Project) -> None:
+    with mirror_of(growing) as mirror:
+        read(mirror, None)
+    other = Project(growing.folder.parent / "other").declare(PATCHES)
+    other.change_set("A " + knows("p", "q"))
+    other.run()
+    (growing.folder / "lake").rename(growing.folder / "gone")
+    (other.folder / "lake").rename(growing.folder / "lake")
+    with mirror_of(growing) as mirror:
+        assert {quad[1] for quad in read(mirror, None)} == {"<urn:p>"}
+
+
+def test_a_damaged_note_of_a_copy_costs_time_only(growing: Project) -> None:
+    with mirror_of(growing) as mirror:
+        before = read(mirror, None)
+        (note,) = mirror._folder.glob("*/mirror.json")
+    note.write_text("{")
+    with mirror_of(growing) as mirror:
+        assert read(mirror, None) == before
+
+
+def test_an_answer_is_a_graph_for_the_queries_that_name_it(people: Project) -> None:
+    with mirror_of(people) as mirror:
+        plain = read(mirror, None)
+        named = read(mirror, None, "GRAPH <urn:weir:answer:known> {}")
+        assert {quad[0] for quad in named - plain} == {"<urn:weir:answer:known>"}
+        assert {quad[2] for quad in named - plain} == {"<urn:known-by>"}
+        assert plain <= named
+        at_one = read(mirror, 1, "PREFIX a: <urn:weir:answer:> # GRAPH a:known")
+        assert len([quad for quad in at_one if "answer" in quad[0]]) == 2
+        assert read(mirror, None, "urn:weir:answer:pairs") == plain  # a SELECT
+
+
+@pytest.mark.parametrize(("epoch", "status"), [(0, 404), (7, 404)])
+def test_an_epoch_that_is_none_is_refused(people: Project, epoch: int, status: int) -> None:
+    with mirror_of(people) as mirror, pytest.raises(Problem) as refused, mirror.at(epoch):
+        pass
+    assert refused.value.status == status
+    assert refused.value.hint == "Epochs 1 to 6 are kept."
