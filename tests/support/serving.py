@@ -91,11 +91,11 @@ class Client:
             "POST", "/sparql", body, Content_Type="application/x-www-form-urlencoded", Accept=JSON
         )
 
-    def direct(self, text: str, **parameters: object) -> Reply:
+    def direct(self, text: str, accept: str = JSON, **parameters: object) -> Reply:
         """A query as the body."""
         path = f"/sparql?{urlencode(parameters, doseq=True, quote_via=quote)}"
         return self.send(
-            "POST", path, text.encode(), Content_Type="application/sparql-query", Accept=JSON
+            "POST", path, text.encode(), Content_Type="application/sparql-query", Accept=accept
         )
 
     @contextmanager

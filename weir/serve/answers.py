@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from typing import IO, Any
 
+import anyio.to_thread
 import duckdb
 import pyarrow as pa
-from starlette.concurrency import iterate_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
@@ -130,6 +130,17 @@ async def send_answer(reader: Reader, request: Request) -> Response:
     if since is not None and ending == "srj":
         raise Problem(HTTPStatus.BAD_REQUEST, "changes have no form in results of SPARQL")
 
+    def write(project: Project, commits: AnswerCommits, file: IO[bytes]) -> None:
+        if since is None:
+            _write_state(
+                project, name, epoch, file, partial(_write_whole, ending=ending, terms=terms)
+            )
+            return
+        names = columns_of(project.lake.existing(ANSWERS.name(name))).names
+        variables = [one for one in names if one not in ANSWER_COLUMNS]
+        shown = None if terms else [*ANSWER_COLUMNS, *variables]
+        _write_changes(project, commits, since, file, partial(_write, ending=ending, shown=shown))
+
     def read(project: Project) -> tuple[Mapping[str, str], IO[bytes] | None]:
         for _ in range(_TRIES):
             commits = commits_of(project, name)
@@ -144,17 +155,13 @@ async def send_answer(reader: Reader, request: Request) -> Response:
             if headers["ETag"] in _known_tags(request):
                 return headers, None
             file = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
-            if since is not None:
-                names = columns_of(project.lake.existing(ANSWERS.name(name))).names
-                variables = [one for one in names if one not in ANSWER_COLUMNS]
-                shown = None if terms else [*ANSWER_COLUMNS, *variables]
-                write = partial(_write, ending=ending, shown=shown)
-                _write_changes(project, commits, since, file, write)
-            else:
-                write = partial(_write_whole, ending=ending, terms=terms)
-                _write_state(project, name, epoch, file, write)
-            if commits_of(project, name) == commits:
-                return headers, file
+            try:
+                write(project, commits, file)
+                if commits_of(project, name) == commits:
+                    return headers, file
+            except BaseException:
+                file.close()
+                raise
             file.close()  # it was published meanwhile, so it may have other rows
         raise Problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{name} is being published")
 
@@ -163,8 +170,7 @@ async def send_answer(reader: Reader, request: Request) -> Response:
         return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
     length = {"Content-Length": str(file.seek(0, 2))}
     file.seek(0)
-    parts = iterate_in_threadpool(_parts(file))
-    return StreamingResponse(parts, headers={**headers, **length}, media_type=media)
+    return StreamingResponse(_parts(file), headers={**headers, **length}, media_type=media)
 
 
 def _name_and_format(request: Request) -> tuple[str, str, str]:
@@ -316,7 +322,7 @@ def _as_json(term: Term) -> dict[str, str]:
             return plain if is_string else {**plain, "datatype": datatype}
 
 
-def _parts(file: IO[bytes]) -> Iterator[bytes]:
+async def _parts(file: IO[bytes]) -> AsyncIterator[bytes]:
     with file:
-        while part := file.read(_CHUNK):
+        while part := await anyio.to_thread.run_sync(file.read, _CHUNK):
             yield part
