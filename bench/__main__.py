@@ -4,7 +4,7 @@
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, spark, bulk,
                                             operators, scale, fleet, runs, resident, streams,
                                             streams_spark, rules, refreshes, traversal, formats,
-                                            choices, classes, store, site
+                                            choices, classes, store, site, endpoint
     make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -25,6 +25,7 @@ from bench.beside_spark import BesideSpark
 from bench.choices import Choices
 from bench.classes import FULL_QUADS as CLASSES_QUADS
 from bench.classes import Classes
+from bench.endpoint import Endpoint
 from bench.fleet import FULL_QUERIES, Fleet
 from bench.formats import FULL_MEGABYTES, formats
 from bench.late_rows import FULL_WINDOW
@@ -66,6 +67,7 @@ NAMES = (
     "classes",
     "store",
     "site",
+    "endpoint",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -170,6 +172,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "choices": Choices(options.repeats, progress).run,
         "classes": Classes(options.change_sets, CLASSES_QUADS, progress).run,
         "store": Store(STORE_QUERIES, progress).run,
+        "endpoint": Endpoint(options.quads, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

@@ -57,6 +57,18 @@ class LineProcess:
         self._process.communicate()
 
 
+def resident(pid: int) -> int:
+    """Bytes that a process and all that it started have in memory; 0 of one that ended."""
+    own = Path("/proc") / str(pid)
+    try:
+        lines = (own / "status").read_text().splitlines()
+        started = (own / "task" / str(pid) / "children").read_text().split()
+    except OSError:
+        return 0
+    sizes = (int(line.split()[1]) << 10 for line in lines if line.startswith("VmRSS"))
+    return sum(sizes) + sum(resident(int(child)) for child in started)
+
+
 def run_process(
     arguments: Sequence[str | Path],
     project: Project,

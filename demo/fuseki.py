@@ -1,4 +1,4 @@
-"""Apache Jena Fuseki on loopback, with one dataset in memory."""
+"""Apache Jena Fuseki on loopback, with one dataset in memory or on the disk."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _LOG = "fuseki.log"
 _STARTED = re.compile(r"Start Fuseki \(http=(\d+)\)")
 # Fuseki without its pages and their administration, which would write files.
 _MAIN = "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"
+_LOADER = "tdb2.tdbloader"
 _JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
 
 
@@ -86,7 +87,10 @@ class Fuseki:
 
 @contextmanager
 def running_fuseki(
-    folder: Path, credentials: Credentials | None = None, lifetime: float = LIFETIME
+    folder: Path,
+    credentials: Credentials | None = None,
+    lifetime: float = LIFETIME,
+    tdb2: Path | None = None,
 ) -> Iterator[Fuseki]:
     """Start Fuseki, wait until it answers, and stop it when the block is left.
 
@@ -96,8 +100,10 @@ def running_fuseki(
         folder: for its log and its passwords.
         credentials: those that every request shall need.
         lifetime: seconds.
+        tdb2: a store on the disk, which is only read; without one the dataset is in memory.
     """
-    options = ["--localhost", "--mem", "--update", "--stats", "--port", "0"]
+    dataset = ["--mem", "--update"] if tdb2 is None else ["--tdb2", f"--loc={tdb2}"]
+    options = ["--localhost", *dataset, "--stats", "--port", "0"]
     if credentials is not None:
         passwords = folder / "passwords"
         passwords.write_text(f"{credentials.user}: {credentials.password}\n")
@@ -108,6 +114,13 @@ def running_fuseki(
         fuseki = Fuseki(_port(process, log), credentials)
         assert fuseki.queries == 0
         yield fuseki
+
+
+def load_tdb2(store: Path, file: Path, log: Path) -> None:
+    """Make a store on the disk of a file of triples."""
+    java = [str(LAUNCHER.file), "-Xmx1g", "-cp", str(installed()), _LOADER]
+    with bounded_process([*java, "--loc", str(store), str(file)], LIFETIME, log) as process:
+        assert process.wait() == 0, log.read_text(errors="replace")
 
 
 def _port(process: subprocess.Popen[bytes], log: Path) -> int:

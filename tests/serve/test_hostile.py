@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.processes import resident
 from tests.support.counting_server import CountingServer, answer_of
 from tests.support.projects.project import Project
 from tests.support.serving import Client, serving
@@ -218,21 +219,6 @@ def watched(settings: Settings) -> Iterator[tuple[Client, CountingServer]]:
 def is_well(client: Client) -> bool:
     """Whether an ordinary query is answered."""
     return len(client.query("SELECT * { ?a <urn:knows> ?b }").rows) == 2
-
-
-def resident(pid: int) -> int:
-    """Bytes that a process and its children have in memory."""
-    children = Path(f"/proc/{pid}/task/{pid}/children")
-    own = [int(line.split()[1]) << 10 for line in _status(pid) if line.startswith("VmRSS")]
-    pids = children.read_text().split() if children.exists() else []
-    return sum(own) + sum(resident(int(child)) for child in pids)
-
-
-def _status(pid: int) -> list[str]:
-    try:
-        return Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return []
 
 
 def send_all(client: Client, other: CountingServer, names: Iterator[str]) -> dict[str, int]:

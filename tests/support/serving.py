@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -13,9 +12,8 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import uvicorn
-
 from weir.serve.app import application
+from weir.serve.server import listen, server_of
 from weir.settings import Settings
 
 _SECONDS = 60.0
@@ -127,16 +125,8 @@ def _fields(lines: Iterator[bytes]) -> Iterator[dict[str, str]]:
 @contextmanager
 def serving(settings: Settings, **options: Any) -> Iterator[Client]:
     """A server of a project, which stops with the block."""
-    config = uvicorn.Config(
-        application(settings, **options),
-        http="h11",
-        ws="none",
-        loop="asyncio",
-        log_level="critical",
-        timeout_graceful_shutdown=1,
-    )
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    server = server_of(application(settings, **options))
+    with listen("127.0.0.1", 0) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

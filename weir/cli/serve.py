@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +11,6 @@ import typer
 
 from weir.cli.options import Options
 from weir.cli.output import print_line
-
-_GRACE_SECONDS = 2
-_CONNECTIONS = 500
 
 
 def serve(
@@ -42,10 +38,9 @@ def serve(
 
     Nothing is run and nothing can be written: `weir run --every` or Airflow publishes.
     """
-    import uvicorn
-
-    from weir.errors import ConfigurationError, WeirError
+    from weir.errors import ConfigurationError
     from weir.serve.app import application
+    from weir.serve.server import listen, server_of
 
     settings = Options.of(context).settings()
     token = os.environ.get(token_variable)
@@ -64,27 +59,10 @@ def serve(
         origins=allow_origin or (),
         progress=print_line,
     )
-    config = uvicorn.Config(
-        app,
-        http="h11",
-        ws="none",
-        loop="asyncio",
-        log_level="warning",
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=_CONNECTIONS,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        listening = socket.create_server((host, port), family=family)
-    except OSError as error:
-        what = f"it cannot listen at {host}, port {port}: {error.strerror or error}"
-        raise WeirError(what, "", "Choose another one by --port.") from None
-    with listening:
+    with listen(host, port) as listening:
         named = f"[{host}]" if ":" in host else host
         print_line(f"Serving at http://{named}:{listening.getsockname()[1]}/; Ctrl-C ends.")
-        uvicorn.Server(config).run(sockets=[listening])
+        server_of(app).run(sockets=[listening])
 
 
 def _is_loopback(host: str) -> bool:

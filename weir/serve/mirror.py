@@ -18,6 +18,7 @@ import json
 import os
 import shutil
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -70,6 +71,7 @@ _MEMORY = 4 << 30
 _LINES = 250_000
 """Lines that the child is given at once; with more it takes more memory, with fewer more time."""
 _LOGS = (QUADS, TRIPLES)
+_LOOK_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class Mirror:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _copies: dict[str, Copy] = field(default_factory=dict, init=False)
     _used: dict[str, int] = field(default_factory=dict, init=False)
+    _seen: tuple[float, Completion] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -156,9 +159,8 @@ class Mirror:
             Problem: there is no such epoch, or it is not known any more.
         """
         with self._alone():
-            completion = Completion.read(self.project.open_lake())
+            completion = self._completion()
             at = self._known(completion, epoch)
-            self._drop_outdated(completion.lake)
             answers = _named(completion, words)
             copy = self._copy(completion, at, answers)
             self._used[copy.name] = self._used.get(copy.name, 0) + 1
@@ -179,6 +181,15 @@ class Mirror:
             yield
         finally:
             self._lock.release()
+
+    def _completion(self) -> Completion:
+        """How far the lake is complete; it is looked at a few times a second at most."""
+        now = time.monotonic()
+        if self._seen is None or now - self._seen[0] > _LOOK_SECONDS:
+            completion = Completion.read(self.project.open_lake())
+            self._drop_outdated(completion.lake)
+            self._seen = now, completion
+        return self._seen[1]
 
     def _known(self, completion: Completion, epoch: int | None) -> int:
         newest, oldest = newest_epoch(completion), max(states_until(completion), 1)
