@@ -24,6 +24,9 @@ from weir.remotes.asking import Fetched
 from weir.remotes.http.isolated import fetch_body
 from weir.remotes.http.outcomes import Failure, Response
 from weir.remotes.http.request import FetchLimits, FetchRequest
+from weir.serve.pool import Asked, Pool
+from weir.serve.store_worker import StoreWriter
+from weir.settings import Serve
 from weir.sparql.functions.regexes import compile_pattern
 
 CANARY = "c4n4ry"
@@ -79,7 +82,19 @@ def _search_document(folder: Path) -> None:
     assert not isinstance(fetched.result, Failure), fetched.result
 
 
-CHILDREN = [_parse, _match, _fetch, _search_document]
+def _ask(folder: Path) -> None:
+    writer = StoreWriter(folder / "store")
+    writer.add(b"<a:s> <a:p> <a:o> .")
+    writer.close()
+    pool = Pool(Serve())
+    try:
+        asked = Asked("ASK { <a:s> <a:p> <a:o> }", (), (), "text/csv", None)
+        assert pool.answer(folder / "store" / "graph", asked).content == b"true"
+    finally:
+        pool.close()
+
+
+CHILDREN = [_parse, _match, _fetch, _search_document, _ask]
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from pyarrow import csv
 import weir
 from tests.support.projects.graphs import PAIRS, knows
 from tests.support.projects.project import Project
-from tests.support.serving import JSON, Client, serving
+from tests.support.serving import JSON, Client, Reply, serving
 
 PAIRS_NOW = Counter({("urn:a", "urn:b"): 1, ("urn:a", "urn:c"): 1})
 
@@ -41,7 +42,7 @@ def test_the_list_says_what_each_answer_is(server: Client) -> None:
     }
 
 
-READERS = {
+READERS: dict[str, Callable[[Reply], Any]] = {
     "json": lambda reply: reply.json,
     "jsonl": lambda reply: [json.loads(line) for line in reply.text.splitlines()],
     "csv": lambda reply: csv.read_csv(io.BytesIO(reply.body)).to_pylist(),

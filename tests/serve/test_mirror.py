@@ -45,10 +45,12 @@ def quads_of(store: ox.Store) -> set[Terms]:
     """The quads of a store as texts; the default graph is the union."""
     return {
         (
-            "" if isinstance(q.graph_name, ox.DefaultGraph) else str(q.graph_name),
-            *map(str, q.triple),
+            "" if isinstance(quad.graph_name, ox.DefaultGraph) else str(quad.graph_name),
+            str(quad.subject),
+            str(quad.predicate),
+            str(quad.object),
         )
-        for q in store
+        for quad in store
     }
 
 

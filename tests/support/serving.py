@@ -61,7 +61,7 @@ class Client:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def send(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Reply:
+    def send(self, method: str, path: str, body: bytes | None = None, /, **headers: str) -> Reply:
         """Send a request; `_` in names of headers stands for `-`."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)
         try:
@@ -77,7 +77,7 @@ class Client:
         """GET."""
         return self.send("GET", path, **headers)
 
-    def query(self, text: str, accept: str = JSON, **parameters: object) -> Reply:
+    def query(self, text: str, accept: str = JSON, /, **parameters: object) -> Reply:
         """A query by GET."""
         encoded = urlencode({"query": text, **parameters}, doseq=True)
         return self.get(f"/sparql?{encoded}", Accept=accept)
@@ -89,7 +89,7 @@ class Client:
             "POST", "/sparql", body, Content_Type="application/x-www-form-urlencoded", Accept=JSON
         )
 
-    def direct(self, text: str, accept: str = JSON, **parameters: object) -> Reply:
+    def direct(self, text: str, accept: str = JSON, /, **parameters: object) -> Reply:
         """A query as the body."""
         path = f"/sparql?{urlencode(parameters, doseq=True, quote_via=quote)}"
         return self.send(
