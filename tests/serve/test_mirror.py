@@ -21,6 +21,7 @@ from tests.support.oracles.histories import states
 from tests.support.oracles.oxigraph import Oxigraph, answers
 from tests.support.projects.graphs import knows
 from tests.support.projects.project import PATCHES, Project
+from tests.support.serving import serving
 from weir.plan.lower import lower
 from weir.project import Project as OpenProject
 from weir.serve.mirror import Mirror
@@ -202,6 +203,30 @@ def test_a_copy_of_another_lake_is_not_used(growing: Project) -> None:
     (other.folder / "lake").rename(growing.folder / "lake")
     with mirror_of(growing) as mirror:
         assert {quad[1] for quad in read(mirror, None)} == {"<urn:p>"}
+
+
+def test_a_copy_that_is_damaged_is_made_again(growing: Project) -> None:
+    with serving(growing.settings) as client:
+        before = client.query("SELECT * { ?s ?p ?o }").rows
+        assert client.query("SELECT * { ?s ?p ?o }", epoch=1).status == 200
+    for file in (growing.settings.cache / "mirror").glob("*/*/graph/*.sst"):
+        content = file.read_bytes()
+        file.unlink()  # other copies may have it, too
+        file.write_bytes(bytes(byte ^ 0x55 for byte in content))
+    with serving(growing.settings) as client:
+        assert client.query("SELECT * { ?s ?p ?o }").rows == before
+        assert client.query("SELECT * { ?s ?p ?o }", epoch=1).status == 200
+        growing.change_set("A " + knows("x", "y"))
+        growing.run()
+        assert len(client.query("SELECT * { ?s ?p ?o }").rows) == len(before) + 1
+
+
+def test_two_servers_of_a_lake_have_copies_of_their_own(growing: Project) -> None:
+    with mirror_of(growing) as one, mirror_of(growing) as other:
+        assert one._folder != other._folder
+        assert read(one, None) == read(other, None)
+    with mirror_of(growing) as again:
+        assert again._folder == one._folder
 
 
 def test_a_damaged_note_of_a_copy_costs_time_only(growing: Project) -> None:

@@ -61,7 +61,8 @@ def application(
         progress: called with what takes long.
     """
     limits = settings.serve
-    reader = Reader(Project(settings))
+    # An explanation takes long: answers do not wait for it.
+    reader, explaining = Reader(Project(settings)), Reader(Project(settings))
     mirror = Mirror(Project(settings), progress)
     pool = Pool(limits)
     endpoint = Endpoint(mirror, pool, reader, limits.request_bytes)
@@ -78,6 +79,7 @@ def application(
             pool.close()
             await anyio.to_thread.run_sync(mirror.close)
             await reader.close()
+            await explaining.close()
 
     async def index(request: Request) -> Response:
         del request
@@ -89,7 +91,7 @@ def application(
         Route("/answers", partial(list_answers, reader)),
         Route("/answers/{name}", partial(send_answer, reader), name="answer"),
         Route("/changes/{name}", changes.send),
-        Route("/why/{name}", partial(explain, reader)),
+        Route("/why/{name}", partial(explain, explaining)),
     ]
     routes.append(
         Route("/", index)

@@ -13,6 +13,7 @@ registered; named graphs are as in the lake. A published CONSTRUCT is the graph
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -21,10 +22,11 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
-from itertools import islice
+from importlib.metadata import version
+from itertools import count, islice
 from pathlib import Path
 from typing import Self
 
@@ -60,10 +62,11 @@ from weir.rdf.terms import POSITIONS
 from weir.sandbox.child import Child, ChildDied
 from weir.sandbox.limits import ChildLimits
 from weir.serve.problems import RETRY, Problem
+from weir.settings import Settings
 
 ANSWER_GRAPH = "urn:weir:answer:"
 """How the IRI of the graph of a published CONSTRUCT begins; its name follows."""
-_FORMAT = 1
+_FORMAT = f"1, pyoxigraph {version('pyoxigraph')}"
 _NOTE, _DRAFT = "mirror.json", "draft-"
 _MODULE = "weir.serve.store_worker"
 _MEMORY = 4 << 30
@@ -105,7 +108,7 @@ class Copy:
 
 @dataclass(slots=True)
 class Mirror:
-    """The copies of the graph of a project; one process at a time has the mirror of a lake.
+    """The copies of the graph of a project, in a folder that no other process uses meanwhile.
 
     Attributes:
         project: has the lake; nothing else uses this value.
@@ -117,10 +120,12 @@ class Mirror:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _copies: dict[str, Copy] = field(default_factory=dict, init=False)
     _used: dict[str, int] = field(default_factory=dict, init=False)
+    _folder: Path = field(init=False)
+    _open: ExitStack = field(default_factory=ExitStack, init=False)
     _seen: tuple[float, Completion] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder = self._open.enter_context(_own_folder(self.project.settings))
         for folder in self._folder.iterdir():
             copy = Copy.read(folder)
             if copy is None or copy.name != folder.name:
@@ -128,16 +133,17 @@ class Mirror:
             else:
                 self._copies[copy.name] = copy
 
-    @property
-    def _folder(self) -> Path:
-        root = self.project.settings.lake.rstrip("/")
-        key = hashlib.sha256(root.encode()).hexdigest()[:20]
-        return self.project.settings.cache / "mirror" / key
-
     def close(self) -> None:
         """Close the project, unless a copy is being made: then the end of the process does."""
         if self._lock.acquire(blocking=False):
             self.project.close()
+            self._open.close()
+
+    def discard(self, store: Path) -> None:
+        """Remove a copy that cannot be read: it is made again when it is asked."""
+        with self._lock:
+            if store.parent.name in self._copies:
+                self._remove(store.parent.name)
 
     def prepare(self) -> None:
         """Make the copy of the newest epoch, so that the first query need not wait for it."""
@@ -218,6 +224,23 @@ class Mirror:
         else:
             plain = [copy for copy in self._copies.values() if not copy.answers]
             before = min(plain, key=lambda copy: abs(copy.epoch - epoch), default=None)
+        try:
+            return self._made(completion, name, before, epoch, answers)
+        except Problem:
+            if before is None or answers:
+                raise
+            # The copy may be damaged.
+            self._remove(before.name)
+            return self._copy(completion, epoch, answers)
+
+    def _made(
+        self,
+        completion: Completion,
+        name: str,
+        before: Copy | None,
+        epoch: int,
+        answers: Mapping[str, int],
+    ) -> Copy:
         draft = self._folder / f"{_DRAFT}{uuid.uuid4().hex}"
         try:
             draft.mkdir()
@@ -311,8 +334,24 @@ class Mirror:
 
     def _remove(self, name: str) -> None:
         # A process that has it open reads it to the end.
-        del self._copies[name]
+        self._copies.pop(name, None)
         shutil.rmtree(self._folder / name, ignore_errors=True)
+
+
+@contextmanager
+def _own_folder(settings: Settings) -> Iterator[Path]:
+    """The first folder for copies of a lake that no other process uses."""
+    key = hashlib.sha256(settings.lake.rstrip("/").encode()).hexdigest()[:20]
+    for n in count():
+        folder = settings.cache / "mirror" / f"{key}-{n}"
+        folder.mkdir(parents=True, exist_ok=True)
+        with folder.with_suffix(".lock").open("ab") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            yield folder
+            return
 
 
 def newest_epoch(completion: Completion) -> int:

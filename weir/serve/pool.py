@@ -19,12 +19,16 @@ from weir.sandbox.death import Cause, Death
 from weir.sandbox.frames import ProtocolError, decode_json
 from weir.sandbox.limits import ChildLimits
 from weir.serve.problems import RETRY, Problem
-from weir.serve.query_worker import Question
+from weir.serve.query_worker import DAMAGED, Question
 from weir.settings import Serve, bytes_of
 
 _MODULE = "weir.serve.query_worker"
 _QUERIES = 500
 """After so many queries a child is replaced, so that nothing can pile up in it."""
+
+
+class DamagedStore(Exception):  # noqa: N818  (named after what is wrong)
+    """A store is not what was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,7 @@ class Pool:
 
         Raises:
             Problem: there is none.
+            DamagedStore: the store cannot be read.
         """
         worker = self._worker(store)
         is_usable = False
@@ -163,6 +168,8 @@ class Pool:
             end = decode_json(frame[1:])
             if "media" in end:
                 return Result(end["media"], b"".join(parts))
+            if end["status"] == DAMAGED:
+                raise DamagedStore(end["why"])
             problem = Problem(end["status"], end["why"])
         except (ProtocolError, KeyError, TypeError) as error:
             raise ChildDied(Death(Cause.PROTOCOL, 0, str(error))) from None

@@ -127,7 +127,7 @@ async def asked(request: Request, most: int) -> tuple[Asked, str | None] | None:
         raise Problem(HTTPStatus.BAD_REQUEST, "the request has more than one query")
     epochs = by_name.get("epoch", [])
     if not queries:
-        if request.method == "GET" and not pairs:
+        if request.method != "POST" and not pairs:
             return None
         raise Problem(HTTPStatus.BAD_REQUEST, "the request has no query")
     header = request.headers.get("accept", "")

@@ -23,6 +23,8 @@ from weir.sparql.frontend.lexer import Token, tokenize
 
 MERGED_QUADS = 200_000
 """Most quads of several graphs that are one default graph: they are merged for the query."""
+DAMAGED = 0
+"""Instead of the status, if the store is not what was written."""
 _FRAME = 1 << 16
 _CODE_POINT = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
 _FORMS = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
@@ -109,9 +111,18 @@ def answered(store: ox.Store, question: Question, write: Callable[[bytes], None]
         output.flush()
     except (SyntaxError, ValueError) as error:
         raise Refused(400, f"the query is wrong: {str(error)[:1000]}") from error
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
+        if "corruption" in str(error).lower():
+            raise Refused(DAMAGED, str(error)) from error
         raise Refused(400, f"the query cannot be evaluated: {str(error)[:1000]}") from error
     return media
+
+
+def _store(folder: str) -> ox.Store:
+    try:
+        return ox.Store.read_only(folder)
+    except (OSError, RuntimeError) as error:
+        raise Refused(DAMAGED, str(error)) from error
 
 
 def _evaluated(store: ox.Store, question: Question) -> Results:
@@ -238,7 +249,7 @@ def main() -> None:
         try:
             if opened is None or opened[0] != question.store:
                 opened = None
-                opened = question.store, ox.Store.read_only(question.store)
+                opened = question.store, _store(question.store)
             media = answered(opened[1], question, lambda part: write_frame(output, b"+", part))
             end = {"media": media}
         except Refused as error:

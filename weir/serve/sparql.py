@@ -33,7 +33,7 @@ from weir.progress.completion import Completion
 from weir.project import Project
 from weir.rdf.terms import POSITIONS
 from weir.serve.mirror import Mirror, newest_epoch
-from weir.serve.pool import Asked, Pool, Result
+from weir.serve.pool import Asked, DamagedStore, Pool, Result
 from weir.serve.problems import Problem
 from weir.serve.protocol import GRAPHS, RESULTS, accepted, asked, epoch_of
 from weir.serve.query_worker import unescaped
@@ -42,6 +42,8 @@ from weir.serve.reader import Reader
 SPARQL, VOID = "/sparql", "/.well-known/void"
 EPOCH = "Weir-Epoch"
 """A header of responses: the epoch that they are of."""
+_TRIES = 2
+"""A copy that is damaged is made again."""
 _MOST_PARTITIONS = 100
 """Most classes, and most properties, whose numbers VoID gives."""
 _SD, _FORMATS = "http://www.w3.org/ns/sparql-service-description#", "http://www.w3.org/ns/formats/"
@@ -97,8 +99,14 @@ class Endpoint:
         words = " ".join(
             (unescaped(question.text), *question.default_graphs, *question.named_graphs)
         )
-        with self.mirror.at(epoch, words) as (at, store):
-            return at, self.pool.answer(store, question)
+        for _ in range(_TRIES):
+            with self.mirror.at(epoch, words) as (at, store):
+                try:
+                    return at, self.pool.answer(store, question)
+                except DamagedStore:
+                    self.mirror.discard(store)
+        what = "the copies of the graph are damaged"
+        raise Problem(HTTPStatus.INTERNAL_SERVER_ERROR, what, "Is the disk in order?")
 
     async def void(self, request: Request) -> Response:
         """How many triples the graph has, of which classes and with which properties."""
