@@ -1,4 +1,4 @@
-"""What a client is told when a request cannot be answered (RFC 9457)."""
+"""What a client gets when a request cannot be answered (RFC 9457)."""
 
 from __future__ import annotations
 
