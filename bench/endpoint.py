@@ -44,6 +44,8 @@ FULL_QUADS = 10_000_000
 SMALL_QUADS = max(SMALLEST, 100_000)
 LOOKUPS, CHANGES, CHANGE_SETS = 3_000, 100, 5
 _CLIENTS = (1, 2)
+_LOOKED_AT = 0.5
+"""Seconds after which the server looks at the lake again."""
 _JSON = "application/sparql-results+json"
 _OF_PERSON = "SELECT ?p ?o WHERE {{ <{0}person/{1:08d}> ?p ?o }}"
 _KNOWN = "SELECT ?n WHERE {{ <{0}person/{1:08d}> <{0}knows> ?b . ?b <{0}name> ?n }}"
@@ -157,6 +159,7 @@ class Endpoint:
             seconds = []
             for number, changes in enumerate(graph.changes([CHANGES] * CHANGE_SETS), 2):
                 _write_changes(made, number, changes)
+                time.sleep(_LOOKED_AT)
                 began = time.monotonic()
                 with _connected(path, started["port"]) as ask:
                     ask("ASK {}")

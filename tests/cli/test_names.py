@@ -64,6 +64,8 @@ FREE_TEXTS = {
     ("documents", "why"),
     ("notify", "test"),
     ("run", "every"),
+    ("serve", "host"),
+    ("serve", "token_variable"),
     ("show", "at"),
     ("sql", "statement"),
     ("watch", "every"),

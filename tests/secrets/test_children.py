@@ -83,6 +83,7 @@ def _search_document(folder: Path) -> None:
 
 
 def _ask(folder: Path) -> None:
+    (folder / "store").mkdir()
     writer = StoreWriter(folder / "store")
     writer.add(b"<a:s> <a:p> <a:o> .")
     writer.close()
