@@ -14,7 +14,7 @@ from tests.support.serving import Client, serving
 KNOWN = "CONSTRUCT { ?b <urn:known-by> ?a } WHERE { ?a <urn:knows> ?b }"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project whose graph and answers have six epochs; tests do not change it."""
     project = Project(tmp_path_factory.mktemp("people") / "project").declare(PATCHES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -314,14 +315,13 @@ RAW = {
 @pytest.mark.parametrize("request_", RAW)
 def test_a_request_that_is_none_stops_nothing(server: Client, request_: str) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
-        connection.sendall(RAW[request_])
-        connection.shutdown(socket.SHUT_WR)
         reply = b""
-        try:
+        # The server may close it before it has read everything.
+        with contextlib.suppress(OSError):
+            connection.sendall(RAW[request_])
+            connection.shutdown(socket.SHUT_WR)
             while part := connection.recv(1 << 16):
                 reply += part
-        except ConnectionError:
-            pass
     assert b"root:" not in reply
     assert b"\nset-cookie" not in reply.lower()
     assert is_well(server)

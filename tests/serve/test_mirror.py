@@ -159,13 +159,13 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from weir.project import Project
-from weir.serve import mirror
+from weir.serve import copies, filling, mirror
 from weir.settings import Settings
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-setattr(*{"note": (mirror, "write_whole", die), "lines": (mirror.Child, "send", die)}[sys.argv[2]])
+setattr(*{"note": (copies, "write_whole", die), "lines": (filling.Child, "send", die)}[sys.argv[2]])
 with mirror.Mirror(Project(Settings.load(Path(sys.argv[1]))), print).at(None):
     pass
 """

@@ -5,33 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from functools import partial
 from http import HTTPStatus
 from typing import IO, Any
 
 import anyio.to_thread
-import duckdb
-import pyarrow as pa
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from weir.answers.appended import UnknownChanges, appended_batches
-from weir.answers.logs import CHANGES, CURRENT, ROWS_AT_ONCE, answer_rows, require_published
-from weir.answers.moments import Moment, moment_of
-from weir.answers.sql import read_views
+from weir.answers.appended import UnknownChanges
+from weir.answers.logs import require_published
 from weir.answers.unpublished import answer_names
 from weir.definitions.described import Described, described
 from weir.definitions.names import declarations, folders_of
-from weir.export.formats import TableFormat
-from weir.export.tables import write_rows
-from weir.lake.delta.file_rows import columns_of
-from weir.lake.tables import ANSWER_COLUMNS, ANSWERS
 from weir.progress.answer_commits import AnswerCommits, published_commits
 from weir.progress.completion import Completion
 from weir.project import Project
-from weir.rdf.terms import Blank, Iri, Literal, Term, parse_term
+from weir.serve.answer_files import SOLUTIONS, write_changes, write_state
 from weir.serve.problems import Problem
 from weir.serve.protocol import accepted, epoch_of
 from weir.serve.reader import Reader
@@ -49,7 +40,6 @@ _ENDINGS = {
 }
 _CHUNK = 1 << 16
 _TRIES = 3
-_Write = Callable[[pa.RecordBatchReader, IO[bytes]], None]
 
 
 def cursor_of(commits: AnswerCommits) -> str:
@@ -127,19 +117,19 @@ async def send_answer(reader: Reader, request: Request) -> Response:
     terms = parameters.get("terms") in ("1", "true")
     if epoch is not None and since is not None:
         raise Problem(HTTPStatus.BAD_REQUEST, "`epoch` and `since` exclude each other")
-    if since is not None and ending == "srj":
+    if since is not None and ending == SOLUTIONS:
         raise Problem(HTTPStatus.BAD_REQUEST, "changes have no form in results of SPARQL")
 
     def write(project: Project, commits: AnswerCommits, file: IO[bytes]) -> None:
         if since is None:
-            _write_state(
-                project, name, epoch, file, partial(_write_whole, ending=ending, terms=terms)
-            )
+            write_state(project, name, epoch, file, ending, terms=terms)
             return
-        names = columns_of(project.lake.existing(ANSWERS.name(name))).names
-        variables = [one for one in names if one not in ANSWER_COLUMNS]
-        shown = None if terms else [*ANSWER_COLUMNS, *variables]
-        _write_changes(project, commits, since, file, partial(_write, ending=ending, shown=shown))
+        is_epoch = since.isascii() and since.isdecimal()
+        after = int(since) if is_epoch else commits_after(commits, since)
+        try:
+            write_changes(project, after, name, file, ending, terms=terms)
+        except UnknownChanges:
+            raise unknown_cursor(name) from None
 
     def read(project: Project) -> tuple[Mapping[str, str], IO[bytes] | None]:
         for _ in range(_TRIES):
@@ -195,131 +185,6 @@ def _tag(*parts: object) -> str:
 def _known_tags(request: Request) -> set[str]:
     header = request.headers.get("if-none-match", "")
     return {tag.strip().removeprefix("W/") for tag in header.split(",")}
-
-
-def _write_state(
-    project: Project, name: str, epoch: int | None, file: IO[bytes], write: _Write
-) -> None:
-    if epoch is None:
-
-        def fetched(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
-            write(connection.sql(statement).to_arrow_reader(ROWS_AT_ONCE), file)
-
-        read_views(project.settings, f'SELECT * FROM "{name}{CURRENT}" ORDER BY ALL', fetched)
-        return
-    moment: Moment = moment_of(project.settings, name, None, epoch)
-    with answer_rows(project.settings, name, moment) as rows:
-        write(rows, file)
-
-
-def _write_changes(
-    project: Project, commits: AnswerCommits, since: str, file: IO[bytes], write: _Write
-) -> None:
-    if since.isascii() and since.isdecimal():
-        epoch = epoch_of(since)
-
-        def fetched(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
-            write(connection.sql(statement).to_arrow_reader(ROWS_AT_ONCE), file)
-
-        statement = f'SELECT * FROM "{commits.query}{CHANGES}" WHERE epoch > {epoch} ORDER BY ALL'
-        read_views(project.settings, statement, fetched)
-        return
-    later = commits_after(commits, since)
-    try:
-        with appended_batches(project.settings, project.lake, later) as rows:
-            write(rows, file)
-    except UnknownChanges:
-        raise unknown_cursor(commits.query) from None
-
-
-def _write_whole(rows: pa.RecordBatchReader, file: IO[bytes], ending: str, *, terms: bool) -> None:
-    names = rows.schema.names
-    shown = None if terms or ending == "srj" else names[: names.index("weight") + 1]
-    _write(rows, file, ending, shown=shown)
-
-
-def _write(
-    rows: pa.RecordBatchReader,
-    file: IO[bytes],
-    ending: str,
-    *,
-    shown: Sequence[str] | None,
-) -> None:
-    """Write rows.
-
-    Args:
-        rows: these; columns of exact terms come last.
-        file: opened to write bytes.
-        ending: of the format.
-        shown: the columns to be written; None for all.
-    """
-    if ending == "srj":
-        _write_solutions(rows, file)
-        return
-    if shown is not None:
-        schema = pa.schema([rows.schema.field(name) for name in shown])
-        batches = (batch.select([*shown]) for batch in rows)
-        rows = pa.RecordBatchReader.from_batches(schema, batches)
-    if ending == "json":
-        array = _Array(file)
-        write_rows(rows, array, TableFormat.jsonl)
-        array.end()
-        return
-    write_rows(rows, file, TableFormat(ending))
-
-
-class _Array:
-    """Makes an array of JSON of lines, each of which is written at once."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._between = file, b"[\n"
-
-    def write(self, line: bytes) -> None:
-        """Take a line."""
-        self._file.write(self._between + line.removesuffix(b"\n"))
-        self._between = b",\n"
-
-    def end(self) -> None:
-        """End the array."""
-        self._file.write(b"[]\n" if self._between == b"[\n" else b"\n]\n")
-
-
-def _write_solutions(rows: pa.RecordBatchReader, file: IO[bytes]) -> None:
-    """Write exact terms; a row is as often there as its weight says.
-
-    https://www.w3.org/TR/sparql11-results-json/
-    """
-    names = rows.schema.names
-    variables = names[: names.index("weight")]
-    exact = {name: f"{name}_term" for name in variables}
-    if lacking := [name for name, term in exact.items() if names.count(term) != 1 or term in exact]:
-        what = f"there is a variable like the column of exact terms of {', '.join(lacking)}"
-        raise Problem(HTTPStatus.NOT_ACCEPTABLE, what, "Choose another format.")
-    file.write(b'{"head":' + json.dumps({"vars": [*exact]}).encode() + b',"results":{"bindings":[')
-    between = b"\n"
-    for batch in rows:
-        for row in batch.to_pylist():
-            bound = {name: row[term] for name, term in exact.items() if row[term] is not None}
-            solution = {name: _as_json(parse_term(term)) for name, term in bound.items()}
-            line = json.dumps(solution, ensure_ascii=False).encode()
-            for _ in range(row["weight"]):
-                file.write(between + line)
-                between = b",\n"
-    file.write(b"\n]}}\n")
-
-
-def _as_json(term: Term) -> dict[str, str]:
-    match term:
-        case Iri(value):
-            return {"type": "uri", "value": value}
-        case Blank(label):
-            return {"type": "bnode", "value": label}
-        case Literal(lexical, _, language) if language is not None:
-            return {"type": "literal", "value": lexical, "xml:lang": language}
-        case Literal(lexical, datatype):
-            plain = {"type": "literal", "value": lexical}
-            is_string = datatype == "http://www.w3.org/2001/XMLSchema#string"
-            return plain if is_string else {**plain, "datatype": datatype}
 
 
 async def _parts(file: IO[bytes]) -> AsyncIterator[bytes]:

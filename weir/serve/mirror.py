@@ -13,97 +13,34 @@ registered; named graphs are as in the lake. A published CONSTRUCT is the graph
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
 import shutil
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from importlib.metadata import version
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
-from typing import Self
 
-from sqlglot import exp
-
-from weir.compute.connection import connect
-from weir.compute.sql import (
-    alias,
-    bigint,
-    column,
-    columns,
-    concatenated,
-    number,
-    rows_of,
-    select,
-    subquery,
-    sum_of,
-    text,
-)
-from weir.engine.graph import is_unreserved
-from weir.export.triples import published_triples
+from weir.export.triples import TRIPLE, published_triples
 from weir.lake.counted import counted
-from weir.lake.delta.appended import NotAppended, changed_files, commit_digest
-from weir.lake.delta.bindings import Bindings
-from weir.lake.delta.scan import attach
 from weir.lake.lake import Lake
-from weir.lake.tables import ANSWERS, QUADS, TRIPLES
-from weir.lake.whole_files import write_whole
+from weir.lake.tables import ANSWERS
 from weir.maintain.tasks import states_until
 from weir.progress.completion import Completion
 from weir.project import Project
-from weir.rdf.terms import POSITIONS
-from weir.sandbox.child import Child, ChildDied
-from weir.sandbox.limits import ChildLimits
+from weir.serve.copies import LOGS, STORES, Copy, link, logs_of, own_folder
+from weir.serve.filling import LINES, changed_lines, writer
 from weir.serve.problems import RETRY, Problem
-from weir.settings import Settings
 
 ANSWER_GRAPH = "urn:weir:answer:"
 """How the IRI of the graph of a published CONSTRUCT begins; its name follows."""
-_FORMAT = f"1, pyoxigraph {version('pyoxigraph')}"
-_NOTE, _DRAFT = "mirror.json", "draft-"
-_MODULE = "weir.serve.store_worker"
-_MEMORY = 4 << 30
-"""Address space of the child that writes a copy, beyond what it starts with."""
-_LINES = 250_000
-"""Lines that the child is given at once; with more it takes more memory, with fewer more time."""
-_LOGS = (QUADS, TRIPLES)
+_DRAFT = "draft-"
 _LOOK_SECONDS = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A copy of the graph.
-
-    Attributes:
-        name: of its folder.
-        epoch: of the graph.
-        answers: by name, the published version of the answers that it has as graphs.
-        logs: by table, its id, the version that was read, and the digest of that commit.
-    """
-
-    name: str
-    epoch: int
-    answers: Mapping[str, int]
-    logs: Mapping[str, tuple[str, int, str]]
-
-    @classmethod
-    def read(cls, folder: Path) -> Self | None:
-        """What is noted in a folder; None if it is not one of this version of Weir."""
-        try:
-            note = json.loads((folder / _NOTE).read_bytes())
-            if note.pop("format") != _FORMAT:
-                return None
-            logs = {name: (log[0], int(log[1]), log[2]) for name, log in note.pop("logs").items()}
-            return cls(**note, logs=logs)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
-            return None
 
 
 @dataclass(slots=True)
@@ -125,7 +62,7 @@ class Mirror:
     _seen: tuple[float, Completion] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self._folder = self._open.enter_context(_own_folder(self.project.settings))
+        self._folder = self._open.enter_context(own_folder(self.project.settings))
         for folder in self._folder.iterdir():
             copy = Copy.read(folder)
             if copy is None or copy.name != folder.name:
@@ -172,7 +109,7 @@ class Mirror:
             self._used[copy.name] = self._used.get(copy.name, 0) + 1
             self._copies[copy.name] = self._copies.pop(copy.name)  # the last one was used last
         try:
-            yield at, self._folder / copy.name / "graph"
+            yield at, self._folder / copy.name / STORES[0]
         finally:
             with self._lock:
                 self._used[copy.name] -= 1
@@ -248,12 +185,12 @@ class Mirror:
                 quads = counted(completion.quads, "quad")
                 self.progress(f"copying the graph at epoch {epoch}, {quads}")
             else:
-                _link(self._folder / before.name, draft)
+                link(self._folder / before.name, draft)
             self._write(draft, completion.lake, 0 if before is None else before.epoch, epoch)
             if answers:
                 self._write_answers(draft, epoch, answers)
-            copy = Copy(name, epoch, answers, dict(_logs(completion.lake)))
-            write_whole(draft / _NOTE, json.dumps({"format": _FORMAT, **asdict(copy)}))
+            copy = Copy(name, epoch, answers, logs_of(completion.lake))
+            copy.write(draft)
             draft.rename(self._folder / name)
         except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
@@ -264,44 +201,15 @@ class Mirror:
     def _write(self, folder: Path, lake: Lake, before: int, epoch: int) -> None:
         if before == epoch:
             return
-        with _writer(folder) as write:
+        with writer(folder) as write:
             for weight in (-1, 1):
-                for log in _LOGS:
-                    for lines in self._changes(lake, log.name, before, epoch, weight):
+                for log in LOGS:
+                    settings = self.project.settings
+                    for lines in changed_lines(settings, lake, log.name, before, epoch, weight):
                         write(b"+" if weight > 0 else b"-", lines)
 
-    def _changes(
-        self, lake: Lake, log: str, before: int, epoch: int, wanted: int
-    ) -> Iterator[bytes]:
-        """The net changes of a log from one epoch to another, as lines of N-Quads."""
-        first, last = min(before, epoch), max(before, epoch)
-        names = POSITIONS if log == QUADS.name else POSITIONS[1:]
-        where: list[exp.Expr] = [column("epoch") > number(first), column("epoch") <= number(last)]
-        if log == QUADS.name:
-            # Quads without a graph are in the union only.
-            where += [is_unreserved(), column("graph").neq(text(""))]
-        net = select(
-            *columns(names),
-            alias(bigint(sum_of(column("weight"))), "weight"),
-            from_=rows_of("log"),
-            where=where,
-            group_by=columns(names),
-        )
-        terms = [column(name) for name in (*POSITIONS[1:], *names[: len(names) - 3])]
-        between = [part for term in terms for part in (term, text(" "))]
-        weight = wanted if epoch > before else -wanted
-        lines = select(
-            alias(concatenated(*between, text(".")), "line"),
-            from_=subquery(net, "net"),
-            where=[column("weight").eq(number(weight))],
-        )
-        with closing(connect(self.project.settings)) as connection, lake.using(log):
-            attach(Bindings(connection), "log", lake.existing(log), first)
-            for batch in connection.sql(lines.sql(dialect="duckdb")).to_arrow_reader(_LINES):
-                yield "\n".join(map(str, batch["line"].to_pylist())).encode()
-
     def _write_answers(self, folder: Path, epoch: int, answers: Iterable[str]) -> None:
-        with _writer(folder) as write:
+        with writer(folder) as write:
             for name in answers:
                 with published_triples(self.project, name) as triples:
                     at = triples.known_epoch(min(epoch, triples.published), "epoch")
@@ -309,13 +217,13 @@ class Mirror:
                         f"{line.removesuffix('.')}<{ANSWER_GRAPH}{name}> ."
                         for line in triples.at(at)
                     )
-                    while some := [*islice(lines, _LINES)]:
+                    while some := [*islice(lines, LINES)]:
                         write(b"+", "\n".join(some).encode())
 
     def _drop_outdated(self, lake: Lake) -> None:
         """Remove the copies of another table, or of one of which rows were removed since."""
         for copy in [*self._copies.values()]:
-            if not all(_begins_with(lake, name, log) for name, log in copy.logs.items()):
+            if not copy.is_of(lake):
                 self._remove(copy.name)
 
     def _remove_surplus(self) -> None:
@@ -338,22 +246,6 @@ class Mirror:
         shutil.rmtree(self._folder / name, ignore_errors=True)
 
 
-@contextmanager
-def _own_folder(settings: Settings) -> Iterator[Path]:
-    """The first folder for copies of a lake that no other process uses."""
-    key = hashlib.sha256(settings.lake.rstrip("/").encode()).hexdigest()[:20]
-    for n in count():
-        folder = settings.cache / "mirror" / f"{key}-{n}"
-        folder.mkdir(parents=True, exist_ok=True)
-        with folder.with_suffix(".lock").open("ab") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            yield folder
-            return
-
-
 def newest_epoch(completion: Completion) -> int:
     """The newest epoch whose checks passed, 0 before the first: what it says is published."""
     return completion.graph_validated_to
@@ -373,71 +265,4 @@ def _named(completion: Completion, words: str) -> dict[str, int]:
 
 
 def _is_graph(shown: Iterable[tuple[str, str]]) -> bool:
-    return [name for name, _ in shown] == [*POSITIONS[1:]]
-
-
-def _logs(lake: Lake) -> Iterator[tuple[str, tuple[str, int, str]]]:
-    for log in _LOGS:
-        table = lake.existing(log.name)
-        version = table.version()
-        yield log.name, (str(table.metadata().id), version, commit_digest(lake, log.name, version))
-
-
-def _begins_with(lake: Lake, name: str, log: tuple[str, int, str]) -> bool:
-    """Whether a log has all that it had at a version, and later rows only."""
-    table_id, version, digest = log
-    table = lake.open(name)
-    if table is None or str(table.metadata().id) != table_id:
-        return False
-    try:
-        return commit_digest(lake, name, version) == digest and not any(
-            changed_files(lake, name, later).removed
-            for later in range(version + 1, table.version() + 1)
-        )
-    except NotAppended:
-        return False
-
-
-def _link(source: Path, target: Path) -> None:
-    """A copy of the stores in a folder; files that never change are shared."""
-
-    def take(file: str, to: str) -> None:
-        if file.endswith(".sst"):
-            os.link(file, to)
-        else:
-            shutil.copyfile(file, to)
-
-    for store in ("graph", "spellings"):
-        with suppress(FileNotFoundError):
-            shutil.copytree(
-                source / store,
-                target / store,
-                copy_function=take,
-                ignore=shutil.ignore_patterns("LOG*", "LOCK"),
-            )
-
-
-@contextmanager
-def _writer(folder: Path) -> Iterator[Callable[[bytes, bytes], None]]:
-    """Gives lines to a child that changes the stores of a folder.
-
-    Raises:
-        Problem: it died.
-    """
-    limits = ChildLimits(_MEMORY, "more", error_bytes=1 << 40, offline=True)
-    with Child(_MODULE, limits) as child:
-
-        def write(kind: bytes, content: bytes) -> None:
-            child.send(kind + content)
-            child.receive(bytes)
-
-        try:
-            write(b"o", str(folder).encode())
-            yield write
-            write(b"c", b"")
-        except ChildDied as died:
-            raise Problem(
-                HTTPStatus.INTERNAL_SERVER_ERROR,
-                f"the process that copies the graph {died.death.how}",
-                died.death.errors[-200:],
-            ) from died
+    return [name for name, _ in shown] == [*TRIPLE]
