@@ -22,13 +22,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.client import HTTPConnection
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
 import pyoxigraph as ox
 
-from bench.graph import NAMESPACE, SMALLEST, Change, Graph, write_graph
+from bench.graph import NAMESPACE, Change, Graph, write_graph
 from bench.oxigraph import write_head
 from bench.places import COMPILED, WORK, Project, project
 from bench.processes import LineProcess, resident
@@ -39,9 +40,11 @@ from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import SUCCEEDED, LedgerRow, record
 from weir.lake.tables import QUADS, TRANSACTIONS, TRIPLES
+from weir.serve.app import application
+from weir.serve.server import listen, server_of
+from weir.settings import Settings
 
 FULL_QUADS = 10_000_000
-SMALL_QUADS = max(SMALLEST, 100_000)
 LOOKUPS, CHANGES, CHANGE_SETS = 3_000, 100, 5
 _CLIENTS = (1, 2)
 _LOOKED_AT = 0.5
@@ -290,22 +293,27 @@ def _say(value: Any) -> None:
 
 
 def _serve(config: Path) -> None:
-    """Serve a project until standard input ends; a line asks for the memory."""
-    from tests.support.serving import serving
-    from weir.settings import Settings
-
+    """Serve a project until standard input ends; each line of it asks for the memory."""
     began = time.monotonic()
-    with serving(Settings.load(config)) as client:
-        with _connected("/sparql?query={}", client.port) as ask:
-            while True:
-                try:
-                    ask("ASK {}")
-                    break
-                except AssertionError:
-                    time.sleep(0.1)
-        _say({"port": client.port, "seconds": time.monotonic() - began})
+    with listen("127.0.0.1", 0) as listening:
+        server, port = server_of(application(Settings.load(config))), listening.getsockname()[1]
+        thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        while not _is_ready(port):
+            time.sleep(0.1)
+        _say({"port": port, "seconds": time.monotonic() - began})
         for _ in sys.stdin:
             _say(resident(os.getpid()))
+        server.should_exit = True
+        thread.join()
+
+
+def _is_ready(port: int) -> bool:
+    try:
+        with _connected("/sparql?query={}", port) as ask:
+            return ask("ASK {}") == 1
+    except AssertionError:
+        return False  # the graph is being copied
 
 
 def _in_memory(head: Path) -> None:

@@ -247,7 +247,21 @@ def test_an_answer_is_a_graph_for_the_queries_that_name_it(people: Project) -> N
         assert plain <= named
         at_one = read(mirror, 1, "PREFIX a: <urn:weir:answer:> # GRAPH a:known")
         assert len([quad for quad in at_one if "answer" in quad[0]]) == 2
-        assert read(mirror, None, "urn:weir:answer:pairs") == plain  # a SELECT
+        assert read(mirror, None, "known, pairs") == plain
+
+
+def test_a_row_of_an_answer_is_a_resource_with_its_columns(people: Project) -> None:
+    with mirror_of(people) as mirror:
+        graph = "<urn:weir:answer:pairs>"
+        quads = {quad[1:] for quad in read(mirror, 2, graph) if quad[0] == graph}
+    rows: dict[str, dict[str, str]] = {}
+    for subject, predicate, value in quads:
+        rows.setdefault(subject, {})[predicate.partition("#")[2][:-1]] = value
+    weight = f'"1"^^<{XSD}integer>'
+    assert sorted(rows.values(), key=str) == [
+        {"a": "<urn:a>", "b": "<urn:b>", "weight": weight},
+        {"a": "<urn:b>", "b": "<urn:c>", "weight": weight},
+    ]
 
 
 @pytest.mark.parametrize(("epoch", "status"), [(0, 404), (7, 404)])

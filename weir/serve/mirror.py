@@ -7,8 +7,8 @@ change. A process that is killed leaves a draft, which the next one removes. A c
 the logs of the lake still begin as they did when it was made.
 
 The default graph of a copy is the union of all graphs but the reserved ones, as in queries that are
-registered; named graphs are as in the lake. A published CONSTRUCT is the graph
-`urn:weir:answer:<name>` of the copies of those queries that name it.
+registered; named graphs are as in the lake. A published answer is the graph
+`urn:weir:answer:<name>` of the copies for those queries that name it.
 """
 
 from __future__ import annotations
@@ -26,19 +26,16 @@ from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
 
-from weir.export.triples import TRIPLE, published_triples
 from weir.lake.counted import counted
 from weir.lake.lake import Lake
-from weir.lake.tables import ANSWERS
 from weir.maintain.tasks import states_until
 from weir.progress.completion import Completion
 from weir.project import Project
+from weir.serve.answer_graphs import answer_lines, answers_named
 from weir.serve.copies import LOGS, STORES, Copy, link, logs_of, own_folder
 from weir.serve.filling import LINES, changed_lines, writer
 from weir.serve.problems import RETRY, Problem
 
-ANSWER_GRAPH = "urn:weir:answer:"
-"""How the IRI of the graph of a published CONSTRUCT begins; its name follows."""
 _DRAFT = "draft-"
 _LOOK_SECONDS = 0.2
 
@@ -104,7 +101,7 @@ class Mirror:
         with self._alone():
             completion = self._completion()
             at = self._known(completion, epoch)
-            answers = _named(completion, words)
+            answers = answers_named(completion, words)
             copy = self._copy(completion, at, answers)
             self._used[copy.name] = self._used.get(copy.name, 0) + 1
             self._copies[copy.name] = self._copies.pop(copy.name)  # the last one was used last
@@ -211,14 +208,9 @@ class Mirror:
     def _write_answers(self, folder: Path, epoch: int, answers: Iterable[str]) -> None:
         with writer(folder) as write:
             for name in answers:
-                with published_triples(self.project, name) as triples:
-                    at = triples.known_epoch(min(epoch, triples.published), "epoch")
-                    lines = (
-                        f"{line.removesuffix('.')}<{ANSWER_GRAPH}{name}> ."
-                        for line in triples.at(at)
-                    )
-                    while some := [*islice(lines, LINES)]:
-                        write(b"+", "\n".join(some).encode())
+                lines = answer_lines(self.project, name, epoch)
+                while some := [*islice(lines, LINES)]:
+                    write(b"+", "\n".join(some).encode())
 
     def _drop_outdated(self, lake: Lake) -> None:
         """Remove the copies of another table, or of one of which rows were removed since."""
@@ -249,20 +241,3 @@ class Mirror:
 def newest_epoch(completion: Completion) -> int:
     """The newest epoch whose checks passed, 0 before the first: what it says is published."""
     return completion.graph_validated_to
-
-
-def _named(completion: Completion, words: str) -> dict[str, int]:
-    """The published versions of the CONSTRUCT answers whose graphs a text can name."""
-    if ANSWER_GRAPH not in words:
-        return {}
-    names = (name for name in completion.lake.owners(ANSWERS) if name in words)
-    published = {name: completion.published(name) for name in names}
-    return {
-        name: watermark.version
-        for name, watermark in published.items()
-        if watermark is not None and _is_graph(watermark.metadata.extra["columns"])
-    }
-
-
-def _is_graph(shown: Iterable[tuple[str, str]]) -> bool:
-    return [name for name, _ in shown] == [*TRIPLE]
