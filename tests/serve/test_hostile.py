@@ -328,7 +328,7 @@ def test_a_request_that_is_none_stops_nothing(server: Client, request_: str) -> 
 
 
 def test_a_child_that_evaluates_queries_can_open_no_connection() -> None:
-    """The kernel refuses it, whatever a query makes Oxigraph do: no request needs a reading."""
+    """The kernel refuses it, so nothing that Oxigraph may do for a query can ask anybody."""
     limits = ChildLimits(1 << 30, "more", offline=True)
     with Child("tests.support.connecting", limits) as child:
         child.send(b"")

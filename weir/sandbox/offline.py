@@ -23,7 +23,7 @@ class _Program(ctypes.Structure):
 
 
 def go_offline() -> bool:
-    """Refuse this process and its threads, for ever, sockets and other programs.
+    """Refuse this process and its threads sockets and other programs, from now on.
 
     What is open stays open.
 
