@@ -19,7 +19,12 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 for any.")] = 8580,
     site: Annotated[
         Path | None,
-        typer.Option(help="A folder of pages, served at /.", exists=True, file_okay=False),
+        typer.Option(
+            help="A folder of pages, served at /; default: that of the setting `site`, if it is"
+            " there.",
+            exists=True,
+            file_okay=False,
+        ),
     ] = None,
     token_variable: Annotated[
         str,
@@ -43,6 +48,8 @@ def serve(
     from weir.serve.server import listen, server_of
 
     settings = Options.of(context).settings()
+    if site is None and settings.site is not None and settings.site.is_dir():
+        site = settings.site
     token = os.environ.get(token_variable)
     is_loopback = _is_loopback(host)
     if not is_loopback and not token:

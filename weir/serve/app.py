@@ -93,11 +93,18 @@ def application(
         Route("/changes/{name}", changes.send),
         Route("/why/{name}", partial(explain, explaining)),
     ]
-    routes.append(
-        Route("/", index)
-        if site is None
-        else Mount("/", StaticFiles(directory=site, html=True, follow_symlink=False))
-    )
+    if site is None:
+        routes.append(Route("/", index))
+    else:
+        pages = StaticFiles(directory=site, html=True, follow_symlink=False)
+
+        async def page_of_answer(request: Request) -> Response:
+            name = request.path_params["name"]
+            return await pages.get_response(f"answers/{name}.html", request.scope)
+
+        # Pages and data have addresses below the same one.
+        routes.insert(0, Route("/answers/{name}.html", page_of_answer))
+        routes.append(Mount("/", pages))
     middleware = [Middleware(Guard, hosts=LOOPBACK if is_loopback else None, token=token)]
     if origins:
         cors = Middleware(
