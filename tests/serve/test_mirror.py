@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,15 +14,18 @@ from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.support.generators.basic_cases import XSD, Quad, case
 from tests.support.laws import Seeds
+from tests.support.opened import on_spark
 from tests.support.oracles.answers import anonymous
 from tests.support.oracles.histories import states
 from tests.support.oracles.oxigraph import Oxigraph, answers
 from tests.support.projects.graphs import knows
 from tests.support.projects.project import PATCHES, Project
 from tests.support.serving import serving
+from weir.compact.stage import compact_lake
 from weir.plan.lower import lower
 from weir.project import Project as OpenProject
 from weir.serve.mirror import Mirror
@@ -191,6 +195,25 @@ def test_a_process_that_is_killed_while_it_makes_a_copy_leaves_nothing_that_is_r
     with mirror_of(growing) as mirror:
         assert ("", "<urn:x>", "<urn:knows>", "<urn:y>") in read(mirror, None)
         assert sorted(file.name for file in folder.iterdir()) == ["6", "7"]
+
+
+def test_a_copy_of_an_epoch_whose_changes_are_compacted_away_is_not_used(
+    growing: Project, quick_spark: SparkSession
+) -> None:
+    with mirror_of(growing) as mirror:
+        contents = {epoch: read(mirror, epoch) for epoch in range(1, 7)}
+    folder = mirror._folder
+    for epoch in (5, 6):
+        shutil.rmtree(folder / str(epoch), ignore_errors=True)
+    growing.declare(PATCHES, keep_epochs=1, consolidate_share=0.01)
+    on_spark(quick_spark, compact_lake, growing.settings, "test")
+    with mirror_of(growing) as mirror:
+        assert read(mirror, 6) == contents[6]
+        assert read(mirror, 5) == contents[5]
+        with pytest.raises(Problem) as refused, mirror.at(4):
+            pass
+        assert refused.value.status == 410
+        assert {file.name for file in folder.iterdir()} == {"5", "6"}
 
 
 def test_a_copy_of_another_lake_is_not_used(growing: Project) -> None:

@@ -1,11 +1,12 @@
 """The SPARQL 1.1 Protocol: requests like those of the W3C's tests of the query operation.
 
-https://www.w3.org/2009/sparql/docs/tests/data-sparql11/protocol/
+https://w3c.github.io/rdf-tests/sparql/sparql11/protocol/
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from urllib.parse import urlencode
 
 import pyoxigraph as ox
 import pytest
@@ -36,6 +37,12 @@ GOOD: Mapping[str, Callable[[Client], Reply]] = {
     ),
     "named graph by get": lambda c: c.query(ASKS["named"], **{"named-graph-uri": G}),
     "named graphs by form": lambda c: c.form(query=ASKS["named"], **{"named-graph-uri": [G, H]}),
+    "default graph in the address of a form": lambda c: c.send(
+        "POST",
+        f"/sparql?default-graph-uri={G}",
+        urlencode({"query": ASKS["default"]}).encode(),
+        Content_Type=FORM,
+    ),
     "the whole dataset": lambda c: c.direct(
         f"ASK {{ {ASKS['named'][5:-1]} FILTER NOT EXISTS {{ {_KNOWS} }} }}",
         **{"default-graph-uri": H, "named-graph-uri": [G]},

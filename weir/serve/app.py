@@ -99,8 +99,7 @@ def application(
         pages = StaticFiles(directory=site, html=True, follow_symlink=False)
 
         async def page_of_answer(request: Request) -> Response:
-            name = request.path_params["name"]
-            return await pages.get_response(f"answers/{name}.html", request.scope)
+            return await pages.get_response(pages.get_path(request.scope), request.scope)
 
         # Pages and data have addresses below the same one.
         routes.insert(0, Route("/answers/{name}.html", page_of_answer))

@@ -31,7 +31,7 @@ from weir.lake.tables import QUADS
 from weir.rdf.terms import POSITIONS
 from weir.sandbox.child import Child, ChildDied
 from weir.sandbox.limits import ChildLimits
-from weir.serve.problems import Problem
+from weir.serve.problems import DamagedStore, Problem
 from weir.settings import Settings
 
 LINES = 250_000
@@ -86,6 +86,7 @@ def writer(folder: Path) -> Iterator[Callable[[bytes, bytes], None]]:
     """Gives lines to a child that changes the stores of a folder.
 
     Raises:
+        DamagedStore: it found that they are not what was written.
         Problem: it died.
     """
     limits = ChildLimits(_MEMORY, "more", error_bytes=1 << 40, offline=True)
@@ -100,8 +101,7 @@ def writer(folder: Path) -> Iterator[Callable[[bytes, bytes], None]]:
             yield write
             write(b"c", b"")
         except ChildDied as died:
-            raise Problem(
-                HTTPStatus.INTERNAL_SERVER_ERROR,
-                f"the process that copies the graph {died.death.how}",
-                died.death.errors[-200:],
-            ) from died
+            if "corruption" in died.death.errors.lower():
+                raise DamagedStore(died.death.errors) from died
+            what = f"the process that copies the graph {died.death.how}"
+            raise Problem(HTTPStatus.INTERNAL_SERVER_ERROR, what) from died

@@ -34,7 +34,7 @@ from weir.project import Project
 from weir.serve.answer_graphs import answer_lines, answers_named
 from weir.serve.copies import LOGS, STORES, Copy, link, logs_of, own_folder
 from weir.serve.filling import LINES, changed_lines, writer
-from weir.serve.problems import RETRY, Problem
+from weir.serve.problems import RETRY, DamagedStore, Problem
 
 _DRAFT = "draft-"
 _LOOK_SECONDS = 0.2
@@ -127,7 +127,7 @@ class Mirror:
         now = time.monotonic()
         if self._seen is None or now - self._seen[0] > _LOOK_SECONDS:
             completion = Completion.read(self.project.open_lake())
-            self._drop_outdated(completion.lake)
+            self._drop_outdated(completion)
             self._seen = now, completion
         return self._seen[1]
 
@@ -160,10 +160,9 @@ class Mirror:
             before = min(plain, key=lambda copy: abs(copy.epoch - epoch), default=None)
         try:
             return self._made(completion, name, before, epoch, answers)
-        except Problem:
-            if before is None or answers:
+        except DamagedStore:
+            if before is None:
                 raise
-            # The copy may be damaged.
             self._remove(before.name)
             return self._copy(completion, epoch, answers)
 
@@ -212,10 +211,14 @@ class Mirror:
                 while some := [*islice(lines, LINES)]:
                     write(b"+", "\n".join(some).encode())
 
-    def _drop_outdated(self, lake: Lake) -> None:
-        """Remove the copies of another table, or of one of which rows were removed since."""
+    def _drop_outdated(self, completion: Completion) -> None:
+        """Remove the copies of other logs, of logs that lost rows, and of consolidated epochs.
+
+        What changed since an epoch that was consolidated is not in the log any more.
+        """
+        oldest = states_until(completion)
         for copy in [*self._copies.values()]:
-            if not copy.is_of(lake):
+            if copy.epoch < oldest or not copy.is_of(completion.lake):
                 self._remove(copy.name)
 
     def _remove_surplus(self) -> None:

@@ -18,17 +18,13 @@ from weir.sandbox.child import Child, ChildDied, DeadlinePassed
 from weir.sandbox.death import Cause, Death
 from weir.sandbox.frames import ProtocolError, decode_json
 from weir.sandbox.limits import ChildLimits
-from weir.serve.problems import RETRY, Problem
+from weir.serve.problems import RETRY, DamagedStore, Problem
 from weir.serve.query_worker import DAMAGED, Question
 from weir.settings import Serve, bytes_of
 
 _MODULE = "weir.serve.query_worker"
 _QUERIES = 500
 """After so many queries a child is replaced, so that nothing can pile up in it."""
-
-
-class DamagedStore(Exception):  # noqa: N818  (named after what is wrong)
-    """A store is not what was written."""
 
 
 @dataclass(frozen=True, slots=True)

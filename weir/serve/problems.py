@@ -14,6 +14,10 @@ RETRY: Mapping[str, str] = {"Retry-After": "5"}
 _MEDIA_TYPE = "application/problem+json"
 
 
+class DamagedStore(Exception):  # noqa: N818  (named after what is wrong)
+    """A store of a copy of the graph is not what was written."""
+
+
 class Problem(Exception):  # noqa: N818  (named after what the client gets)
     """A request that cannot be answered.
 

@@ -33,8 +33,8 @@ from weir.progress.completion import Completion
 from weir.project import Project
 from weir.rdf.terms import POSITIONS
 from weir.serve.mirror import Mirror, newest_epoch
-from weir.serve.pool import Asked, DamagedStore, Pool, Result
-from weir.serve.problems import Problem
+from weir.serve.pool import Asked, Pool, Result
+from weir.serve.problems import DamagedStore, Problem
 from weir.serve.protocol import GRAPHS, RESULTS, accepted, asked, epoch_of
 from weir.serve.query_worker import unescaped
 from weir.serve.reader import Reader
