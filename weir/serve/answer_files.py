@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from weir.answers.appended import appended_batches
-from weir.answers.logs import CHANGES, CURRENT, ROWS_AT_ONCE, answer_rows
+from weir.answers.logs import CHANGES, CURRENT, ROWS_AT_ONCE, read_answer
 from weir.answers.moments import moment_of
 from weir.answers.sql import read_views
 from weir.export.formats import TableFormat
@@ -44,24 +44,18 @@ def write_state(
         WeirError: there is no such answer or epoch.
     """
 
-    def write(rows: pa.RecordBatchReader) -> None:
+    def write(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
+        rows = connection.sql(statement).to_arrow_reader(ROWS_AT_ONCE)
         if ending == SOLUTIONS:
             _write_solutions(rows, file)
             return
         names = rows.schema.names
         _write(rows, names if terms else names[: names.index("weight") + 1], file, ending)
 
-    if epoch is not None:
-        with answer_rows(
-            project.settings, name, moment_of(project.settings, name, None, epoch)
-        ) as rows:
-            write(rows)
+    if epoch is None:
+        read_views(project.settings, f'SELECT * FROM "{name}{CURRENT}" ORDER BY ALL', write)
         return
-
-    def fetched(connection: duckdb.DuckDBPyConnection, statement: str) -> None:
-        write(connection.sql(statement).to_arrow_reader(ROWS_AT_ONCE))
-
-    read_views(project.settings, f'SELECT * FROM "{name}{CURRENT}" ORDER BY ALL', fetched)
+    read_answer(project.settings, name, moment_of(project.settings, name, None, epoch), write)
 
 
 def write_changes(
