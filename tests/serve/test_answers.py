@@ -114,7 +114,7 @@ def test_a_tag_stands_for_what_was_published_and_for_the_form(growing: Project) 
 
 WRONG = {
     "/answers/pair": (404, "Did you mean pairs?"),
-    "/answers/nothing.csv": (404, "Published: "),
+    "/answers/nothing.csv": (404, "There are: "),
     "/answers/pairs.exe": (404, ""),
     "/answers/pairs?epoch=7": (404, ""),
     "/answers/pairs?epoch=x": (400, ""),

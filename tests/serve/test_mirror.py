@@ -281,7 +281,7 @@ def test_a_row_of_an_answer_is_a_resource_with_its_columns(people: Project) -> N
     for subject, predicate, value in quads:
         rows.setdefault(subject, {})[predicate.partition("#")[2][:-1]] = value
     weight = f'"1"^^<{XSD}integer>'
-    assert sorted(rows.values(), key=str) == [
+    assert sorted(rows.values(), key=lambda row: row["a"]) == [
         {"a": "<urn:a>", "b": "<urn:b>", "weight": weight},
         {"a": "<urn:b>", "b": "<urn:c>", "weight": weight},
     ]
