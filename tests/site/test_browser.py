@@ -11,6 +11,7 @@ import pytest
 
 from tests.site.browser import CHROMIUM, browser, opened
 from tests.support.projects.museum import HOSTILE, Museum
+from tests.support.serving import serving
 from weir.project import Project
 from weir.settings import CONFIG_FILE, Settings
 from weir.site.writing import write_site
@@ -198,3 +199,29 @@ def test_text_has_the_contrast_of_wcag_aa(running: Browser, pages: Path, scheme:
     )
     assert ratios == []
     page.close()
+
+
+def test_the_reasons_for_the_newest_changes_are_on_a_page_if_they_are_wanted(
+    running: Browser, pages: Path, tmp_path: Path
+) -> None:
+    project = Project(Settings.load(pages.parent / CONFIG_FILE))
+    write_site(project, tmp_path / "explained", explains=True)
+    page, wrong = opened(running, tmp_path / "explained/answers/loans.html")
+    why = page.locator(".why").inner_text()
+    assert "because of" in why
+    assert "lent_to" in why
+    page.get_by_role("button", name="earlier").click()
+    assert page.locator(".why").inner_text() == ""
+    assert wrong == []
+    page.close()
+
+
+def test_a_server_explains_rows_when_it_is_asked(running: Browser, pages: Path) -> None:
+    settings = Settings.load(pages.parent / CONFIG_FILE)
+    with serving(settings, site=pages) as client:
+        page = running.new_page()
+        page.goto(f"{client.url}/answers/loans.html")
+        page.get_by_role("button", name="Why?").click()
+        page.wait_for_selector(".why .change", timeout=60_000)
+        assert "lent_to" in page.locator(".why").inner_text()
+        page.close()

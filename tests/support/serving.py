@@ -124,8 +124,11 @@ def _fields(lines: Iterator[bytes]) -> Iterator[dict[str, str]]:
 
 @contextmanager
 def serving(settings: Settings, **options: Any) -> Iterator[Client]:
-    """A server of a project, which stops with the block."""
-    server = server_of(application(settings, **options))
+    """A server of a project, which stops with the block; without `site`, it has no pages."""
+    no_pages = settings.project / "no_pages"
+    no_pages.mkdir(exist_ok=True)
+    (no_pages / "index.html").write_text("There are no pages.")
+    server = server_of(application(settings, **{"site": no_pages, **options}))
     with listen("127.0.0.1", 0) as listening:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -20,8 +20,7 @@ def serve(
     site: Annotated[
         Path | None,
         typer.Option(
-            help="A folder of pages, served at /; default: that of the setting `site`, if it is"
-            " there.",
+            help="A folder of pages, served at /; default: the site, which is kept up to date.",
             exists=True,
             file_okay=False,
         ),
@@ -39,7 +38,7 @@ def serve(
         typer.Option(metavar="ORIGIN", help="Let pages of this origin read it, in a browser."),
     ] = None,
 ) -> None:
-    """Serve the graph by SPARQL, and the published answers, until Ctrl-C.
+    """Serve the site, the graph by SPARQL and the published answers, until Ctrl-C.
 
     Nothing is run and nothing can be written: `weir run --every` or Airflow publishes.
     """
@@ -48,8 +47,6 @@ def serve(
     from weir.serve.server import listen, server_of
 
     settings = Options.of(context).settings()
-    if site is None and settings.site is not None and settings.site.is_dir():
-        site = settings.site
     token = os.environ.get(token_variable)
     is_loopback = _is_loopback(host)
     if not is_loopback and not token:

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -25,6 +25,7 @@ from weir.serve.answers import list_answers, send_answer
 from weir.serve.changes import Changes
 from weir.serve.guard import LOOPBACK, Guard
 from weir.serve.mirror import Mirror
+from weir.serve.pages import Pages
 from weir.serve.pool import Pool
 from weir.serve.problems import Problem
 from weir.serve.reader import Reader
@@ -54,7 +55,8 @@ def application(
 
     Args:
         settings: of the project.
-        site: a folder of pages, served at `/`.
+        site: a folder of pages, served at `/`; None for that of the project, which is kept up to
+            date in the cache.
         token: which clients must send; None without one.
         is_loopback: whether only this machine reaches it: then requests must name this machine.
         origins: whose pages may read it from a browser.
@@ -63,6 +65,8 @@ def application(
     limits = settings.serve
     # An explanation takes long: answers do not wait for it.
     reader, explaining = Reader(Project(settings)), Reader(Project(settings))
+    folder = settings.cache / "site" if site is None else site
+    pages = Pages(Project(settings), folder, progress) if site is None else None
     mirror = Mirror(Project(settings), progress)
     pool = Pool(limits)
     endpoint = Endpoint(mirror, pool, reader, limits.request_bytes)
@@ -73,17 +77,17 @@ def application(
         del app
         # Copying a large graph takes minutes, which the end of the process does not wait for.
         threading.Thread(target=mirror.prepare, daemon=True).start()
+        if pages is not None:
+            pages.start()
         try:
             yield
         finally:
+            if pages is not None:
+                await anyio.to_thread.run_sync(pages.close)
             pool.close()
             await anyio.to_thread.run_sync(mirror.close)
             await reader.close()
             await explaining.close()
-
-    async def index(request: Request) -> Response:
-        del request
-        return JSONResponse(_ADDRESSES)
 
     routes: list[Any] = [
         Route(SPARQL, endpoint.sparql, methods=["GET", "POST"]),
@@ -93,17 +97,15 @@ def application(
         Route("/changes/{name}", changes.send),
         Route("/why/{name}", partial(explain, explaining)),
     ]
-    if site is None:
-        routes.append(Route("/", index))
-    else:
-        pages = StaticFiles(directory=site, html=True, follow_symlink=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = StaticFiles(directory=folder, html=True, follow_symlink=False)
 
-        async def page_of_answer(request: Request) -> Response:
-            return await pages.get_response(pages.get_path(request.scope), request.scope)
+    async def page_of_answer(request: Request) -> Response:
+        return await files.get_response(files.get_path(request.scope), request.scope)
 
-        # Pages and data have addresses below the same one.
-        routes.insert(0, Route("/answers/{name}.html", page_of_answer))
-        routes.append(Mount("/", pages))
+    # Pages and data have addresses below the same one.
+    routes.insert(0, Route("/answers/{name}.html", page_of_answer))
+    routes.append(Mount("/", files))
     middleware = [Middleware(Guard, hosts=LOOPBACK if is_loopback else None, token=token)]
     if origins:
         cors = Middleware(

@@ -15,6 +15,8 @@ from weir.answers.appended import UnknownChanges
 from weir.answers.prefixes import prefixes_in
 from weir.answers.views import current_answer
 from weir.artifacts.contents import Contents, Model
+from weir.definitions.kinds import QUERY
+from weir.errors import WeirError
 from weir.lake.damage.damaged_files import damage_is_named
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.bindings import Bindings
@@ -27,14 +29,18 @@ from weir.progress.completion import Completion
 from weir.project import Project
 from weir.site.cells import cell_rows, column_heads
 from weir.site.epochs import Epochs
-from weir.site.files import SiteFiles, called, value_of
+from weir.site.files import SiteFiles, called, data_of, page_of, value_of
 from weir.site.highlighting import highlighted
 from weir.site.history import History
 from weir.site.latest import latest_changes
 from weir.site.lineage import Lineage
 from weir.site.plan import plan_graph
 from weir.status.streams import is_over_streams
+from weir.why.documents import document
+from weir.why.explanation import explain_epoch
 
+_EXPLAINED: Final = 5
+"""Most rows of an epoch that are explained."""
 ROWS: Final = 1_000
 """Most rows of an answer on its page."""
 
@@ -51,6 +57,8 @@ class AnswerPages:
         lineage: what reads what.
         files: of the site.
         bindings: of a connection that has the macros of plain values.
+        explains: whether pages have the reasons for the newest changes, which take about a second
+            each.
     """
 
     project: Project
@@ -60,6 +68,7 @@ class AnswerPages:
     lineage: Lineage
     files: SiteFiles
     bindings: Bindings
+    explains: bool = False
 
     def write(self, model: Model) -> Mapping[str, Any]:
         """Write the page of a definition if anything on it has changed.
@@ -67,7 +76,7 @@ class AnswerPages:
         Gives what other pages show of it: `latest`, as of `latest_changes`, and `columns`.
         """
         name = model.state.name
-        page, data = f"answers/{name}.html", f"data/answers/{name}.js"
+        page, data = page_of(name), data_of(name)
         key, kept = self._key(model), self.files.kept(name)
         if kept.get("key") == key and self.files.leave(page, data):
             self.files.keep(name, kept)
@@ -94,7 +103,7 @@ class AnswerPages:
         published = state.published and (state.published.version, state.published.snapshot)
         known = (
             *(published, state.state, _reason(model), model.text, model.reads, str(model.table)),
-            *(model.checks, results, self.lineage.readers.get(model.id)),
+            *(model.checks, results, self.lineage.readers.get(model.id), self.explains),
         )
         return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
 
@@ -113,6 +122,8 @@ class AnswerPages:
             "history": None,
             "charts": {},
             "plan": None,
+            "explained": False,
+            "why": None,
             "lineage": self.lineage.around(model.id),
         }
         published = model.state.published
@@ -149,7 +160,28 @@ class AnswerPages:
             "history": None if history is None else history.to_json(),
             "charts": charts,
             "plan": self._plan(model),
+            "explained": model.declaration.kind is QUERY and not over_streams,
+            "why": self._why(model, history, over_streams=over_streams),
         }
+
+    def _why(
+        self, model: Model, history: History | None, *, over_streams: bool
+    ) -> dict[str, Any] | None:
+        """Why the newest epoch changed rows; None of first rows, streams, and what is unknown."""
+        definition = model.definition
+        if not self.explains or over_streams or definition is None or history is None:
+            return None
+        if model.declaration.kind is not QUERY or len(history.epochs) < 2:
+            return None
+        epoch = max(history.epochs)
+        try:
+            explained = explain_epoch(self.project, definition, epoch, {}, _EXPLAINED)
+        except WeirError:
+            # Of an edit, or of what is not stored any more, nothing is known.
+            return None
+        cause = history.epochs[epoch][-1]
+        rows = [document(definition, epoch, cause, row) for row in explained.rows]
+        return {"epoch": epoch, "rows": rows}
 
     def _plan(self, model: Model) -> dict[str, Any] | None:
         definition = model.definition
@@ -219,7 +251,7 @@ class AnswerPages:
             "plan": content["plan"] is not None,
             "checks": [self._check(model, check) for check in model.checks],
             "text": highlighted(model.text, model.declaration.kind),
-            "data": f"data/answers/{state.name}.js",
+            "data": data_of(state.name),
             "table": model.table.name,
         }
 

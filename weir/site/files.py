@@ -13,6 +13,17 @@ from weir.lake.whole_files import write_whole
 from weir.text.secret_values import public
 
 _STATE: Final = "site.json"
+_ANSWERS: Final = "answers"
+
+
+def page_of(answer: str) -> str:
+    """The page of an answer."""
+    return f"{_ANSWERS}/{answer}.html"
+
+
+def data_of(answer: str) -> str:
+    """The data of its page."""
+    return f"data/{_ANSWERS}/{answer}.js"
 
 
 class SiteFiles:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from weir.artifacts.contents import Contents
+from weir.site.files import page_of
 
 _GRAPH: Final = "graph"
 """The node between the sources of the graph and what reads it."""
@@ -40,7 +41,7 @@ class Lineage:
         reads: dict[str, Sequence[str]] = {_GRAPH: sorted(graph)}
         for model in contents.models:
             name = model.state.name
-            kind, href = model.declaration.kind.name, f"answers/{name}.html"
+            kind, href = model.declaration.kind.name, page_of(name)
             nodes[model.id] = {"label": name, "kind": kind, "href": href}
             others = [id_ for id_ in model.reads if id_ not in graph]
             reads[model.id] = [_GRAPH, *others] if len(others) < len(model.reads) else others

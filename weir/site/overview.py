@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from weir.artifacts.contents import Contents
 from weir.errors import ConfigurationError
+from weir.site.files import page_of
 from weir.status.status import Status
 
 _LATEST: Final = 6
@@ -73,7 +74,7 @@ def problems(
             _WORDS[fault],
             contents.within(reason),
             _NEXT[fault].format(of=of),
-            f"answers/{of}.html" if of in pages else "sources.html",
+            page_of(of) if of in pages else "sources.html",
         )
         for fault, of, reason in status.faults()
     ]

@@ -72,7 +72,13 @@ class Site(StageResult):
         return self.folder / "index.html"
 
 
-def write_site(project: Project, folder: Path | None = None, now: datetime | None = None) -> Site:
+def write_site(
+    project: Project,
+    folder: Path | None = None,
+    now: datetime | None = None,
+    *,
+    explains: bool = False,
+) -> Site:
     """Write the site as of the lake as it is now; no claim is taken.
 
     Pages whose content is as before are left: the cost follows what changed.
@@ -81,6 +87,7 @@ def write_site(project: Project, folder: Path | None = None, now: datetime | Non
         project: the project.
         folder: instead of that of the settings.
         now: instead of the time.
+        explains: whether pages have the reasons for the newest changes.
 
     Raises:
         ConfigurationError: the folder of queries does not exist, or the JavaScript of pages is not
@@ -106,6 +113,7 @@ def write_site(project: Project, folder: Path | None = None, now: datetime | Non
             Lineage.of(contents),
             files,
             Bindings(connection),
+            explains,
         )
         shown = {model.state.name: pages.write(model) for model in contents.models}
     name = settings.project.resolve().name

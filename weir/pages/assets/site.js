@@ -175,6 +175,65 @@ const weir = (() => {
     made.append(element("div", { class: "wide" }, element("table", {}, element("thead", {}, head), body)));
     return made;
   };
+  /* Why ---------------------------------------------------------------------------------------- */
+  const termNode = (term) => {
+    if (term.startsWith("<")) return cellNode([term.slice(1, -1)]);
+    const typed = /^"(.*)"\^\^<.*>$/s.exec(term);
+    return cellNode(typed ? typed[1] : term);
+  };
+  const tripleNode = (triple, sign = "") => {
+    const line = document.createElement("li");
+    line.append(sign, termNode(triple.subject), " ", termNode(triple.predicate), " ", termNode(triple.object));
+    if (triple.graph) line.append(" in ", termNode(triple.graph));
+    return line;
+  };
+  const titledList = (title, lines) => {
+    const heading = document.createElement("p");
+    heading.textContent = title;
+    return [heading, element("ul", { class: "rows" }, ...lines)];
+  };
+  const explained = (into, why) => {
+    const made = why.rows.map((row) => {
+      const block = element("div", { class: "change" });
+      const head = element("p", { class: row.weight > 0 ? "plus" : "minus" }, row.weight > 0 ? "+ " : "− ");
+      Object.values(row.row).filter(Boolean).forEach((term, at) => head.append(at ? " · " : "", termNode(term)));
+      block.append(head, ...titledList(row.changes.length ? "because of" : "It needs no triple of the graph.",
+        row.changes.map((change) => tripleNode(change, change.weight > 0 ? "+ " : "− "))));
+      if (row.match?.length) block.append(...titledList("with", row.match.map((triple) => tripleNode(triple))));
+      return block;
+    });
+    into.replaceChildren(...made);
+  };
+  const reasons = (epoch) => {
+    const into = element("div", { class: "why" });
+    if (page.why?.epoch === epoch) {
+      const heading = document.createElement("h3");
+      heading.textContent = "Why";
+      const body = document.createElement("div");
+      explained(body, page.why);
+      into.append(heading, body);
+    } else if (location.protocol.startsWith("http") && page.explained) {
+      const ask = element("button", { type: "button" });
+      ask.textContent = "Why?";
+      ask.addEventListener("click", async () => {
+        ask.disabled = true;
+        const body = element("div", { role: "status" });
+        into.replaceChildren(ask, body);
+        try {
+          const reply = await fetch(`${root}why/${page.name}?epoch=${epoch}`);
+          const said = await reply.json();
+          if (reply.ok) explained(body, said);
+          else body.textContent = said.detail ?? said.title ?? reply.statusText;
+        } catch (error) {
+          // A file server has the pages, and cannot explain.
+          body.textContent = "This server has only the pages: weir serve can explain rows.";
+        }
+        ask.disabled = false;
+      });
+      into.append(ask);
+    }
+    return into;
+  };
   const history = (into) => {
     const { epochs, changes } = page.history;
     if (!epochs.length) return;
@@ -185,6 +244,7 @@ const weir = (() => {
     const later = element("button", { type: "button" });
     later.textContent = "later →";
     const beside = element("div", { class: "beside" });
+    const why = document.createElement("div");
     const show = () => {
       const [epoch, appeared, vanished, at, cause] = epochs[Number(slider.value)];
       said.replaceChildren(`Epoch ${epoch}, `, at ? `${clock.format(new Date(at))}, ` : "", at ? timeElement(at) : "", cause ? `, ${cause}` : "");
@@ -197,6 +257,7 @@ const weir = (() => {
         changedTable(`${vanished.toLocaleString()} vanished${note(minus.length, vanished)}`, minus));
       beside.firstChild.classList.add("appeared");
       beside.lastChild.classList.add("vanished");
+      why.replaceChildren(reasons(epoch));
       earlier.disabled = slider.value === slider.min;
       later.disabled = slider.value === slider.max;
     };
@@ -205,7 +266,7 @@ const weir = (() => {
     slider.addEventListener("input", show);
     earlier.addEventListener("click", () => step(-1));
     later.addEventListener("click", () => step(1));
-    into.append(element("div", { class: "slider" }, earlier, slider, later, said), beside);
+    into.append(element("div", { class: "slider" }, earlier, slider, later, said), beside, why);
     show();
   };
 
