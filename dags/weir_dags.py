@@ -1,8 +1,11 @@
-"""The DAGs of the project in `WEIR_PROJECT`; without it, of this checkout."""
+"""The DAGs of the projects in `WEIR_PROJECT`; without it, of this checkout."""
 
 import os
 from pathlib import Path
 
-from weir.airflow import dags
+from weir.airflow import dags, projects
 
-globals().update(dags(os.environ.get("WEIR_PROJECT", Path(__file__).resolve().parent.parent)))
+_HERE = str(Path(__file__).resolve().parent.parent)
+
+for name, project in projects(os.environ.get("WEIR_PROJECT", _HERE)).items():
+    globals().update(dags(project, name))

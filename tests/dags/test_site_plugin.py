@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import httpx
 import pytest
 
 from tests.dags.installation import HERE, describe
+from weir.airflow.projects import projects
+from weir.errors import ConfigurationError
 
 # Airflow imports a test client of Starlette that warns of the one it uses.
 pytestmark = pytest.mark.filterwarnings("ignore:Using `httpx`")
@@ -30,7 +33,7 @@ def get(folder: Path, path: str, *, logged_in: bool = True) -> httpx.Response:
 
     from weir.airflow.site_plugin import SiteApplication
 
-    application = SiteApplication({"WEIR_PROJECT": str(folder)})
+    application = SiteApplication(folder)
     if logged_in:
         application._application.dependency_overrides[get_user] = lambda: "somebody"
 
@@ -79,3 +82,20 @@ def test_the_documents_are_written_after_publication_if_the_settings_say_so(
     assert "write_documents" in tasks["publish_answers"]["downstream"]
     assert tasks["write_documents"]["downstream"] == ["all_succeeded"]
     assert tasks["write_documents"]["trigger_rule"] == "all_done"
+
+
+def test_several_projects_have_dags_assets_and_pages_of_their_own(tmp_path: Path) -> None:
+    for name in ("museum", "library"):
+        shutil.copytree(HERE / "project", tmp_path / name)
+    both = f"{tmp_path / 'museum'}{os.pathsep}{tmp_path / 'library'}"
+    described = describe(tmp_path / "home", tmp_path / "museum", WEIR_PROJECT=both)
+    assert described["import_errors"] == {}
+    assert {"museum.maintain_queries", "library.maintain_queries"} <= {*described["dags"]}
+    assert described["dags"]["museum.maintain_queries"]["schedule"] == ["museum/quads"]
+
+
+def test_folders_of_the_same_name_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="folders of the same name"):
+        projects(f"/a/museum{os.pathsep}/b/museum")
+    assert projects("/a/museum") == {"": Path("/a/museum")}
+    assert [*projects(f"/a/museum{os.pathsep}/b/library")] == ["museum", "library"]

@@ -5,6 +5,9 @@ A file there calls `dags` with the folder of `weir.toml`:
     from weir.airflow import dags
     globals().update(dags("/path/to/project"))
 
+If Airflow runs several projects, each has a name, which its DAGs and assets begin with:
+`dags("/path/to/museum", name="museum")`.
+
 A module per DAG says when stages run and in which order; `Deployment` is what its tasks have in
 common. Nothing else of Weir imports Airflow, or this package.
 """
@@ -23,11 +26,12 @@ from weir.airflow import (
     refresh_remotes,
 )
 from weir.airflow.deployment import Deployment
+from weir.airflow.projects import projects
 
-__all__ = ["dags"]
+__all__ = ["dags", "projects"]
 
 
-def dags(project: str | Path) -> dict[str, DAG]:
+def dags(project: str | Path, name: str = "") -> dict[str, DAG]:
     """The DAGs of a project, by their ids.
 
     Airflow reads the file that calls this twice a minute: it reads `weir.toml`, `remotes.yml` and
@@ -36,11 +40,12 @@ def dags(project: str | Path) -> dict[str, DAG]:
     Args:
         project: the folder of `weir.toml`. What else can be set, the environment does; see
             `Deployment`.
+        name: of the project, if this Airflow runs several: `museum.ingest_changes`.
 
     Raises:
         ConfigurationError: `weir.toml` is wrong. Airflow shows it as an error of the file.
     """
-    deployment = Deployment.of(Path(project))
+    deployment = Deployment.of(Path(project), name)
     built = (
         ingest_changes.dag(deployment),
         maintain_queries.dag(deployment),

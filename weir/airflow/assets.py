@@ -23,20 +23,22 @@ class LakeAssets:
     Attributes:
         lake: where it is.
         described: what the declared queries and programs say about themselves, by name.
+        project: the name of the project, if this Airflow runs several; else empty.
     """
 
     lake: str
     described: Mapping[str, Described]
+    project: str = ""
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
+    def of(cls, settings: Settings, project: str = "") -> Self:
         """The assets of a project's lake."""
         try:
             declared = described(folders_of(settings))
         except ConfigurationError:
             # The task itself says what is wrong.
             declared = {}
-        return cls(settings.lake, declared)
+        return cls(settings.lake, declared, project)
 
     def quads(self) -> Asset:
         """The asset whose event means: there may be new changes."""
@@ -64,4 +66,6 @@ class LakeAssets:
         """
         extra = {"location": f"{self.lake}/{table}", **about}
         group, _ = split_name(table)
-        return Asset(name=table, uri=f"x-weir://lake/{table}", group=group, extra=extra)
+        name = f"{self.project}/{table}" if self.project else table
+        uri = f"x-weir://{self.project or 'lake'}/{table}"
+        return Asset(name=name, uri=uri, group=group, extra=extra)

@@ -14,7 +14,7 @@ from weir.airflow.stage_task import submit
 def dag(deployment: Deployment) -> DAG:
     """The DAG `audit_lake`."""
     with DAG(
-        dag_id="audit_lake",
+        dag_id=deployment.dag_id("audit_lake"),
         schedule=deployment.schedule("audit", "0 4 * * 0"),
         start_date=START,
         catchup=False,

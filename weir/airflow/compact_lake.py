@@ -14,7 +14,7 @@ from weir.airflow.stage_task import submit
 def dag(deployment: Deployment) -> DAG:
     """The DAG `compact_lake`."""
     with DAG(
-        dag_id="compact_lake",
+        dag_id=deployment.dag_id("compact_lake"),
         schedule=deployment.schedule("compact", "0 3 * * *"),
         start_date=START,
         catchup=False,

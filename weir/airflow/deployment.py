@@ -44,6 +44,7 @@ class Deployment:
         settings: what it says.
         assets: those of the lake.
         environment: those of `VARIABLES` that the Airflow process has.
+        name: of the project, if this Airflow runs several; else empty.
     """
 
     config: Path
@@ -51,9 +52,10 @@ class Deployment:
     settings: Settings = field(repr=False)
     assets: LakeAssets
     environment: Mapping[str, str]
+    name: str = ""
 
     @classmethod
-    def of(cls, project: Path) -> Self:
+    def of(cls, project: Path, name: str = "") -> Self:
         """The deployment of a project in this process.
 
         Raises:
@@ -62,7 +64,11 @@ class Deployment:
         config = project.resolve() / CONFIG_FILE
         settings = Settings.load(config)
         environment = {name: os.environ[name] for name in VARIABLES if name in os.environ}
-        return cls(config, settings, LakeAssets.of(settings), environment)
+        return cls(config, settings, LakeAssets.of(settings, name), environment, name)
+
+    def dag_id(self, dag: str) -> str:
+        """The id of a DAG, of several projects with the name of this one."""
+        return f"{self.name}.{dag}" if self.name else dag
 
     @property
     def folder(self) -> Path:

@@ -25,7 +25,7 @@ from weir.traversals.names import declared_to_refresh
 def dag(deployment: Deployment) -> DAG:
     """The DAG `ingest_changes`."""
     with DAG(
-        dag_id="ingest_changes",
+        dag_id=deployment.dag_id("ingest_changes"),
         schedule=_schedule(deployment),
         start_date=START,
         catchup=False,

@@ -26,7 +26,7 @@ from weir.airflow.stage_task import submit
 def dag(deployment: Deployment) -> DAG:
     """The DAG `maintain_queries`."""
     with DAG(
-        dag_id="maintain_queries",
+        dag_id=deployment.dag_id("maintain_queries"),
         schedule=[deployment.assets.quads()],
         start_date=START,
         catchup=False,
@@ -34,7 +34,10 @@ def dag(deployment: Deployment) -> DAG:
         doc_md=__doc__,
         params={
             "accept": Param(
-                None, type=["null", "string"], title="Queries whose held answer is published"
+                None,
+                type=["null", "string"],
+                title="Queries whose held answer is published",
+                description="Names of queries with commas between them; mostly empty.",
             )
         },
         tags=["weir", "answers"],

@@ -41,7 +41,7 @@ def dag(deployment: Deployment) -> DAG | None:
 
 def _dag(deployment: Deployment, remotes: Sequence[DeclaredRemote], cron: str, doc: str) -> DAG:
     with DAG(
-        dag_id="refresh_remotes",
+        dag_id=deployment.dag_id("refresh_remotes"),
         schedule=deployment.schedule("refresh", cron),
         start_date=START,
         catchup=False,

@@ -1,13 +1,14 @@
-"""The site of a project as a page of Airflow, for those who are logged in there.
+"""The sites of projects as pages of Airflow, for those who are logged in there.
 
-The project is that of the variable `WEIR_PROJECT` of the API server; without it, or without the
-setting `site` in its `weir.toml`, there is no page.
+The projects are those of the variable `WEIR_PROJECT` of the API server. A project has a page if its
+`weir.toml` has the setting `site`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -15,9 +16,10 @@ from typing import Any, Final
 from airflow.configuration import conf
 from airflow.plugins_manager import AirflowPlugin
 
+from weir.airflow.projects import VARIABLE, projects
+
 PREFIX: Final = "/weir"
 """Where the API server has the pages."""
-_VARIABLE: Final = "WEIR_PROJECT"
 _BASE: Final = conf.get("api", "base_url", fallback="")
 
 
@@ -27,8 +29,8 @@ class SiteApplication:
     What it is made of is imported at the first request: Airflow loads plugins in each process.
     """
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
+    def __init__(self, project: Path) -> None:
+        self._project = project
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request."""
@@ -42,7 +44,7 @@ class SiteApplication:
         from starlette.staticfiles import StaticFiles
 
         application = FastAPI(dependencies=[Depends(get_user)], openapi_url=None)
-        folder = _folder(self._environment)
+        folder = _folder(self._project)
 
         @application.get("/{path:path}")
         def page(path: str) -> FileResponse:
@@ -57,38 +59,45 @@ class SiteApplication:
         return application
 
 
-def _folder(environment: Mapping[str, str]) -> Path | None:
-    """The folder of the site; None if there is no project, or it has none."""
+def _folder(project: Path) -> Path | None:
+    """The folder of a project's site; None if it has none."""
     from weir.errors import ConfigurationError
     from weir.settings import CONFIG_FILE, Settings
 
-    if _VARIABLE not in environment:
-        return None
     try:
-        return Settings.load(Path(environment[_VARIABLE]) / CONFIG_FILE).site
+        return Settings.load(project / CONFIG_FILE).site
     except ConfigurationError:
         # Airflow shows it as an error of the DAG file.
         return None
 
 
+def _served() -> Iterator[tuple[str, str, Path]]:
+    """Title, address and folder of each project of this process."""
+    from weir.errors import ConfigurationError
+
+    with suppress(ConfigurationError):
+        for name, project in projects(os.environ.get(VARIABLE, "")).items():
+            yield (
+                (f"Weir: {name}", f"{PREFIX}/{name}", project)
+                if name
+                else ("Weir", PREFIX, project)
+            )
+
+
 class SitePlugin(AirflowPlugin):
-    """Adds the pages to the API server, and a place in the menu from which they are seen."""
+    """Adds the pages to the API server, and places in the menu from which they are seen."""
 
     name = "weir"
-    fastapi_apps = (
-        [{"app": SiteApplication(os.environ), "url_prefix": PREFIX, "name": "Weir"}]
-        if _VARIABLE in os.environ
-        else []
-    )
-    external_views = (
-        [
-            {
-                "name": "Weir",
-                "href": f"{_BASE.rstrip('/')}{PREFIX}/index.html",
-                "destination": "nav",
-                "url_route": "weir",
-            }
-        ]
-        if _VARIABLE in os.environ
-        else []
-    )
+    fastapi_apps: list[Any] = [  # noqa: RUF012  (as Airflow declares them)
+        {"app": SiteApplication(project), "url_prefix": address, "name": title}
+        for title, address, project in _served()
+    ]
+    external_views: list[Any] = [  # noqa: RUF012  (as Airflow declares them)
+        {
+            "name": title,
+            "href": f"{_BASE.rstrip('/')}{address}/index.html",
+            "destination": "nav",
+            "url_route": address.strip("/").replace("/", "-"),
+        }
+        for title, address, _ in _served()
+    ]

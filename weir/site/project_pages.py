@@ -15,6 +15,7 @@ from weir.lake.lake import Lake
 from weir.lake.tables import QUALITY, REJECTED, RUNS
 from weir.pages.charts import graph_chart
 from weir.site.epochs import Epochs
+from weir.site.graph_counts import GraphCounts
 from weir.status.status import Status
 
 _RUNS: Final = 200
@@ -26,6 +27,8 @@ _JOBS: Final = ("maintain", "publish")
 """The jobs with rows about answers; those of validate have the time of all together."""
 _EPOCHS: Final = 1_000
 """Most change sets on the page of the graph."""
+_TERMS: Final = 1_000
+"""Most predicates and classes there."""
 _POINTS: Final = 400
 """Most points of its chart."""
 _REJECTED: Final = 200
@@ -52,8 +55,8 @@ def sources_page(status: Status, lake: Lake) -> dict[str, Any]:
     }
 
 
-def graph_page(epochs: Epochs) -> dict[str, Any]:
-    """How many quads the graph has over time, and its newest change sets."""
+def graph_page(epochs: Epochs, counts_: GraphCounts, prefixes: Mapping[str, str]) -> dict[str, Any]:
+    """How many quads the graph has over time, its newest change sets, predicates and classes."""
     quads, counts = 0, []
     for epoch, row in epochs.rows.items():
         quads += row.change
@@ -67,7 +70,23 @@ def graph_page(epochs: Epochs) -> dict[str, Any]:
             }
         )
     charts = {"quads": graph_chart(_thinned(counts, _POINTS))}
-    return {"quads": quads, "epochs": counts[:-_EPOCHS:-1], "charts": charts}
+    return {
+        "quads": quads,
+        "epochs": counts[:-_EPOCHS:-1],
+        "charts": charts,
+        "prefixes": prefixes,
+        "predicates": _terms("predicate", "triples", counts_.predicates),
+        "classes": _terms("class", "instances", counts_.classes or {}),
+    }
+
+
+def _terms(name: str, number: str, counts: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The terms with the highest counts; IRIs as cells of tables have them."""
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_TERMS]
+    return [
+        {name: [term[1:-1]] if term.startswith("<") else term, number: count}
+        for term, count in most
+    ]
 
 
 def runs_page(lake: Lake, within: Callable[[str], str]) -> dict[str, Any]:

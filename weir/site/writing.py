@@ -24,6 +24,7 @@ from weir.project import Project
 from weir.site.answers import AnswerPages
 from weir.site.epochs import Epochs
 from weir.site.files import SiteFiles, called
+from weir.site.graph_counts import GraphCounts
 from weir.site.lineage import Lineage
 from weir.site.overview import listed, overview
 from weir.site.project_pages import (
@@ -39,6 +40,8 @@ from weir.status.status import Status
 
 FOLDER: Final = "site"
 """Where the site is, in the folder of the project."""
+_GRAPH: Final = " graph"
+"""What is kept of the graph; no answer is called so."""
 _LIBRARIES: Final = (
     *("tabulator.js", "tabulator.css", "vega.js", "vega-lite.js", "vega-embed.js"),
     *("cytoscape.js", "cytoscape-dagre.js"),
@@ -116,18 +119,23 @@ def write_site(
             explains,
         )
         shown = {model.state.name: pages.write(model) for model in contents.models}
+        head, before = max(epochs.rows, default=0), files.kept(_GRAPH)
+        counts = GraphCounts.of(Bindings(connection), lake, head, before)
+    files.keep(_GRAPH, counts.to_json())
     name = settings.project.resolve().name
     about = {
         "project": name,
         "at": time.isoformat(timespec="seconds"),
-        "epoch": max(epochs.rows, default=0),
+        "epoch": head,
         "answers": [*listed(status, contents, shown)],
     }
     files.put("data/site.js", called("site", about))
     _put(files, "index", name, overview(status, contents, shown, wrong))
     _put(files, "sources", "Sources", sources_page(status, lake))
-    graph = graph_page(epochs)
-    _put(files, "graph", "Graph", {"quads": graph["quads"]}, graph)
+    graph = graph_page(epochs, counts, settings.prefixes)
+    known = {"quads": graph["quads"], "has_classes": counts.classes is not None}
+    _put(files, "graph", "Graph", known, graph)
+    files.put("void.ttl", counts.void())
     remotes, charts = remotes_page(settings, status.remotes, time)
     _put(files, "remotes", "Remotes", remotes, charts)
     _put(files, "runs", "Runs", {}, runs_page(lake, contents.within))

@@ -67,9 +67,12 @@ class Museum:
     def add(self, **values: Any) -> None:
         """A new exhibit."""
         number = max(self.exhibits, default=0) + 1
-        title = f"{self._random.choice(_PLACES)} {self._random.choice(_THINGS)} {number}"
+        place, thing = self._random.choice(_PLACES), self._random.choice(_THINGS)
+        title = f"{place} {thing} {number}"
         room, insured = self._random.randrange(1, 6), self._random.randrange(50, 9000)
-        self.exhibits[number] = {"title": title, "room": room, "insured": insured} | values
+        kind = thing.capitalize()
+        exhibit = {"title": title, "kind": kind, "room": room, "insured": insured}
+        self.exhibits[number] = exhibit | values
 
     def change(self) -> None:
         """Move, lend, insure, add and remove a few exhibits."""
@@ -94,8 +97,8 @@ class Museum:
             title = exhibit["title"].replace('"', '\\"')
             lent = f" ; :lent_to :{exhibit['lent_to']}" if "lent_to" in exhibit else ""
             lines.append(
-                f':e{number} :title "{title}"@en ; :room "Room {exhibit["room"]}"'
-                f" ; :insured {exhibit['insured']}{lent} ."
+                f':e{number} a :{exhibit["kind"]} ; :title "{title}"@en'
+                f' ; :room "Room {exhibit["room"]}" ; :insured {exhibit["insured"]}{lent} .'
             )
         file = self.folder / f"data/{self._version:03}.ttl"
         file.write_text("\n".join(lines) + "\n")
