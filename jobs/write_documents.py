@@ -14,10 +14,11 @@ from weir.stage import Progress
 def write_documents(project: Project, run_id: str, progress: Progress) -> None:
     """Write them; `run_id` is not needed, as nothing is recorded."""
     del run_id
-    if project.settings.artifacts is not None:
-        progress(f"wrote {write_artifacts(project).summary}")
+    # The site first: it says what is wrong where the artefacts cannot be written.
     if project.settings.site is not None:
         progress(f"wrote {write_site(project).summary}")
+    if project.settings.artifacts is not None:
+        progress(f"wrote {write_artifacts(project).summary}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

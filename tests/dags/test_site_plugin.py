@@ -50,6 +50,7 @@ def test_those_who_are_logged_in_see_the_pages(folder: Path) -> None:
     assert get(folder, "/").text == "the start page"
     assert get(folder, "/answers/rooms.html").text == "the rooms"
     assert get(folder, "/answers/others.html").status_code == 404
+    assert get(folder, "/answers").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["index.html", "answers/rooms.html", "none.html"])

@@ -48,7 +48,7 @@ def paused(monkeypatch: pytest.MonkeyPatch) -> Paused:
     """Pauses at checkpoints; every claim can be taken over at once."""
     interrupted, original = Paused(), commit.checkpoint
     for module in [*sys.modules.values()]:
-        if getattr(module, "checkpoint", None) is original:
+        if vars(module).get("checkpoint") is original:
             monkeypatch.setattr(module, "checkpoint", interrupted.checkpoint)
     monkeypatch.setattr(claims, "_is_active", lambda *_: False)
     return interrupted

@@ -31,6 +31,8 @@ def cell(value: Any, term: str | None) -> Cell:
         ("b0", "_:b0", "b0"),
         (42, f'"42"^^<{XSD}integer>', 42),
         ("42", f'"42"^^<{XSD}integer>', 42),
+        ("007", f'"007"^^<{XSD}integer>', "007"),
+        ("1.5", f'"1.5"^^<{XSD}integer>', "1.5"),
         (2**53, f'"{2**53}"^^<{XSD}integer>', str(2**53)),
         ("9" * 30, f'"{"9" * 30}"^^<{XSD}integer>', "9" * 30),
         (Decimal("1200.50"), f'"1200.50"^^<{XSD}decimal>', "1200.50"),

@@ -10,7 +10,8 @@ from weir.site.latest import latest_changes
 def latest(*rows: tuple[int, list[Any]], appeared: int, vanished: int) -> dict[str, Any]:
     """What is said of the second epoch of an answer."""
     epochs = [[1, 9, 0, "2026-01-01T00:00:00+00:00", "a"], [2, appeared, vanished, None, "b"]]
-    history = {"epochs": epochs, "changes": [[2, *row] for row in rows], "copies": 0}
+    changes = [[2, *row] for row in rows]
+    history = {"epochs": epochs, "changes": changes, "first": 1, "copies": 0}
     return latest_changes(history, {})[0]
 
 
@@ -49,12 +50,24 @@ def test_if_some_rows_are_not_known_none_are_said_to_have_changed() -> None:
 
 def test_the_first_rows_are_a_first_publication_and_are_not_listed() -> None:
     epochs = [[1, 9, 0, None, "a"]]
-    said = latest_changes({"epochs": epochs, "changes": [[1, 1, ["x"]]], "copies": 0}, {})
+    history = {"epochs": epochs, "changes": [[1, 1, ["x"]]], "first": 1, "copies": 0}
+    said = latest_changes(history, {})
     assert said[0]["sentence"] == "first published, with 9 rows"
     assert said[0]["rows"] == []
 
 
 def test_of_a_long_history_the_first_epoch_that_is_known_is_no_first_publication() -> None:
     epochs = [[7, 1, 0, None, "a"]]
-    (said,) = latest_changes({"epochs": epochs, "changes": [], "copies": 60}, {})
+    (said,) = latest_changes({"epochs": epochs, "changes": [], "first": 1, "copies": 60}, {})
     assert said["sentence"] == "1 row appeared"
+
+
+def test_rows_of_an_answer_that_was_published_empty_appeared() -> None:
+    history = {
+        "epochs": [[7, 1, 0, None, "a"]],
+        "changes": [[7, 1, ["x"]]],
+        "first": 3,
+        "copies": 0,
+    }
+    (said,) = latest_changes(history, {})
+    assert (said["sentence"], said["rows"]) == ("1 row appeared", [{"sign": "+", "text": "x"}])

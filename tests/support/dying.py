@@ -62,7 +62,7 @@ def _dying(is_last: Callable[[str, int], bool]) -> Iterator[Death]:
     patches: list[Any] = [
         mock.patch.object(module, "checkpoint", dying)
         for module in [*sys.modules.values()]
-        if getattr(module, "checkpoint", None) is original
+        if vars(module).get("checkpoint") is original
     ]
     # Another process had this id before.
     patches.append(mock.patch("weir.lake.ledger.runs.identity", lambda pid: f"an earlier {pid}"))

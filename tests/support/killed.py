@@ -78,6 +78,6 @@ def _call_counting(
         left -= 1
 
     for module in [*sys.modules.values()]:
-        if getattr(module, "checkpoint", None) is original:
+        if vars(module).get("checkpoint") is original:
             module.checkpoint = counting  # type: ignore[attr-defined]
     function(*arguments)

@@ -368,7 +368,7 @@ def _observe_checkpoints(reached: int, left: dict[signal.Signals, int | None]) -
             left[sent] = None if count is None else count - 1
 
     for module in [*sys.modules.values()]:
-        if getattr(module, "checkpoint", None) is original:
+        if vars(module).get("checkpoint") is original:
             module.checkpoint = observed  # type: ignore[attr-defined]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, Final
 
 from airflow.configuration import conf
@@ -52,7 +53,7 @@ class SiteApplication:
                 raise HTTPException(404, "The site was not written yet: set `site` in weir.toml.")
             # It looks up nothing outside of the folder.
             file, details = StaticFiles(directory=folder).lookup_path(path or "index.html")
-            if details is None:
+            if details is None or not S_ISREG(details.st_mode):
                 raise HTTPException(404, "There is no such page.")
             return FileResponse(file)
 

@@ -125,7 +125,7 @@ async def send_answer(reader: Reader, request: Request) -> Response:
             write_state(project, name, epoch, file, ending, terms=terms)
             return
         is_epoch = since.isascii() and since.isdecimal()
-        after = int(since) if is_epoch else commits_after(commits, since)
+        after = (epoch_of(since) or 0) if is_epoch else commits_after(commits, since)
         try:
             write_changes(project, after, name, file, ending, terms=terms)
         except UnknownChanges:

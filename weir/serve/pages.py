@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from weir.expected_errors import as_user_error
+from weir.lake.ledger.claims import has_open_claim
 from weir.lake.tables import RUNS
 from weir.project import Project
 from weir.site.writing import write_site
+from weir.text.secret_values import without_secrets
 
 _EVERY: Final = 5.0
 """Seconds between two looks at the lake."""
@@ -46,14 +48,14 @@ class Pages:
         shown: object = None
         while not self._ended.is_set():
             try:
-                newest = self._project.open_lake().version(RUNS.name)
-                if shown != (newest,):
+                lake = self._project.open_lake()
+                newest = lake.version(RUNS.name)
+                # Between two stages answers are behind, and would all be shown as such.
+                if shown != (newest,) and not has_open_claim(lake):
                     write_site(self._project, self._folder)
                     shown = (newest,)
-            except Exception as error:
-                expected = as_user_error(error)
-                if expected is None:
-                    raise
+            except Exception as error:  # noqa: BLE001  (the thread would end, and nobody see it)
                 # The pages stay as they are; what was wrong may be corrected.
-                self._progress(f"the site was not written: {expected}")
+                reason = as_user_error(error) or f"{type(error).__name__}: {error}"
+                self._progress(without_secrets(f"the site was not written: {reason}"))
             self._ended.wait(_EVERY)

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from starlette.responses import JSONResponse
 
 from weir.errors import QualityError, WeirError
+from weir.text.secret_values import public
 
 RETRY: Mapping[str, str] = {"Retry-After": "5"}
 """Headers of a problem that may be gone soon."""
@@ -53,4 +54,4 @@ class Problem(Exception):  # noqa: N818  (named after what the client gets)
             "detail": self.detail,
             **({"hint": self.hint} if self.hint else {}),
         }
-        return JSONResponse(content, self.status, self.headers, _MEDIA_TYPE)
+        return JSONResponse(public(content), self.status, self.headers, _MEDIA_TYPE)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 import pyoxigraph as ox
@@ -237,9 +238,15 @@ class _Limited:
         self._parts, self._size = [], 0
 
 
+def _identity(store: str) -> object:
+    """Another one for a store that was made again at the same place."""
+    folder = Path(store).parent.stat()
+    return store, folder.st_ino, folder.st_ctime_ns
+
+
 def main() -> None:
     """Answer questions until there are no more."""
-    opened: tuple[str, ox.Store] | None = None
+    opened: tuple[object, ox.Store] | None = None
 
     def answer(message: bytes, output: IO[bytes]) -> None:
         nonlocal opened
@@ -247,9 +254,10 @@ def main() -> None:
         limit_seconds(question.seconds)
         end: Mapping[str, object]
         try:
-            if opened is None or opened[0] != question.store:
+            identity = _identity(question.store)
+            if opened is None or opened[0] != identity:
                 opened = None
-                opened = question.store, _store(question.store)
+                opened = identity, _store(question.store)
             media = answered(opened[1], question, lambda part: write_frame(output, b"+", part))
             end = {"media": media}
         except Refused as error:

@@ -77,7 +77,7 @@ class Endpoint:
     pool: Pool
     reader: Reader
     most_bytes: int
-    _counted: dict[int, Sequence[ox.Triple]] = field(default_factory=dict, init=False)
+    _counted: dict[object, Sequence[ox.Triple]] = field(default_factory=dict, init=False)
 
     async def sparql(self, request: Request) -> Response:
         """A query, or what the endpoint is."""
@@ -112,12 +112,17 @@ class Endpoint:
         """How many triples the graph has, of which classes and with which properties."""
 
         def read(project: Project) -> tuple[int, Sequence[ox.Triple]]:
-            epoch = newest_epoch(Completion.read(project.open_lake()))
-            if epoch not in self._counted:
+            lake = project.open_lake()
+            epoch = newest_epoch(Completion.read(lake))
+            graph = lake.open(TRIPLES.name)
+            address = str(request.url)
+            # Of another lake in the same place, and for another name of this server, others.
+            key = epoch, address, None if graph is None else str(graph.metadata().id)
+            if key not in self._counted:
                 self._counted.clear()
                 endpoint = str(request.url.replace(path=SPARQL, query=""))
-                self._counted[epoch] = [*_void(project, epoch, str(request.url), endpoint)]
-            return epoch, self._counted[epoch]
+                self._counted[key] = [*_void(project, epoch, address, endpoint)]
+            return epoch, self._counted[key]
 
         epoch, triples = await self.reader.read(read)
         return _document(request, triples, {EPOCH: str(epoch)})

@@ -78,7 +78,8 @@ class AnswerPages:
         name = model.state.name
         page, data = page_of(name), data_of(name)
         key, kept = self._key(model), self.files.kept(name)
-        if kept.get("key") == key and self.files.leave(page, data):
+        is_explained = kept.get("explained", False) or not self.explains
+        if kept.get("key") == key and is_explained and self.files.leave(page, data):
             self.files.keep(name, kept)
             return kept
         content = self._content(model, data)
@@ -88,7 +89,10 @@ class AnswerPages:
         values = self._values(model, content, latest)
         self.files.put(page, render("answer.html", **values))
         columns = [column["name"] for column in content["columns"]]
-        shown = {"key": key, "latest": latest, "columns": columns}
+        shown = {"key": key, "latest": latest, "columns": columns, "explained": self.explains}
+        if content.get("damage"):
+            # Restored files have the same versions.
+            del shown["key"]
         self.files.keep(name, shown)
         return shown
 
@@ -100,10 +104,13 @@ class AnswerPages:
             for check in model.checks
             if (row := self.contents.check_results.get((state.name, check.name))) is not None
         ]
-        published = state.published and (state.published.version, state.published.snapshot)
+        versions = [
+            None if watermark is None else watermark.version
+            for watermark in (state.published, state.maintained)
+        ]
         known = (
-            *(published, state.state, _reason(model), model.text, model.reads, str(model.table)),
-            *(model.checks, results, self.lineage.readers.get(model.id), self.explains),
+            *(versions, state.state, _reason(model), model.text, str(model.table)),
+            *(model.checks, results, self._prefixes(model), self.lineage.around(model.id)),
         )
         return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
 
@@ -118,6 +125,7 @@ class AnswerPages:
             "prefixes": self._prefixes(model),
             "columns": [],
             "rows": [],
+            "weights": [],
             "total": None,
             "history": None,
             "charts": {},
@@ -231,6 +239,7 @@ class AnswerPages:
         self, model: Model, content: Mapping[str, Any], latest: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """What the template shows."""
+        copies = sum(content["weights"] or [1] * len(content["rows"]))
         state, definition = model.state, model.definition
         return {
             "root": "../",
@@ -245,6 +254,7 @@ class AnswerPages:
             "file": self._shown(model),
             "total": content["total"],
             "shown": len(content["rows"]),
+            "is_cut": copies < (content["total"] or 0),
             "latest": latest,
             "damage": content.get("damage"),
             "history": content["history"] is not None,
@@ -293,9 +303,9 @@ def _counts(history: History, *, over_streams: bool) -> list[dict[str, Any]]:
     Over streams rows come and go with time within an epoch, so that there is no such number.
     """
     copies, counts = history.copies, []
-    for position, (epoch, (appeared, vanished, at, _)) in enumerate(history.epochs.items()):
+    for epoch, (appeared, vanished, at, _) in history.epochs.items():
         copies += appeared - vanished
-        is_first = position == 0 and not history.copies
+        is_first = epoch == history.first
         counts.append(
             {
                 "epoch": epoch,

@@ -17,6 +17,8 @@ Cell: TypeAlias = str | int | float | bool | list[str] | None
 """A value; `[iri]`; `[text, language]`; None: not bound."""
 _XSD: Final = "http://www.w3.org/2001/XMLSchema#"
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_CANONICAL: Final = re.compile(r"0|-?[1-9]\d*")
+"""Integers that a number says whole: `007` is shown as it is."""
 _EXACT: Final = 2**53
 """Integers from here on are not exact as numbers of JavaScript."""
 
@@ -81,8 +83,8 @@ def _cell(value: Any, term: str | None) -> Cell:
             return value.isoformat()
     text = str(value)
     datatype = (term or "").rpartition("^^<")[2][:-1]
-    if datatype == f"{_XSD}integer" and len(text) < 16:
-        return int(text) if _is_number(text) else text
+    if datatype == f"{_XSD}integer" and len(text) < 16 and _CANONICAL.fullmatch(text):
+        return int(text)
     return text
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +16,15 @@ from weir.text.secret_values import public
 
 _STATE: Final = "site.json"
 _ANSWERS: Final = "answers"
+
+
+@contextmanager
+def one_writer(folder: Path) -> Iterator[None]:
+    """Wait until nobody else writes a site, and keep others from it meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def page_of(answer: str) -> str:
@@ -44,6 +55,7 @@ class SiteFiles:
         state = _read(folder / _STATE)
         is_known = state.get("version") == version
         self._before: Mapping[str, str] = state.get("files", {})
+        self._is_known = is_known
         self._kept: Mapping[str, Mapping[str, Any]] = state.get("kept", {}) if is_known else {}
         self._files: dict[str, str] = {}
         self._keeping: dict[str, Mapping[str, Any]] = {}
@@ -67,10 +79,10 @@ class SiteFiles:
         return is_there
 
     def text(self, path: str) -> str | None:
-        """A file as it was written before; None if it was not."""
-        if path not in self._before or not (self._folder / path).exists():
+        """A file as this version wrote it before; None if it did not."""
+        if not self._is_known or path not in self._before or not (self._folder / path).exists():
             return None
-        return (self._folder / path).read_text()
+        return (self._folder / path).read_text(encoding="utf-8")
 
     def kept(self, of: str) -> Mapping[str, Any]:
         """What was kept of something; empty if nothing was."""
@@ -87,8 +99,7 @@ class SiteFiles:
         state = {"version": self._version, "files": self._files, "kept": self._keeping}
         text = json.dumps(state, sort_keys=True)
         file = self._folder / _STATE
-        # A run that changes nothing writes nothing.
-        if not file.exists() or file.read_text() != text:
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
             write_whole(file, text)
         return len(self._files)
 
@@ -115,7 +126,7 @@ def _plain(value: Any) -> Any:
 
 def _read(file: Path) -> Mapping[str, Any]:
     try:
-        state = json.loads(file.read_text())
+        state = json.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return {}
     return state if isinstance(state, dict) else {}

@@ -14,8 +14,11 @@ import pyarrow as pa
 from weir.answers.appended import EpochChange, UnknownChanges, changes_by_epoch
 from weir.answers.causes import Causes
 from weir.lake.delta.bindings import Bindings
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
+from weir.lake.tables import ANSWERS
 from weir.progress.answer_commits import AnswerCommits
+from weir.progress.backlog import answered_since
 from weir.site.cells import Cell, cell_rows
 from weir.site.epochs import Epochs
 
@@ -36,6 +39,7 @@ class History:
         epochs: by epoch, the oldest first: copies of rows that appeared and vanished, the time, the
             cause.
         rows: epoch, weight and cells of the newest changes, the newest epoch first.
+        first: the epoch of the first publication, which may have had no rows.
         copies: of rows before the first epoch in `epochs`.
     """
 
@@ -44,6 +48,7 @@ class History:
     variables: Sequence[str]
     epochs: Mapping[int, Sequence[Any]]
     rows: Sequence[tuple[int, int, list[Cell]]]
+    first: int
     copies: int = 0
 
     @classmethod
@@ -86,6 +91,7 @@ class History:
             known = None
         if known is None:
             changes, rows = changes_by_epoch(bindings, lake, commits, _ROWS)
+        first = _first(lake, commits.query) if known is None else known.first
         causes = Causes.of_change_sets(
             lake,
             commits.query,
@@ -108,7 +114,7 @@ class History:
             appeared, vanished, *_ = ordered.pop(epoch)
             copies += appeared - vanished
         newest = [*_rows(rows, variables), *(known.rows if known is not None else ())][:_ROWS]
-        return cls(commits.table_id, commits.until, [*variables], ordered, [*newest], copies)
+        return cls(commits.table_id, commits.until, [*variables], ordered, [*newest], first, copies)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
@@ -116,7 +122,13 @@ class History:
         epochs = {int(epoch): change for epoch, *change in value["epochs"]}
         rows = [(epoch, weight, row) for epoch, weight, row in value["changes"]]
         return cls(
-            value["table"], value["until"], value["variables"], epochs, rows, value["copies"]
+            value["table"],
+            value["until"],
+            value["variables"],
+            epochs,
+            rows,
+            value["first"],
+            value["copies"],
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -125,10 +137,21 @@ class History:
             "table": self.table_id,
             "until": self.until,
             "variables": [*self.variables],
+            "first": self.first,
             "copies": self.copies,
             "epochs": [[epoch, *change] for epoch, change in self.epochs.items()],
             "changes": [[*row] for row in self.rows],
         }
+
+
+def _first(lake: Lake, query: str) -> int:
+    """The epoch of the first publication of an answer that is known."""
+    first = 0
+    for commit in lake.commits(ANSWERS.name(query)):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is not None and metadata.job == "publish":
+            first = answered_since(metadata)
+    return first
 
 
 def _change_set(epochs: Epochs, change: EpochChange) -> str:

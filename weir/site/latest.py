@@ -31,7 +31,7 @@ def latest_changes(history: Mapping[str, Any], prefixes: Mapping[str, str]) -> l
         changed = sum(line["sign"] == "→" for line in lines)
         if sum(abs(weight) for weight, _ in rows) < appeared + vanished:
             changed = 0
-        is_first = position == len(epochs) - 1 and not history["copies"]
+        is_first = epoch == history["first"]
         latest.append(
             {
                 "epoch": epoch,

@@ -38,6 +38,10 @@ _WORDS: Final = {
 }
 
 
+_EXPLAINING: Final = ("held back", "stopped", "behind", "failed")
+"""What a failed run is about, so that it is not listed itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """What is wrong, and what to do.
@@ -89,7 +93,7 @@ def problems(
         for error in wrong
         if str(error) != status.sources.error
     ]
-    if status.failed_run is not None and not listed:
+    if status.failed_run is not None and not any(p.word in _EXPLAINING for p in listed):
         failed = status.failed_run
         listed.append(
             Problem(

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weir.lake.lake import Lake
+from weir.lake.ledger.runs import ABANDONED, FAILED
 from weir.lake.tables import QUALITY, REJECTED, RUNS
 from weir.pages.charts import graph_chart
 from weir.site.epochs import Epochs
@@ -72,7 +73,7 @@ def graph_page(epochs: Epochs, counts_: GraphCounts, prefixes: Mapping[str, str]
     charts = {"quads": graph_chart(_thinned(counts, _POINTS))}
     return {
         "quads": quads,
-        "epochs": counts[:-_EPOCHS:-1],
+        "epochs": counts[::-1][:_EPOCHS],
         "charts": charts,
         "prefixes": prefixes,
         "predicates": _terms("predicate", "triples", counts_.predicates),
@@ -121,7 +122,7 @@ def runs_page(lake: Lake, within: Callable[[str], str]) -> dict[str, Any]:
 def _run(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What a run did: its stages, the answers that it changed, how long, and what failed."""
     stages = [row for row in rows if row["query"] is None]
-    failed = [row for row in stages if row["status"] == "failed"]
+    failed = [row for row in stages if row["status"] in (FAILED, ABANDONED)]
     published = {row["query"] for row in rows if row["job"] == "publish" and row["rows_out"]}
     return {
         "at": rows[0]["recorded_at"],
@@ -130,7 +131,7 @@ def _run(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "to_epoch": max((row["to_epoch"] or 0 for row in rows), default=0),
         "changed_answers": len(published - {None, "*"}),
         "seconds": round(sum(row["seconds"] or 0 for row in stages), 1),
-        "what_failed": "".join(row["reason"] for row in failed[:1]),
+        "what_failed": "".join(row["reason"] or row["status"] for row in failed[:1]),
         "run": rows[0]["run_id"],
     }
 
@@ -138,9 +139,10 @@ def _run(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def checks_page(lake: Lake) -> dict[str, Any]:
     """The newest result of each check of runs: those that failed, and how many passed."""
     audits = pa.array([row["run_id"] for row in _audits(lake)], pa.string())
-    rows = _newest_days(lake, QUALITY.name, [*_RESULT, "run_id"])
-    if rows is None:
+    if not lake.exists(QUALITY.name):
         return _results(None)
+    # Whole: the newest result of a check may be old, as unchanged rows are not checked again.
+    rows = lake.rows(QUALITY.name, [*_RESULT, "run_id"])
     return _results(rows.filter(pc.invert(pc.is_in(rows["run_id"], audits))))
 
 

@@ -23,7 +23,7 @@ from weir.pending import Pending
 from weir.project import Project
 from weir.site.answers import AnswerPages
 from weir.site.epochs import Epochs
-from weir.site.files import SiteFiles, called
+from weir.site.files import SiteFiles, called, one_writer
 from weir.site.graph_counts import GraphCounts
 from weir.site.lineage import Lineage
 from weir.site.overview import listed, overview
@@ -96,14 +96,20 @@ def write_site(
         ConfigurationError: the folder of queries does not exist, or the JavaScript of pages is not
             installed.
     """
-    settings, lake = project.settings, project.open_lake()
+    settings, assets = project.settings, _assets()
     into = folder or settings.site or settings.project / FOLDER
-    time = now or datetime.now(UTC)
+    with one_writer(into):
+        return _written(project, into, now or datetime.now(UTC), assets, explains=explains)
+
+
+def _written(
+    project: Project, into: Path, time: datetime, assets: Mapping[str, bytes], *, explains: bool
+) -> Site:
+    settings, lake = project.settings, project.open_lake()
     wrong: list[ConfigurationError] = []
     pending, epochs = Pending(project), Epochs.read(lake)
     contents = read_contents(project, time, wrong, pending)
     status = Status.of(project, pending=pending)
-    assets = _assets()
     files = SiteFiles(into, _version(assets))
     for path, content in assets.items():
         files.put(path, content)

@@ -46,7 +46,8 @@ const weir = (() => {
   const cellText = (value) => {
     if (value === null || value === undefined) return "";
     if (Array.isArray(value)) return value.length === 1 ? shortened(value[0]) : value[0];
-    return typeof value === "number" ? value.toLocaleString() : String(value);
+    // As it is in the answer: a year has no separators, and no digit is left out.
+    return String(value);
   };
   const cellNode = (value) => {
     if (Array.isArray(value) && value.length === 1 && /^https?:\/\//i.test(value[0])) {
