@@ -78,6 +78,7 @@ def restore(project: ReplicaProject, table: str, backup: ReplicaProject) -> None
     shutil.copytree(backup.folder / "lake" / table, project.folder / "lake" / table)
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("table", TABLES)
 def test_nothing_changes_the_graph_or_follows_it_in_a_lake_one_table_of_which_is_older(
     backup: ReplicaProject, newer: ReplicaProject, tmp_path: Path, table: str

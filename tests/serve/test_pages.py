@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.support.projects.museum import Museum
 from tests.support.serving import Client, serving
 from weir.settings import CONFIG_FILE, Settings
@@ -36,6 +38,7 @@ def test_the_site_is_shown_and_follows_runs(tmp_path: Path) -> None:
         assert becomes(client, "/", lambda text: "Room 77" in text)
 
 
+@pytest.mark.usefixtures("slow")
 def test_what_is_wrong_with_the_project_is_said_and_the_server_goes_on(tmp_path: Path) -> None:
     museum = Museum(tmp_path / "museum")
     museum.live(1)

@@ -31,7 +31,7 @@ def counts(museum: Museum, known: GraphCounts | None) -> GraphCounts:
 
 def test_counts_that_are_extended_are_those_of_the_newest_graph(tmp_path: Path) -> None:
     museum, known = Museum(tmp_path / "museum"), None
-    for version in range(1, 6):
+    for version in range(1, 4):
         museum.live(1)
         known = counts(museum, known)
         file = museum.folder / f"data/{version:03}.ttl"

@@ -123,6 +123,7 @@ def seen_before(stream: Elements) -> Elements:
     }
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("operator", STREAMS)
 def test_a_query_emits_the_stream_of_its_answer(tmp_path: Path, operator: str) -> None:
     project = project_of(tmp_path, operator)

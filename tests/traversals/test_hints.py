@@ -66,6 +66,7 @@ def test_the_times_of_answers_are_by_the_clock_of_the_evaluation(
         assert len(asked(own, 2)) == 1 + POSTS
 
 
+@pytest.mark.usefixtures("slow")
 def test_a_changed_post_costs_two_requests(tmp_path: Path) -> None:
     server = Container()
     with web(tmp_path, server, "requests: 200", HINTS) as own:
