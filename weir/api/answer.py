@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -101,7 +101,7 @@ class Answer:
         with user_errors():
             lake = open_lake(self._project.settings)
             commits = published_commits(lake, Completion.read(lake), self.name)
-        return None if commits is None else f"{commits.table_id}:{commits.until}"
+        return None if commits is None else commits.cursor
 
     def changes(self, since: int = 0, *, after: str | None = None) -> pa.Table:
         """The changes of the answer, in the order of epochs.
@@ -132,23 +132,21 @@ class Answer:
         return rows.append_column(CAUSE, pa.array(by_row, pa.string()))
 
     def _published_after(self, cursor: str) -> pa.Table:
-        table_id, _, version = cursor.rpartition(":")
         settings = self._project.settings
         with user_errors():
             require_published(settings, self.name)
             lake = open_lake(settings)
             commits = published_commits(lake, Completion.read(lake), self.name)
             assert commits is not None, "it is published"
-            if not version.isdecimal() or int(version) > commits.until:
+            later = commits.since(cursor)
+            if later is None:
                 raise ConfigurationError(
                     f"{cursor!r} is no cursor of {self.name} as it is published now",
                     "",
                     "Take one of `cursor`; after a restored backup, read `current` first.",
                 )
             try:
-                return appended_rows(
-                    settings, lake, replace(commits, table_id=table_id, after=int(version))
-                )
+                return appended_rows(settings, lake, later)
             except UnknownChanges as error:
                 raise ConfigurationError(
                     f"what was published of {self.name} after {cursor} is not known: {error}",

@@ -108,7 +108,7 @@ class Contents:
 
     def within(self, reason: str) -> str:
         """A reason with places in the project, wherever that is."""
-        return reason.replace(f"{self.settings.project}/", "")
+        return _within(self.settings, reason)
 
     def head(self, schema: Schema) -> dict[str, Any]:
         """The metadata of a document: of which schema it is, and of which run."""
@@ -184,7 +184,8 @@ def _models(
     for declared in usable:
         name = declared.name
         member, state = members.get(name), pending.definitions[name]
-        state = replace(state, reason=_within(settings, state.reason))
+        if state.reason is not None:
+            state = replace(state, reason=_within(settings, state.reason))
         reads = () if member is None else upstreams(member, remotes, graph)
         models.append(
             Model(
@@ -202,9 +203,8 @@ def _models(
     return tuple(models)
 
 
-def _within(settings: Settings, reason: str | None) -> str | None:
-    """A reason with places in the project, wherever that is."""
-    return None if reason is None else reason.replace(f"{settings.project}/", "")
+def _within(settings: Settings, reason: str) -> str:
+    return reason.replace(f"{settings.project}/", "")
 
 
 def _text(declared: Declaration) -> str:
@@ -240,14 +240,15 @@ def _sources(project: Project, now: datetime) -> tuple[SourceNode, ...]:
     names += [("remotes", remote.name) for remote in load_remotes(settings.remotes).values()]
     names += [("traversals", name) for name in traversal_names(settings.traversals)]
     known, freshness = ingested(lake), _freshness(settings, now)
-    stopped = {s.source: s.reason for s in stopped_sources(lake).values() if s.state == "stopped"}
+    stopped = (s for s in stopped_sources(lake).values() if s.state == "stopped")
+    reasons = {s.source: _within(settings, s.reason) for s in stopped}
     return tuple(
         SourceNode(
             source_id(group, name),
             group,
             name,
             known.get(name),
-            _within(settings, stopped.get(name)),
+            reasons.get(name),
             freshness.get(name),
         )
         for group, name in names

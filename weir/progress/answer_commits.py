@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 from weir.lake.lake import Lake
 from weir.lake.tables import ANSWERS
 from weir.progress.completion import Completion
+
+_DIGITS: Final = 18
+"""Most digits of a version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,19 @@ class AnswerCommits:
     table_id: str
     after: int
     until: int
+
+    @property
+    def cursor(self) -> str:
+        """What names the last of them, for clients that go on from there."""
+        return f"{self.table_id}:{self.until}"
+
+    def since(self, cursor: str) -> Self | None:
+        """Those after a cursor; None if the text is none of this answer as it is published now."""
+        table_id, _, version = cursor.rpartition(":")
+        is_number = version.isascii() and version.isdecimal() and len(version) <= _DIGITS
+        if not is_number or int(version) > self.until:
+            return None
+        return replace(self, table_id=table_id, after=int(version))
 
 
 def published_commits(lake: Lake, completion: Completion, query: str) -> AnswerCommits | None:

@@ -6,7 +6,6 @@ import hashlib
 import json
 import tempfile
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from http import HTTPStatus
 from typing import IO, Any
 
@@ -42,11 +41,6 @@ _CHUNK = 1 << 16
 _TRIES = 3
 
 
-def cursor_of(commits: AnswerCommits) -> str:
-    """What names the newest commit of an answer, as `weir.api` has it."""
-    return f"{commits.table_id}:{commits.until}"
-
-
 def commits_of(project: Project, name: str) -> AnswerCommits:
     """All commits of a published answer.
 
@@ -67,11 +61,10 @@ def commits_after(commits: AnswerCommits, cursor: str) -> AnswerCommits:
     Raises:
         Problem: they are not known (410).
     """
-    table_id, _, version = cursor.rpartition(":")
-    is_version = version.isascii() and version.isdecimal() and len(version) < 19
-    if table_id != commits.table_id or not is_version or int(version) > commits.until:
+    later = commits.since(cursor)
+    if later is None or later.table_id != commits.table_id:
         raise unknown_cursor(commits.query)
-    return replace(commits, after=int(version))
+    return later
 
 
 def unknown_cursor(name: str) -> Problem:
@@ -136,8 +129,8 @@ async def send_answer(reader: Reader, request: Request) -> Response:
             commits = commits_of(project, name)
             published = Completion.read(project.lake).published(name)
             headers = {
-                "ETag": _tag(cursor_of(commits), ending, epoch, since, terms),
-                CURSOR: cursor_of(commits),
+                "ETag": _tag(commits.cursor, ending, epoch, since, terms),
+                CURSOR: commits.cursor,
                 EPOCH: str(epoch if epoch is not None else published and published.epoch),
                 "Cache-Control": "no-cache",
                 "Vary": "Accept",

@@ -20,7 +20,7 @@ from weir.answers.appended import Appended, appended
 from weir.progress.answer_commits import AnswerCommits
 from weir.progress.completion import Completion
 from weir.project import Project
-from weir.serve.answers import commits_after, commits_of, cursor_of
+from weir.serve.answers import commits_after, commits_of
 from weir.serve.problems import RETRY, Problem
 from weir.serve.reader import Reader
 from weir.settings import Serve
@@ -64,7 +64,7 @@ class Changes:
         try:
             seen = replace(commits, after=commits.until)
             if last is None:
-                yield _event("start", cursor_of(commits), {"name": commits.query})
+                yield _event("start", commits.cursor, {"name": commits.query})
             else:
                 try:
                     seen = commits_after(commits, last)
@@ -124,7 +124,7 @@ class Changes:
                 return replace(now, after=now.until), text
             if not changes.is_any:
                 return rest, ""
-            return rest, _event("change", cursor_of(one), _document(changes))
+            return rest, _event("change", one.cursor, _document(changes))
 
         return read
 
@@ -154,7 +154,7 @@ def _document(changes: Appended) -> Mapping[str, object]:
 def _unknown(now: AnswerCommits, problem: Problem) -> str:
     """The client lacks changes: it has to read the answer, and gets those from now on."""
     about = {"name": now.query, "detail": problem.detail, "read": f"/answers/{now.query}"}
-    return _event("unknown", cursor_of(now), about)
+    return _event("unknown", now.cursor, about)
 
 
 def _event(kind: str, cursor: str, document: Mapping[str, object]) -> str:

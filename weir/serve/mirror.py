@@ -35,6 +35,7 @@ from weir.serve.answer_graphs import answer_lines, answers_named
 from weir.serve.copies import LOGS, STORES, Copy, link, logs_of, own_folder
 from weir.serve.filling import LINES, changed_lines, writer
 from weir.serve.problems import RETRY, DamagedStore, Problem
+from weir.text.secret_values import without_secrets
 
 _DRAFT = "draft-"
 _LOOK_SECONDS = 0.2
@@ -84,8 +85,8 @@ class Mirror:
         try:
             with self.at(None):
                 pass
-        except Problem as problem:
-            self.progress(f"the graph is not copied: {problem.detail}")
+        except Exception as error:  # noqa: BLE001  (the thread would end, and nobody see it)
+            self.progress(without_secrets(f"the graph is not copied: {error}"))
 
     @contextmanager
     def at(self, epoch: int | None, words: str = "") -> Iterator[tuple[int, Path]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 import traceback
 from collections.abc import Iterable
 from types import TracebackType
@@ -39,6 +40,7 @@ def hide(values: Iterable[str]) -> None:
             )
     if _known:
         sys.excepthook = _report
+        threading.excepthook = _report_of_thread
 
 
 def without_secrets(text: str) -> str:
@@ -70,3 +72,8 @@ def public(value: Any) -> Any:
 def _report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     lines = traceback.format_exception(kind, error, trace)
     print(without_secrets("".join(lines)), file=sys.stderr, end="")
+
+
+def _report_of_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None:
+        _report(ended.exc_type, ended.exc_value, ended.exc_traceback)

@@ -222,12 +222,14 @@ const weir = (() => {
         into.replaceChildren(ask, body);
         try {
           const reply = await fetch(`${root}why/${page.name}?epoch=${epoch}`);
-          const said = await reply.json();
-          if (reply.ok) explained(body, said);
-          else body.textContent = said.detail ?? said.title ?? reply.statusText;
+          // Other servers have the pages, and cannot explain.
+          const isOurs = /json/.test(reply.headers.get("content-type")) && (reply.ok || /problem/.test(reply.headers.get("content-type")));
+          const said = isOurs ? await reply.json() : null;
+          if (said === null) body.textContent = "This server has only the pages: weir serve explains rows.";
+          else if (reply.ok) explained(body, said);
+          else body.textContent = said.detail ?? said.title;
         } catch (error) {
-          // A file server has the pages, and cannot explain.
-          body.textContent = "This server has only the pages: weir serve can explain rows.";
+          body.textContent = String(error);
         }
         ask.disabled = false;
       });
