@@ -12,6 +12,7 @@ import pytest
 
 import weir
 from tests.support.projects.museum import HOSTILE, Museum
+from weir.ingest.stage import ingest_changes
 from weir.project import Project
 from weir.settings import CONFIG_FILE, Settings
 from weir.site.files import value_of
@@ -94,6 +95,19 @@ def test_only_pages_of_what_changed_are_written(museum: Museum) -> None:
     }
     assert "answers/loans.html" in rewritten
     assert not {path for path in rewritten if "assets/" in path}
+
+
+def test_an_answer_whose_state_alone_changed_has_the_same_data(museum: Museum) -> None:
+    museum.live(1)
+    site(museum)
+    file = museum.folder / "site/data/answers/loans.js"
+    before = file.stat().st_mtime_ns
+    museum.deliver()
+    with weir.Project(museum.folder) as project:
+        ingest_changes(project._project, "ingest")
+    site(museum)
+    assert 'class="badge behind">behind' in page(museum, "answers/loans.html")
+    assert file.stat().st_mtime_ns == before
 
 
 def test_the_start_page_says_that_all_is_well(museum: Museum) -> None:

@@ -77,42 +77,52 @@ class AnswerPages:
         """
         name = model.state.name
         page, data = page_of(name), data_of(name)
-        key, kept = self._key(model), self.files.kept(name)
-        is_explained = kept.get("explained", False) or not self.explains
-        if kept.get("key") == key and is_explained and self.files.leave(page, data):
+        kept, data_key = self.files.kept(name), self._data_key(model)
+        said = (model.state.state, _reason(model), model.checks, self._results(model))
+        key = _digest(data_key, *said)
+        has_reasons = kept.get("explained", False)
+        is_enough = has_reasons or not self.explains
+        if kept.get("key") == key and is_enough and self.files.leave(page, data):
             self.files.keep(name, kept)
             return kept
-        content = self._content(model, data)
+        is_known = kept.get("data_key") == data_key and is_enough
+        text = self.files.text(data) if is_known else None
+        # A state that changed, as between two stages, makes no other data.
+        content = self._content(model, data) if text is None else value_of(text)
         self.files.put(data, called("page", content))
         history = content["history"]
         latest = [] if history is None else latest_changes(history, content["prefixes"])
         values = self._values(model, content, latest)
         self.files.put(page, render("answer.html", **values))
         columns = [column["name"] for column in content["columns"]]
-        shown = {"key": key, "latest": latest, "columns": columns, "explained": self.explains}
-        if content.get("damage"):
-            # Restored files have the same versions.
-            del shown["key"]
-        self.files.keep(name, shown)
+        is_explained = self.explains if text is None else has_reasons
+        shown = {"latest": latest, "columns": columns, "explained": is_explained}
+        # Damaged files that were restored have the same versions.
+        keys = {} if content.get("damage") else {"key": key, "data_key": data_key}
+        self.files.keep(name, shown | keys)
         return shown
 
-    def _key(self, model: Model) -> str:
-        """Equal as long as the page would be, but for what it does not say: the newest epoch."""
+    def _data_key(self, model: Model) -> str:
+        """Equal as long as the data of a page would be."""
         state = model.state
-        results = [
-            (check.name, row["success"], row["unexpected_rows"], row["observed"])
-            for check in model.checks
-            if (row := self.contents.check_results.get((state.name, check.name))) is not None
-        ]
         versions = [
             None if watermark is None else watermark.version
             for watermark in (state.published, state.maintained)
         ]
-        known = (
-            *(versions, state.state, _reason(model), model.text, str(model.table)),
-            *(model.checks, results, self._prefixes(model), self.lineage.around(model.id)),
+        return _digest(
+            *(versions, model.text, str(model.table), self._prefixes(model)),
+            self.lineage.around(model.id),
         )
-        return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
+
+    def _results(self, model: Model) -> list[tuple[Any, ...]]:
+        """The newest results of the checks of an answer, without their times."""
+        name, known = model.state.name, self.contents.check_results
+        rows = ((check.name, known.get((name, check.name))) for check in model.checks)
+        return [
+            (check, row["success"], row["unexpected_rows"], row["observed"])
+            for check, row in rows
+            if row is not None
+        ]
 
     def _prefixes(self, model: Model) -> dict[str, str]:
         own = prefixes_in(model.text, model.declaration.kind)
@@ -290,6 +300,10 @@ class AnswerPages:
             "sentence": check.description or observed.get("sentence") or check.type,
             "examples": observed.get("examples", []),
         }
+
+
+def _digest(*known: object) -> str:
+    return hashlib.sha256(repr(known).encode()).hexdigest()[:16]
 
 
 def _reason(model: Model) -> str | None:
