@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.replicas.written import REMOTES, RemoteTables, remote_project
+from weir.project import open_lake
 from weir.refresh.current import current_states
 from weir.site.remotes_page import remotes_page
 
@@ -19,7 +20,8 @@ def tables(tmp_path: Path) -> RemoteTables:
 
 
 def page(tables: RemoteTables, now: datetime) -> tuple[dict[str, Any], dict[str, Any]]:
-    return remotes_page(tables.settings, current_states(tables.settings, now), now)
+    lake, states = open_lake(tables.settings), current_states(tables.settings, now)
+    return remotes_page(tables.settings, lake, states, now)
 
 
 def test_a_remote_has_its_facts_charts_and_stalest_keys(tables: RemoteTables) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Self
 
-from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import ANSWERS, TRANSACTIONS
+from weir.lake.tables import TRANSACTIONS
+from weir.progress.answer_commits import publications
 from weir.progress.backlog import DIFFERENCE_AT
 
 CAUSE: Final = "changed by"
@@ -86,10 +86,7 @@ def change_set_text(source: str | None, position: str | None) -> str:
 def _differences(lake: Lake, query: str, first: int) -> dict[int, str]:
     """By epoch, from `first` on, why a difference was published: an edit, or a rebuild."""
     differences: dict[int, str] = {}
-    for commit in lake.commits(ANSWERS.name(query)):
-        metadata = Metadata.from_json(commit.get("userMetadata"))
-        if metadata is None or metadata.job != "publish":
-            continue
+    for metadata in publications(lake, query):
         if metadata.watermark < first:
             break
         at = metadata.extra.get(DIFFERENCE_AT)

@@ -28,9 +28,9 @@ from weir.compute.sql import (
 )
 from weir.errors import WeirError
 from weir.lake.delta.bindings import Bindings
-from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import ANSWER_COLUMNS, ANSWERS
+from weir.progress.answer_commits import publications
 from weir.progress.backlog import answered_since
 from weir.project import open_lake
 from weir.settings import Settings
@@ -124,10 +124,7 @@ class AnswerLog:
         Columns of other texts are null in all rows of that state. All columns if the first commit
         of the text is no longer in the history.
         """
-        for commit in lake.commits(ANSWERS.name(self.query)):
-            metadata = Metadata.from_json(commit.get("userMetadata"))
-            if metadata is None or metadata.job != "publish":
-                continue
+        for metadata in publications(lake, self.query):
             if epoch is None or answered_since(metadata) <= epoch:
                 return tuple(name for name, _ in metadata.extra["columns"])
         return self.variables

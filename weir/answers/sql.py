@@ -9,7 +9,8 @@ import pyarrow as pa
 from duckdb import StatementType
 from sqlglot import exp
 
-from weir.answers.logs import Fetch, Fetched, Rows
+from weir.answers.logs import CURRENT, Fetch, Fetched, Rows, read_answer
+from weir.answers.moments import moment_of
 from weir.answers.views import connect_to_views, view_names
 from weir.compute.sql import alias, select, text
 from weir.errors import ConfigurationError, WeirError
@@ -97,6 +98,32 @@ def read_views(settings: Settings, statement: str, fetched: Fetch[Fetched]) -> F
         first, *others = str(error).splitlines() or [type(error).__name__]
         what = f"DuckDB cannot run the statement: {first}"
         raise WeirError(what, parts=others) from error
+
+
+def read_state(
+    settings: Settings,
+    query: str,
+    fetched: Fetch[Fetched],
+    at: str | None = None,
+    as_of: int | None = None,
+) -> Fetched:
+    """What a function makes of a published answer: values, `weight`, exact terms, sorted.
+
+    The newest has the values of its view, an earlier one has plain values.
+
+    Args:
+        settings: of the project.
+        query: whose answer it is.
+        fetched: is given a statement and its connection.
+        at: an epoch, of a query over streams a time; by default the newest answer.
+        as_of: the epoch as of which it is known.
+
+    Raises:
+        WeirError: there is no such state.
+    """
+    if at is None and as_of is None:
+        return read_views(settings, f'SELECT * FROM "{query}{CURRENT}" ORDER BY ALL', fetched)
+    return read_answer(settings, query, moment_of(settings, query, at, as_of), fetched)
 
 
 def _require_one_reading(statement: str) -> None:

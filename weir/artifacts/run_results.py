@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,6 +12,7 @@ from weir.artifacts.newest_run import NewestRun, Row
 from weir.checks.declared import Check
 from weir.lake.counted import counted
 from weir.lake.ledger.runs import FAILED
+from weir.progress.observed import Observed
 
 
 def run_results(contents: Contents) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _check(model: Model, check: Check, row: Row) -> dict[str, Any]:
     status, message, unexpected = "pass", None, row["unexpected_rows"]
     if not row["success"]:
         status = "warn" if check.severity == "warn" else "fail"
-        sentence = json.loads(row["observed"])["sentence"]
+        sentence = Observed.from_json(row["observed"]).sentence
         message = f"{sentence} ({counted(unexpected, 'unexpected row')})"
     result = _result(check_id(model.state.name, check.name), status, message)
     return result | {"failures": unexpected, "timing": _timing(row["recorded_at"], 0)}

@@ -14,9 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from weir.answers.logs import CURRENT, read_answer, require_published
-from weir.answers.moments import moment_of
-from weir.answers.sql import read_views
+from weir.answers.logs import require_published
+from weir.answers.sql import read_state
 from weir.compute.connection import connect
 from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError
@@ -64,10 +63,7 @@ def write_table(
     """
     require_published(project.settings, query)
     write = partial(_write, output, format_, terms=terms)
-    if at is None and as_of is None:
-        return read_views(project.settings, _statement(query), write)
-    moment = moment_of(project.settings, query, at, as_of)
-    return read_answer(project.settings, query, moment, write)
+    return read_state(project.settings, query, write, at, as_of)
 
 
 def write_duckdb(project: Project, queries: Iterable[str], file: Path) -> dict[str, int]:
@@ -87,7 +83,7 @@ def write_duckdb(project: Project, queries: Iterable[str], file: Path) -> dict[s
         for query in queries:
             require_published(project.settings, query)
             create = partial(_create, database, query)
-            rows[query] = read_views(project.settings, _statement(query), create)
+            rows[query] = read_state(project.settings, query, create)
             member = members.get(query)
             if member is not None:
                 _comment(database, query, member.description, member.current.comments)
@@ -144,10 +140,6 @@ def _require_ours(project: Project, file: Path) -> None:
     if others:
         what = f"it has tables that are no answers: {', '.join(others)}"
         raise ConfigurationError(what, str(file), hint)
-
-
-def _statement(query: str) -> str:
-    return f'SELECT * FROM "{query}{CURRENT}" ORDER BY ALL'
 
 
 def _write(

@@ -45,9 +45,9 @@ from weir.definitions.names import folders_of, is_declared
 from weir.engine.terms import begins
 from weir.errors import ConfigurationError
 from weir.lake.delta.bindings import Bindings
-from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import ANSWERS
+from weir.progress.answer_commits import publications
 from weir.progress.backlog import DIFFERENCE_AT
 from weir.progress.completion import Completion
 from weir.project import Project
@@ -152,10 +152,7 @@ class Triples:
         An edit of the query does that, and a rebuild of its answer. True also if it is not known,
         as the commits of that time are gone.
         """
-        for commit in self.lake.commits(ANSWERS.name(self.query)):
-            metadata = Metadata.from_json(commit.get("userMetadata"))
-            if metadata is None or metadata.job != "publish":
-                continue
+        for metadata in publications(self.lake, self.query):
             at = metadata.extra.get(DIFFERENCE_AT)
             if at == epoch or (at is None and metadata.mode not in _WITHOUT_DIFFERENCE):
                 return True

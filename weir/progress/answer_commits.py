@@ -1,10 +1,12 @@
-"""Some commits of the table of an answer."""
+"""The commits of the table of an answer."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
+from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import ANSWERS
 from weir.progress.completion import Completion
@@ -50,3 +52,11 @@ def published_commits(lake: Lake, completion: Completion, query: str) -> AnswerC
     if published is None or table is None:
         return None
     return AnswerCommits(query, str(table.metadata().id), -1, published.version)
+
+
+def publications(lake: Lake, query: str) -> Iterator[Metadata]:
+    """The metadata of the commits by which an answer was published, the newest first."""
+    for commit in lake.commits(ANSWERS.name(query)):
+        metadata = Metadata.from_json(commit.get("userMetadata"))
+        if metadata is not None and metadata.job == "publish":
+            yield metadata

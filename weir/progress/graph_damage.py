@@ -13,6 +13,7 @@ from weir.lake.damage.storage_errors import RESTORE, DamagedTable, StorageError
 from weir.lake.lake import Lake
 from weir.lake.tables import GRAPHS, QUADS, QUALITY, TRANSACTIONS, TRIPLES
 from weir.progress.completion import Completion
+from weir.progress.observed import Observed
 from weir.progress.watermarks import require_graph
 
 _GRAPH = (QUADS.name, TRIPLES.name, GRAPHS.name, TRANSACTIONS.name)
@@ -60,7 +61,7 @@ def _recorded(completion: Completion, table: str) -> str | None:
 
 def _what(row: Mapping[str, Any]) -> str:
     """The first damaged file, and how a log is damaged."""
-    examples = json.loads(row["observed"])["examples"]
+    examples = Observed.from_json(row["observed"]).examples
     first = str(json.loads(examples[0])["found"]) if examples else row["expectation"]
     is_of_file = row["expectation"] == FILES_ARE_WHOLE
     return f"{first}: the file is not what was written" if is_of_file else first

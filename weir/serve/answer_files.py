@@ -11,9 +11,8 @@ import duckdb
 import pyarrow as pa
 
 from weir.answers.appended import appended_batches
-from weir.answers.logs import CHANGES, CURRENT, ROWS_AT_ONCE, read_answer
-from weir.answers.moments import moment_of
-from weir.answers.sql import read_views
+from weir.answers.logs import CHANGES, ROWS_AT_ONCE
+from weir.answers.sql import read_state, read_views
 from weir.export.formats import TableFormat
 from weir.export.tables import write_rows
 from weir.lake.delta.file_rows import columns_of
@@ -52,10 +51,7 @@ def write_state(
         names = rows.schema.names
         _write(rows, names if terms else names[: names.index("weight") + 1], file, ending)
 
-    if epoch is None:
-        read_views(project.settings, f'SELECT * FROM "{name}{CURRENT}" ORDER BY ALL', write)
-        return
-    read_answer(project.settings, name, moment_of(project.settings, name, None, epoch), write)
+    read_state(project.settings, name, write, as_of=epoch)
 
 
 def write_changes(

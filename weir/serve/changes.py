@@ -88,7 +88,7 @@ class Changes:
                     if now is None:
                         return  # it was dropped: the client is given the reason when it asks
                     try:
-                        seen = commits_after(now, f"{seen.table_id}:{seen.until}")
+                        seen = commits_after(now, seen.cursor)
                     except Problem as problem:
                         seen = replace(now, after=now.until)
                         yield _unknown(now, problem)

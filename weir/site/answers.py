@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -26,6 +25,7 @@ from weir.pages.page import render
 from weir.progress.answer_commits import published_commits
 from weir.progress.backlog import columns_of
 from weir.progress.completion import Completion
+from weir.progress.observed import Observed
 from weir.project import Project
 from weir.site.cells import cell_rows, column_heads
 from weir.site.epochs import Epochs
@@ -77,7 +77,9 @@ class AnswerPages:
         """
         name = model.state.name
         page, data = page_of(name), data_of(name)
-        kept, data_key = self.files.kept(name), self._data_key(model)
+        kept, lineage = self.files.kept(name), self.lineage.around(model.id)
+        prefixes = self._prefixes(model)
+        data_key = self._data_key(model, prefixes, lineage)
         said = (model.state.state, _reason(model), model.checks, self._results(model))
         key = _digest(data_key, *said)
         has_reasons = kept.get("explained", False)
@@ -88,7 +90,11 @@ class AnswerPages:
         is_known = kept.get("data_key") == data_key and is_enough
         text = self.files.text(data) if is_known else None
         # A state that changed, as between two stages, makes no other data.
-        content = self._content(model, data) if text is None else value_of(text)
+        content = (
+            {"name": name, "prefixes": prefixes, "lineage": lineage, **self._content(model, data)}
+            if text is None
+            else value_of(text)
+        )
         self.files.put(data, called("page", content))
         history = content["history"]
         latest = [] if history is None else latest_changes(history, content["prefixes"])
@@ -102,17 +108,16 @@ class AnswerPages:
         self.files.keep(name, shown | keys)
         return shown
 
-    def _data_key(self, model: Model) -> str:
+    def _data_key(
+        self, model: Model, prefixes: Mapping[str, str], lineage: Mapping[str, Any]
+    ) -> str:
         """Equal as long as the data of a page would be."""
         state = model.state
         versions = [
             None if watermark is None else watermark.version
             for watermark in (state.published, state.maintained)
         ]
-        return _digest(
-            *(versions, model.text, str(model.table), self._prefixes(model)),
-            self.lineage.around(model.id),
-        )
+        return _digest(versions, model.text, str(model.table), prefixes, lineage)
 
     def _results(self, model: Model) -> list[tuple[Any, ...]]:
         """The newest results of the checks of an answer, without their times."""
@@ -129,10 +134,8 @@ class AnswerPages:
         return {**self.project.settings.prefixes, **own}
 
     def _content(self, model: Model, file: str) -> dict[str, Any]:
-        """The data of the page."""
+        """The data of the page that its answer gives."""
         content: dict[str, Any] = {
-            "name": model.state.name,
-            "prefixes": self._prefixes(model),
             "columns": [],
             "rows": [],
             "weights": [],
@@ -142,7 +145,6 @@ class AnswerPages:
             "plan": None,
             "explained": False,
             "why": None,
-            "lineage": self.lineage.around(model.id),
         }
         published = model.state.published
         if published is None:
@@ -249,7 +251,7 @@ class AnswerPages:
         self, model: Model, content: Mapping[str, Any], latest: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """What the template shows."""
-        copies = sum(content["weights"] or [1] * len(content["rows"]))
+        copies = sum(content["weights"]) or len(content["rows"])
         state, definition = model.state, model.definition
         return {
             "root": "../",
@@ -272,7 +274,6 @@ class AnswerPages:
             "checks": [self._check(model, check) for check in model.checks],
             "text": highlighted(model.text, model.declaration.kind),
             "data": data_of(state.name),
-            "table": model.table.name,
         }
 
     def _shown(self, model: Model) -> str:
@@ -285,20 +286,19 @@ class AnswerPages:
             "name": check.name,
             "sentence": check.description or check.type,
             "place": check.place,
-            "severity": check.severity,
             "result": "not run yet",
             "unexpected": 0,
             "examples": [],
         }
         if row is None:
             return shown
-        observed = json.loads(row["observed"] or "{}")
+        observed = Observed.from_json(row["observed"])
         failed = "failed" if check.severity == "error" else "warned"
         return shown | {
             "result": "passed" if row["success"] else failed,
             "unexpected": row["unexpected_rows"] or 0,
-            "sentence": check.description or observed.get("sentence") or check.type,
-            "examples": observed.get("examples", []),
+            "sentence": check.description or observed.sentence or check.type,
+            "examples": observed.examples,
         }
 
 

@@ -59,7 +59,7 @@ class SiteFiles:
         self._kept: Mapping[str, Mapping[str, Any]] = state.get("kept", {}) if is_known else {}
         self._files: dict[str, str] = {}
         self._keeping: dict[str, Mapping[str, Any]] = {}
-        self.written, self.bytes = 0, 0
+        self.written = 0
 
     def put(self, path: str, content: str | bytes) -> None:
         """A file, which is written if it is not there with this content."""
@@ -69,7 +69,6 @@ class SiteFiles:
         if self._before.get(path) != digest or not (self._folder / path).exists():
             write_whole(self._folder / path, encoded)
             self.written += 1
-            self.bytes += len(encoded)
 
     def leave(self, *paths: str) -> bool:
         """Leave files as they are; whether all of them are there."""

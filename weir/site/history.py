@@ -14,10 +14,8 @@ import pyarrow as pa
 from weir.answers.appended import EpochChange, UnknownChanges, changes_by_epoch
 from weir.answers.causes import Causes
 from weir.lake.delta.bindings import Bindings
-from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
-from weir.lake.tables import ANSWERS
-from weir.progress.answer_commits import AnswerCommits
+from weir.progress.answer_commits import AnswerCommits, publications
 from weir.progress.backlog import answered_since
 from weir.site.cells import Cell, cell_rows
 from weir.site.epochs import Epochs
@@ -78,17 +76,15 @@ class History:
             UnknownChanges: not even the first commits are known any more.
             DamagedTable: a file is damaged.
         """
-        if known is not None and (known.table_id, known.variables) == (
-            commits.table_id,
-            [*variables],
-        ):
+        wanted = (commits.table_id, [*variables])
+        if known is not None and (known.table_id, known.variables) != wanted:
+            known = None
+        if known is not None:
             try:
                 newer = replace(commits, after=known.until)
                 changes, rows = changes_by_epoch(bindings, lake, newer, _ROWS)
             except UnknownChanges:
                 known = None
-        else:
-            known = None
         if known is None:
             changes, rows = changes_by_epoch(bindings, lake, commits, _ROWS)
         first = _first(lake, commits.query) if known is None else known.first
@@ -147,10 +143,8 @@ class History:
 def _first(lake: Lake, query: str) -> int:
     """The epoch of the first publication of an answer that is known."""
     first = 0
-    for commit in lake.commits(ANSWERS.name(query)):
-        metadata = Metadata.from_json(commit.get("userMetadata"))
-        if metadata is not None and metadata.job == "publish":
-            first = answered_since(metadata)
+    for metadata in publications(lake, query):
+        first = answered_since(metadata)
     return first
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -38,7 +39,7 @@ _WORDS: Final = {
 }
 
 
-_EXPLAINING: Final = ("held back", "stopped", "behind", "failed")
+_EXPLAINING: Final = ("held back", "stopped", "behind")
 """What a failed run is about, so that it is not listed itself."""
 
 
@@ -177,15 +178,13 @@ def listed(
 
 def _verdict(wrong: Iterable[Problem], status: Status) -> dict[str, Any]:
     """One line that says whether all is well."""
-    words: dict[str, int] = {}
-    for problem in wrong:
-        words[problem.word] = words.get(problem.word, 0) + 1
+    words = Counter(problem.word for problem in wrong)
     number = len(status.queries)
     if not words:
         answers = "The only answer is" if number == 1 else f"All {number:,} answers are"
         text = f"{answers} right and up to date." if number else "No query is registered yet."
         return {"well": True, "text": text}
     parts = ", ".join(f"{count:,} {word}" for word, count in words.items())
-    total = sum(words.values())
+    total = words.total()
     needs = "1 thing needs" if total == 1 else f"{total:,} things need"
     return {"well": False, "text": f"{needs} attention: {parts}."}

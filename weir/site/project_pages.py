@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
@@ -12,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weir.lake.lake import Lake
-from weir.lake.ledger.runs import ABANDONED, FAILED
+from weir.lake.ledger.runs import ABANDONED, CLAIMED, FAILED
 from weir.lake.tables import QUALITY, REJECTED, RUNS
 from weir.pages.charts import graph_chart
+from weir.progress.observed import Observed
 from weir.site.epochs import Epochs
 from weir.site.graph_counts import GraphCounts
 from weir.status.status import Status
@@ -105,7 +105,7 @@ def runs_page(lake: Lake, within: Callable[[str], str]) -> dict[str, Any]:
     rows = [
         {**row, "reason": within(row["reason"] or "")}
         for row in ([] if table is None else table.to_pylist())
-        if row["status"] != "claimed"
+        if row["status"] != CLAIMED
     ]
     by_run: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
@@ -136,19 +136,28 @@ def _run(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def checks_page(lake: Lake) -> dict[str, Any]:
-    """The newest result of each check of runs: those that failed, and how many passed."""
-    audits = pa.array([row["run_id"] for row in _audits(lake)], pa.string())
+def checks_page(lake: Lake, audits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The newest result of each check of runs: those that failed, and how many passed.
+
+    Args:
+        lake: has the results.
+        audits: as of `ended_audits`, whose results are left out.
+    """
     if not lake.exists(QUALITY.name):
         return _results(None)
     # Whole: the newest result of a check may be old, as unchanged rows are not checked again.
     rows = lake.rows(QUALITY.name, [*_RESULT, "run_id"])
-    return _results(rows.filter(pc.invert(pc.is_in(rows["run_id"], audits))))
+    of_audits = pa.array([row["run_id"] for row in audits], pa.string())
+    return _results(rows.filter(pc.invert(pc.is_in(rows["run_id"], of_audits))))
 
 
-def audit_page(lake: Lake) -> dict[str, Any]:
-    """When the lake was examined last, and what that found; `at` is None if it never was."""
-    audits = _audits(lake)
+def audit_page(lake: Lake, audits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """When the lake was examined last, and what that found; `at` is None if it never was.
+
+    Args:
+        lake: has the results.
+        audits: as of `ended_audits`.
+    """
     if not audits or not lake.exists(QUALITY.name):
         return {"at": None, **_results(None)}
     newest = max(audits, key=lambda row: row["recorded_at"])
@@ -156,12 +165,12 @@ def audit_page(lake: Lake) -> dict[str, Any]:
     return {"at": newest["recorded_at"], **_results(rows)}
 
 
-def _audits(lake: Lake) -> list[dict[str, Any]]:
-    """The ends of all audits."""
+def ended_audits(lake: Lake) -> list[dict[str, Any]]:
+    """The ends of all audits: run_id, recorded_at, status."""
     if not lake.exists(RUNS.name):
         return []
     rows = lake.rows(RUNS.name, ["run_id", "recorded_at", "status"], [("job", "=", "audit")])
-    return [row for row in rows.to_pylist() if row["status"] != "claimed"]
+    return [row for row in rows.to_pylist() if row["status"] != CLAIMED]
 
 
 def _results(rows: pa.Table | None) -> dict[str, Any]:
@@ -191,17 +200,16 @@ def _results(rows: pa.Table | None) -> dict[str, Any]:
     )
     by_suite: dict[str, list[dict[str, Any]]] = {}
     for row in counts.to_pylist():
-        sentence = json.loads(row["observed_last"] or "{}").get("sentence") or row["expectation"]
+        sentence = Observed.from_json(row["observed_last"]).sentence or row["expectation"]
         shown = {"sentence": sentence, "tables": row["table_count"]}
         by_suite.setdefault(row["suite"], []).append(shown)
     return {"failed": [*map(_failure, failed)], "total": newest.num_rows, "passed": by_suite}
 
 
 def _failure(row: Mapping[str, Any]) -> dict[str, Any]:
-    observed = json.loads(row["observed"] or "{}")
-    examples = [str(example) for example in observed.get("examples", ())]
-    sentence = observed.get("sentence") or row["expectation"]
-    return {**row, "sentence": sentence, "examples": examples}
+    observed = Observed.from_json(row["observed"])
+    sentence = observed.sentence or row["expectation"]
+    return {**row, "sentence": sentence, "examples": [*map(str, observed.examples)]}
 
 
 def _newest_days(lake: Lake, table: str, names: Sequence[str]) -> pa.Table | None:

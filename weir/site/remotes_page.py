@@ -9,6 +9,7 @@ from typing import Any
 
 from weir.compute.connection import connect
 from weir.lake.delta.bindings import Bindings
+from weir.lake.lake import Lake
 from weir.pages.charts import (
     age_chart,
     ccdf_chart,
@@ -16,7 +17,6 @@ from weir.pages.charts import (
     outcome_chart,
     staleness_chart,
 )
-from weir.project import open_lake
 from weir.refresh.history import BOUNDS, RemoteHistory, remote_history
 from weir.remotes.freshness import RemoteState
 from weir.remotes.states import STATES, State
@@ -26,10 +26,10 @@ from weir.text.durations import age_text, duration_seconds
 
 
 def remotes_page(
-    settings: Settings, states: Sequence[RemoteState], now: datetime
+    settings: Settings, lake: Lake, states: Sequence[RemoteState], now: datetime
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the template of the page shows, and the charts of its data."""
-    lake, remotes, charts = open_lake(settings), [], dict[str, Any]()
+    remotes, charts = [], dict[str, Any]()
     for position, state in enumerate(states):
         with connect(settings) as connection:
             history = remote_history(Bindings(connection), lake, state, now)

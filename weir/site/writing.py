@@ -30,6 +30,7 @@ from weir.site.overview import listed, overview
 from weir.site.project_pages import (
     audit_page,
     checks_page,
+    ended_audits,
     graph_page,
     runs_page,
     sources_page,
@@ -56,13 +57,11 @@ class Site(StageResult):
         folder: has it.
         files: how many it has.
         written: how many of them are new, or were changed.
-        bytes: of those.
     """
 
     folder: Path
     files: int
     written: int
-    bytes: int
 
     @property
     def summary(self) -> str:
@@ -114,6 +113,7 @@ def _written(
     for path, content in assets.items():
         files.put(path, content)
     with closing(connect_with_plain_values(settings)) as connection:
+        bindings = Bindings(connection)
         pages = AnswerPages(
             project,
             contents,
@@ -121,12 +121,12 @@ def _written(
             epochs,
             Lineage.of(contents),
             files,
-            Bindings(connection),
+            bindings,
             explains,
         )
         shown = {model.state.name: pages.write(model) for model in contents.models}
         head, before = max(epochs.rows, default=0), files.kept(_GRAPH)
-        counts = GraphCounts.of(Bindings(connection), lake, head, before)
+        counts = GraphCounts.of(bindings, lake, head, before)
     files.keep(_GRAPH, counts.to_json())
     name = settings.project.resolve().name
     about = {
@@ -142,12 +142,13 @@ def _written(
     known = {"quads": graph["quads"], "has_classes": counts.classes is not None}
     _put(files, "graph", "Graph", known, graph)
     files.put("void.ttl", counts.void())
-    remotes, charts = remotes_page(settings, status.remotes, time)
+    remotes, charts = remotes_page(settings, lake, status.remotes, time)
     _put(files, "remotes", "Remotes", remotes, charts)
     _put(files, "runs", "Runs", {}, runs_page(lake, contents.within))
-    _put(files, "checks", "Checks", checks_page(lake))
-    _put(files, "audit", "Audit", audit_page(lake))
-    return Site(into, files.finish(), files.written, files.bytes)
+    audits = ended_audits(lake)
+    _put(files, "checks", "Checks", checks_page(lake, audits))
+    _put(files, "audit", "Audit", audit_page(lake, audits))
+    return Site(into, files.finish(), files.written)
 
 
 def _put(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +11,7 @@ from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import QUALITY
+from weir.progress.observed import Observed
 from weir.validate.validation import Validation
 
 
@@ -50,7 +50,7 @@ def quality_rows(
             "table": f"{result.suite}/{result.scope}" if result.scope else result.suite,
             "expectation": result.expectation,
             "success": result.success,
-            "observed": json.dumps({"sentence": result.sentence, "examples": result.examples}),
+            "observed": Observed(result.sentence, result.examples).to_json(),
             "unexpected_rows": result.unexpected_rows,
             "recorded_at": at,
         }
