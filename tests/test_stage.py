@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from weir.errors import EXIT_FAILED, EXIT_USAGE, BusyError
+from weir.errors import EXIT_FAILED, EXIT_USAGE, BusyError, QualityError, WeirError
 from weir.jobs.compact_lake import main
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.lake import Lake
 from weir.lake.ledger import claims
 from weir.program import arg_parser, run_stage
 from weir.project import Project
-from weir.stage import Progress, claimed
+from weir.stage import Progress, StageResult, claimed
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,33 @@ def test_a_damaged_table_is_reported(
 
     assert run_stage(arg_parser("compact", ""), stage, []) == EXIT_FAILED
     assert "the commit file is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("errors", "end"),
+    [((), "done"), ((QualityError("2 rows, max_rows is 1", "", ""),), "failed with exit code 3")],
+)
+def test_a_log_ends_with_what_was_done_and_where_to_see_it(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    errors: tuple[WeirError, ...],
+    end: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ["--run-id", "manual", "--page", "https://airflow.example/weir/index.html"]
+
+    class Result(StageResult):
+        summary = "2 published; 7 rows appended"
+
+        @property
+        def errors(self) -> tuple[WeirError, ...]:
+            return errors
+
+    run_stage(arg_parser("notify", ""), lambda *_: Result(), options, on_spark=False)
+    lines = capsys.readouterr().out.splitlines()[-3:]
+    assert re.fullmatch(rf"notify: {end} after \d+\.\d s, run manual", lines[0])
+    assert lines[1:] == [f"  {Result.summary}", f"  {options[-1]}"]
 
 
 def test_an_error_of_a_run_whose_claim_was_taken_over_is_that_it_was(

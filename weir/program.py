@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -24,6 +25,7 @@ def arg_parser(job: Job | Literal["documents"], description: str | None) -> argp
     parser = argparse.ArgumentParser(prog=job, description=description)
     parser.add_argument("--config", type=Path, help="configuration file (default: weir.toml)")
     parser.add_argument("--run-id", help="id of this run in the ledger (default: a new one)")
+    parser.add_argument("--page", help="address of the site, for the last lines of the log")
     return parser
 
 
@@ -62,8 +64,10 @@ def run_stage(
     """
     options, job = vars(parser.parse_args(argv)), parser.prog
     config, run_id = options.pop("config"), options.pop("run_id") or new_run_id(job)
+    page, summary, start = options.pop("page"), "", time.monotonic()
 
     def work() -> int:
+        nonlocal summary
         with Project.load(config, f"weir {job}") as project, progress_log(job) as progress:
             if on_spark:
                 progress("starting Spark")
@@ -71,12 +75,18 @@ def run_stage(
             result = stage(project, run_id, progress, **options)
         if not isinstance(result, StageResult):
             return 0
+        summary = result.summary
         for warning in result.warnings:
             print(printable(f"warning: {warning}"), file=sys.stderr)
         return reported(result.errors)
 
     with nullcontext() if argv is not None else without_panics():
-        return exit_code_of(work)
+        code = exit_code_of(work)
+    end = f"failed with exit code {code}" if code else "done"
+    _print(f"{job}: {end} after {time.monotonic() - start:.1f} s, run {run_id}")
+    for line in filter(None, (summary, page)):
+        _print(f"  {line}")
+    return code
 
 
 def reported(errors: Sequence[WeirError]) -> int:

@@ -60,10 +60,12 @@ def migrated_database(folder: Path) -> Path:
     return folder / "airflow.db"
 
 
-def describe(home: Path, project: Path, **variables: str) -> dict[str, Any]:
-    """The DAGs that an Airflow at `home` finds in `dags/` for a project."""
+def describe(
+    home: Path, project: Path, folder: Path = CODE / "dags", **variables: str
+) -> dict[str, Any]:
+    """The DAGs that an Airflow at `home` finds in a folder for a project."""
     done = subprocess.run(
-        [sys.executable, HERE / "describe.py", CODE / "dags"],
+        [sys.executable, HERE / "describe.py", folder],
         env=environment(home, project) | {"WEIR_RETRIES": "2"} | variables,
         capture_output=True,
         text=True,

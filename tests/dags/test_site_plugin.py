@@ -85,6 +85,18 @@ def test_the_documents_are_written_after_publication_if_the_settings_say_so(
     assert tasks["write_documents"]["trigger_rule"] == "all_done"
 
 
+def test_the_log_of_each_stage_ends_with_the_address_of_the_page(tmp_path: Path) -> None:
+    shutil.copytree(HERE / "project", tmp_path / "museum")
+    config = tmp_path / "museum/weir.toml"
+    config.write_text(f'site = "pages"\n{config.read_text()}')
+    address = {"AIRFLOW__API__BASE_URL": "https://airflow.example/"}
+    described = describe(tmp_path / "home", tmp_path / "museum", **address)
+    tasks = described["dags"]["maintain_queries"]["tasks"]
+    for task in ("maintain_queries", "validate_answers", "publish_answers", "write_documents"):
+        words = tasks[task]["command"].splitlines()
+        assert words[words.index("--page") + 1] == "https://airflow.example/weir/index.html"
+
+
 def test_several_projects_have_dags_assets_and_pages_of_their_own(tmp_path: Path) -> None:
     for name in ("museum", "library"):
         shutil.copytree(HERE / "project", tmp_path / name)

@@ -1,6 +1,7 @@
-"""The DAGs of a project, for Airflow's folder of DAGs.
+"""The DAGs of a project, for Airflow.
 
-A file there calls `dags` with the folder of `weir.toml`:
+`dag_bundle.ProjectsBundle` brings those of the projects in `WEIR_PROJECT`. Instead, a file in
+Airflow's folder of DAGs can call `dags` with the folder of `weir.toml`:
 
     from weir.airflow import dags
     globals().update(dags("/path/to/project"))
@@ -14,6 +15,7 @@ common. Nothing else of Weir imports Airflow, or this package.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from airflow.sdk import DAG
@@ -26,9 +28,9 @@ from weir.airflow import (
     refresh_remotes,
 )
 from weir.airflow.deployment import Deployment
-from weir.airflow.projects import projects
+from weir.airflow.projects import VARIABLE, projects
 
-__all__ = ["dags", "projects"]
+__all__ = ["configured_dags", "dags"]
 
 
 def dags(project: str | Path, name: str = "") -> dict[str, DAG]:
@@ -54,3 +56,18 @@ def dags(project: str | Path, name: str = "") -> dict[str, DAG]:
         audit_lake.dag(deployment),
     )
     return {dag.dag_id: dag for dag in built if dag is not None}
+
+
+def configured_dags(default: str = "") -> dict[str, DAG]:
+    """The DAGs of the projects in `WEIR_PROJECT`, by their ids.
+
+    Args:
+        default: the folder of the project if the variable is not set; empty for none.
+
+    Raises:
+        ConfigurationError: no project is named, or a `weir.toml` is wrong.
+    """
+    built: dict[str, DAG] = {}
+    for name, project in projects(os.environ.get(VARIABLE, default)).items():
+        built |= dags(project, name)
+    return built

@@ -24,6 +24,7 @@ from typing import Any, Final, Self
 import pendulum
 
 from weir.airflow.assets import LakeAssets
+from weir.airflow.page_addresses import address_of, path_of
 from weir.settings import CONFIG_FILE, Settings
 
 VARIABLES: Final = (
@@ -74,6 +75,13 @@ class Deployment:
     def folder(self) -> Path:
         """The project's folder, in which programs of tasks run."""
         return self.config.parent
+
+    @property
+    def page(self) -> list[str]:
+        """The option of programs that end their log with the address of the site."""
+        if self.settings.site is None:
+            return []
+        return ["--page", address_of(path_of(self.name))]
 
     def schedule(self, stage: str, default: str) -> str:
         """The cron expression of a stage: `WEIR_<STAGE>_SCHEDULE`, or the default."""

@@ -17,7 +17,7 @@ def documents_tasks(deployment: Deployment) -> list[LakeCommand]:
         LakeCommand(
             deployment=deployment,
             task_id="write_documents",
-            bash_command=shlex.join(command(deployment, "write_documents")),
+            bash_command=shlex.join(command(deployment, "write_documents", *deployment.page)),
             trigger_rule="all_done",
             **deployment.retrying,
         )

@@ -24,11 +24,12 @@ class NotifyChannels(LakeCommand):
 
     def __init__(self, *, deployment: Deployment, **wiring: Any) -> None:
         channels = deployment.settings.notify.values()
+        notify = shlex.join(command(deployment, "notify_channels", *deployment.page))
         super().__init__(
             deployment=deployment,
             task_id="notify_channels",
             # Not as a part of the command: the name of a run may have any character.
-            bash_command=f'{shlex.join(command(deployment, "notify_channels"))} --run-id "$RUN_ID"',
+            bash_command=f'{notify} --run-id "$RUN_ID"',
             env={"RUN_ID": "{{ run_id }}"},
             trigger_rule="all_done",
             **deployment.retrying,

@@ -76,11 +76,12 @@ def check_freshness(deployment: Deployment) -> LakeCommand:
 
     It comes after the refreshes, whether they succeeded or not, and is not retried.
     """
+    check = shlex.join(command(deployment, "check_freshness", *deployment.page))
     return LakeCommand(
         deployment=deployment,
         task_id="check_freshness",
         # Not as a part of the command: the name of a run may have any character.
-        bash_command=f'{shlex.join(command(deployment, "check_freshness"))} --run-id "$RUN_ID"',
+        bash_command=f'{check} --run-id "$RUN_ID"',
         env={"RUN_ID": "{{ run_id }}"},
         retries=0,
         trigger_rule="all_done",

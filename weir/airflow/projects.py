@@ -16,9 +16,15 @@ def projects(folders: str) -> dict[str, Path]:
     """The folders of projects by name: a single one has none, several those of their folders.
 
     Raises:
-        ConfigurationError: two folders have the same name.
+        ConfigurationError: there is none, or two folders have the same name.
     """
     paths = [Path(folder) for folder in folders.split(os.pathsep) if folder]
+    if not paths:
+        raise ConfigurationError(
+            "no project is named",
+            VARIABLE,
+            f"Set the variable {VARIABLE} to the folder of weir.toml.",
+        )
     if len(paths) == 1:
         return {"": paths[0]}
     named = {path.resolve().name: path for path in paths}

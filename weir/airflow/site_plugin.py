@@ -12,20 +12,16 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, Final
+from typing import Any
 
-from airflow.configuration import conf
 from airflow.plugins_manager import AirflowPlugin
 
+from weir.airflow.page_addresses import address_of, path_of
 from weir.airflow.projects import VARIABLE, projects
-
-PREFIX: Final = "/weir"
-"""Where the API server has the pages."""
-_BASE: Final = conf.get("api", "base_url", fallback="")
 
 
 class SiteApplication:
-    """The pages below `PREFIX`; each request needs the cookie or the token of a login.
+    """The pages of a project; each request needs the cookie or the token of a login.
 
     What it is made of is imported at the first request: Airflow loads plugins in each process.
     """
@@ -73,16 +69,12 @@ def _folder(project: Path) -> Path | None:
 
 
 def _served() -> Iterator[tuple[str, str, Path]]:
-    """Title, address and folder of each project of this process."""
+    """Title, path of the pages, and folder of each project of this process."""
     from weir.errors import ConfigurationError
 
     with suppress(ConfigurationError):
         for name, project in projects(os.environ.get(VARIABLE, "")).items():
-            yield (
-                (f"Weir: {name}", f"{PREFIX}/{name}", project)
-                if name
-                else ("Weir", PREFIX, project)
-            )
+            yield f"Weir: {name}" if name else "Weir", path_of(name), project
 
 
 class SitePlugin(AirflowPlugin):
@@ -90,15 +82,15 @@ class SitePlugin(AirflowPlugin):
 
     name = "weir"
     fastapi_apps: list[Any] = [  # noqa: RUF012  (as Airflow declares them)
-        {"app": SiteApplication(project), "url_prefix": address, "name": title}
-        for title, address, project in _served()
+        {"app": SiteApplication(project), "url_prefix": path, "name": title}
+        for title, path, project in _served()
     ]
     external_views: list[Any] = [  # noqa: RUF012  (as Airflow declares them)
         {
             "name": title,
-            "href": f"{_BASE.rstrip('/')}{address}/index.html",
+            "href": address_of(path),
             "destination": "nav",
-            "url_route": address.strip("/").replace("/", "-"),
+            "url_route": path.strip("/").replace("/", "-"),
         }
-        for title, address, _ in _served()
+        for title, path, _ in _served()
     ]

@@ -78,7 +78,9 @@ def submit(stage: str, deployment: Deployment, *arguments: str, **wiring: Any) -
         name=f"weir {stage}",
         conn_id="spark_default",
         application=str(JOBS / f"{stage}.py"),
-        application_args=["--config", config, "--run-id", "{{ run_id }}", *arguments],
+        application_args=[
+            *("--config", config, *deployment.page, "--run-id", "{{ run_id }}", *arguments)
+        ],
         driver_memory=spark.driver_memory,
         conf={
             "spark.pyspark.driver.python": sys.executable,
