@@ -89,8 +89,9 @@ def test_the_log_of_each_stage_ends_with_the_address_of_the_page(tmp_path: Path)
     shutil.copytree(HERE / "project", tmp_path / "museum")
     config = tmp_path / "museum/weir.toml"
     config.write_text(f'site = "pages"\n{config.read_text()}')
-    address = {"AIRFLOW__API__BASE_URL": "https://airflow.example/"}
-    described = describe(tmp_path / "home", tmp_path / "museum", **address)
+    described = describe(
+        tmp_path / "home", tmp_path / "museum", AIRFLOW__API__BASE_URL="https://airflow.example/"
+    )
     tasks = described["dags"]["maintain_queries"]["tasks"]
     for task in ("maintain_queries", "validate_answers", "publish_answers", "write_documents"):
         words = tasks[task]["command"].splitlines()
