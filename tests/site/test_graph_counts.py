@@ -42,6 +42,25 @@ def test_counts_that_are_extended_are_those_of_the_newest_graph(tmp_path: Path) 
         assert known == counts(museum, None)
 
 
+def test_the_counts_over_time_of_the_largest_end_with_those_of_now(tmp_path: Path) -> None:
+    museum, known = Museum(tmp_path / "museum"), None
+    for _ in range(3):
+        museum.live(1)
+        known = counts(museum, known)
+        for series, totals in (
+            (known.predicates_over_time, known.predicates),
+            (known.classes_over_time, known.classes),
+        ):
+            assert totals is not None
+            assert {term: points[-1][1] for term, points in series.items()} == {
+                term: totals[term] for term in series
+            }
+            others = [count for term, count in totals.items() if term not in series]
+            assert min(totals[term] for term in series) >= max(others, default=0)
+    assert known is not None
+    assert known.predicates_over_time["<http://example.org/lent_to>"] == [(2, 1)]
+
+
 def test_void_is_turtle_with_the_counts() -> None:
     known = GraphCounts(3, {"<http://a/p>": 2, TYPE: 1}, {"<http://a/C>": 1, "_:b": 1})
     graph = ox.Store()

@@ -305,6 +305,36 @@ def graph_chart(counts: Sequence[Row]) -> Chart:
     }
 
 
+def terms_chart(counts: Sequence[Row], terms: Sequence[str]) -> Chart:
+    """How many triples or instances some predicates or classes have over time, on a scale that
+    shows small ones beside large ones.
+
+    Args:
+        counts: epoch, at, term, rows; in order.
+        terms: their names, the largest first.
+    """
+    return {
+        **_over_time(counts, 180),
+        "mark": {"type": "line", "interpolate": "step-after", "point": {"size": 16}},
+        "encoding": {
+            "x": _AT,
+            "y": {
+                "field": "rows",
+                "type": "quantitative",
+                "title": None,
+                "scale": {"type": "symlog"},
+                "axis": {"format": ",d", "tickCount": 5},
+            },
+            # Names are long: two fit beside each other on a phone.
+            "color": {
+                **_colours("term", terms),
+                "legend": {"title": None, "orient": "top", "columns": 2, "labelLimit": 140},
+            },
+            "tooltip": [{"field": "term", "type": "nominal"}, *_COUNTED[:3]],
+        },
+    }
+
+
 def _over_time(counts: Sequence[Row], height: int) -> Chart:
     return {"width": "container", "height": height, "data": {"values": [*counts]}}
 

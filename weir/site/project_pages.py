@@ -13,11 +13,12 @@ import pyarrow.compute as pc
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import ABANDONED, CLAIMED, FAILED
 from weir.lake.tables import QUALITY, REJECTED, RUNS
-from weir.pages.charts import graph_chart
+from weir.pages.charts import Chart, graph_chart, terms_chart
 from weir.progress.observed import Observed
 from weir.site.epochs import Epochs
-from weir.site.graph_counts import GraphCounts
+from weir.site.graph_counts import GraphCounts, Series
 from weir.status.status import Status
+from weir.text.short_term import short_term
 
 _RUNS: Final = 200
 """Most runs on their page."""
@@ -71,6 +72,10 @@ def graph_page(epochs: Epochs, counts_: GraphCounts, prefixes: Mapping[str, str]
             }
         )
     charts = {"quads": graph_chart(_thinned(counts, _POINTS))}
+    series = {"classes": counts_.classes_over_time, "predicates": counts_.predicates_over_time}
+    for name, of_terms in series.items():
+        if of_terms and len(epochs.rows) > 1:
+            charts[name] = _terms_chart(of_terms, epochs, prefixes)
     return {
         "quads": quads,
         "epochs": counts[::-1][:_EPOCHS],
@@ -79,6 +84,21 @@ def graph_page(epochs: Epochs, counts_: GraphCounts, prefixes: Mapping[str, str]
         "predicates": _terms("predicate", "triples", counts_.predicates),
         "classes": _terms("class", "instances", counts_.classes or {}),
     }
+
+
+def _terms_chart(series: Series, epochs: Epochs, prefixes: Mapping[str, str]) -> Chart:
+    """The counts of terms over time, to the newest epoch."""
+    last = max(epochs.rows)
+    rows = [
+        {"epoch": epoch, "at": at.isoformat(timespec="seconds"), "term": name, "rows": count}
+        for term, points in sorted(series.items())
+        for name in [short_term(term, prefixes)]
+        for epoch, count in (*points, (last, points[-1][1]))
+        for at in [epochs.at(epoch)]
+        if at is not None
+    ]
+    largest = sorted(series, key=lambda term: (-series[term][-1][1], term))
+    return terms_chart(rows, [short_term(term, prefixes) for term in largest])
 
 
 def _terms(name: str, number: str, counts: Mapping[str, int]) -> list[dict[str, Any]]:

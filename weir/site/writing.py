@@ -139,7 +139,11 @@ def _written(
     _put(files, "index", name, overview(status, contents, shown, wrong))
     _put(files, "sources", "Sources", sources_page(status, lake))
     graph = graph_page(epochs, counts, settings.prefixes)
-    known = {"quads": graph["quads"], "has_classes": counts.classes is not None}
+    known = {
+        "quads": graph["quads"],
+        "has_classes": counts.classes is not None,
+        "charts": [*graph["charts"]],
+    }
     _put(files, "graph", "Graph", known, graph)
     files.put("void.ttl", counts.void())
     remotes, charts = remotes_page(settings, lake, status.remotes, time)
