@@ -61,8 +61,15 @@ def test_the_counts_over_time_of_the_largest_end_with_those_of_now(tmp_path: Pat
     assert known.predicates_over_time["<http://example.org/lent_to>"] == [(2, 1)]
 
 
+def test_the_counts_of_another_lake_are_not_extended(tmp_path: Path) -> None:
+    museum, other = (Museum(tmp_path / name, exhibits=n) for name, n in (("a", 30), ("b", 20)))
+    museum.live(2)
+    other.live(3)
+    assert counts(other, counts(museum, None)) == counts(other, None)
+
+
 def test_void_is_turtle_with_the_counts() -> None:
-    known = GraphCounts(3, {"<http://a/p>": 2, TYPE: 1}, {"<http://a/C>": 1, "_:b": 1})
+    known = GraphCounts("", 3, {"<http://a/p>": 2, TYPE: 1}, {"<http://a/C>": 1, "_:b": 1})
     graph = ox.Store()
     graph.load(known.void().encode(), ox.RdfFormat.TURTLE, base_iri="http://x/")
     partitions = """PREFIX void: <http://rdfs.org/ns/void#> SELECT ?p ?n {

@@ -9,43 +9,26 @@ from http import HTTPStatus
 
 import anyio.to_thread
 import pyoxigraph as ox
-from sqlglot import exp
 from starlette.requests import Request
 from starlette.responses import Response
 
 from weir.compute.connection import connect
-from weir.compute.sql import (
-    alias,
-    column,
-    columns,
-    descending,
-    number,
-    rows_of,
-    select,
-    subquery,
-    sum_of,
-    text,
-)
 from weir.lake.delta.bindings import Bindings
-from weir.lake.delta.scan import attach
-from weir.lake.tables import TRIPLES
 from weir.progress.completion import Completion
 from weir.project import Project
-from weir.rdf.terms import POSITIONS
 from weir.serve.mirror import Mirror, newest_epoch
 from weir.serve.pool import Asked, Pool, Result
 from weir.serve.problems import DamagedStore, Problem
 from weir.serve.protocol import GRAPHS, RESULTS, accepted, asked, epoch_of
 from weir.serve.query_worker import unescaped
 from weir.serve.reader import Reader
+from weir.site.graph_counts import GraphCounts
 
 SPARQL, VOID = "/sparql", "/.well-known/void"
 EPOCH = "Weir-Epoch"
 """A header of responses: the epoch that they are of."""
 _TRIES = 2
 """A copy that is damaged is made again."""
-_MOST_PARTITIONS = 100
-"""Most classes, and most properties, whose numbers VoID gives."""
 _SD, _FORMATS = "http://www.w3.org/ns/sparql-service-description#", "http://www.w3.org/ns/formats/"
 _VOID = "http://rdfs.org/ns/void#"
 _TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
@@ -77,7 +60,7 @@ class Endpoint:
     pool: Pool
     reader: Reader
     most_bytes: int
-    _counted: dict[object, Sequence[ox.Triple]] = field(default_factory=dict, init=False)
+    _counted: GraphCounts | None = field(default=None, init=False)
 
     async def sparql(self, request: Request) -> Response:
         """A query, or what the endpoint is."""
@@ -111,21 +94,19 @@ class Endpoint:
     async def void(self, request: Request) -> Response:
         """How many triples the graph has, of which classes and with which properties."""
 
-        def read(project: Project) -> tuple[int, Sequence[ox.Triple]]:
+        def read(project: Project) -> GraphCounts:
             lake = project.open_lake()
             epoch = newest_epoch(Completion.read(lake))
-            graph = lake.open(TRIPLES.name)
-            address = str(request.url)
-            # Of another lake in the same place, and for another name of this server, others.
-            key = epoch, address, None if graph is None else str(graph.metadata().id)
-            if key not in self._counted:
-                self._counted.clear()
-                endpoint = str(request.url.replace(path=SPARQL, query=""))
-                self._counted[key] = [*_void(project, epoch, address, endpoint)]
-            return epoch, self._counted[key]
+            known = {} if self._counted is None else self._counted.to_json()
+            with closing(connect(project.settings)) as connection:
+                self._counted = GraphCounts.of(Bindings(connection), lake, epoch, known)
+            return self._counted
 
-        epoch, triples = await self.reader.read(read)
-        return _document(request, triples, {EPOCH: str(epoch)})
+        counts = await self.reader.read(read)
+        text = counts.void(str(request.url.replace(path=SPARQL, query="")))
+        triples = ox.parse(text, ox.RdfFormat.TURTLE, base_iri=str(request.url))
+        described = [quad.triple for quad in triples]
+        return _document(request, described, {EPOCH: str(counts.epoch)})
 
 
 def _document(
@@ -156,60 +137,3 @@ def _description(address: str) -> Iterator[ox.Triple]:
     yield ox.Triple(data, _TYPE, ox.NamedNode(f"{_SD}Dataset"))
     yield says(data, "defaultGraph", graph)
     yield ox.Triple(graph, _TYPE, ox.NamedNode(f"{_SD}Graph"))
-
-
-def _void(project: Project, epoch: int, address: str, endpoint: str) -> Iterator[ox.Triple]:
-    """https://www.w3.org/TR/void/, of the union of all graphs."""
-    data = ox.NamedNode(f"{address}#dataset")
-    integer = ox.NamedNode("http://www.w3.org/2001/XMLSchema#integer")
-
-    def says(subject: ox.NamedNode | ox.BlankNode, name: str, value: _Node) -> ox.Triple:
-        return ox.Triple(subject, ox.NamedNode(f"{_VOID}{name}"), value)
-
-    def counted(count: int) -> ox.Literal:
-        return ox.Literal(str(count), datatype=integer)
-
-    state = select(
-        *columns(POSITIONS[1:]),
-        from_=rows_of("log"),
-        where=[column("epoch") <= number(epoch)],
-        group_by=columns(POSITIONS[1:]),
-        having=sum_of(column("weight")) > number(0),
-    )
-    of_class = column("predicate").eq(text(str(_TYPE)))
-    lake = project.open_lake()
-    with closing(connect(project.settings)) as connection, lake.using(TRIPLES.name):
-        bindings = Bindings(connection)
-        attach(bindings, "log", lake.existing(TRIPLES.name))
-        bindings.table("state", state.sql(dialect="duckdb"))
-
-        def groups(name: str, where: Sequence[exp.Expr] = ()) -> list[tuple[str, int]]:
-            rows = alias(exp.Count(this=exp.Star()), "rows")
-            grouped = select(
-                column(name),
-                rows,
-                from_=rows_of("state"),
-                where=[*where],
-                group_by=[column(name)],
-            )
-            top = select(
-                *columns((name, "rows")),
-                from_=subquery(grouped, "grouped"),
-                order_by=[descending(column("rows")), column(name)],
-            )
-            return connection.execute(top.sql(dialect="duckdb")).fetchall()
-
-        properties, classes = groups("predicate"), groups("object", [of_class])
-    yield ox.Triple(data, _TYPE, ox.NamedNode(f"{_VOID}Dataset"))
-    yield says(data, "sparqlEndpoint", ox.NamedNode(endpoint))
-    yield says(data, "triples", counted(sum(count for _, count in properties)))
-    yield says(data, "properties", counted(len(properties)))
-    yield says(data, "classes", counted(len(classes)))
-    parts = (("property", "triples", properties), ("class", "entities", classes))
-    for name, what, counts in parts:
-        iris = ((term, count) for term, count in counts if term.startswith("<"))
-        for i, (term, count) in enumerate([*iris][:_MOST_PARTITIONS]):
-            part = ox.BlankNode(f"{name}{i}")
-            yield says(data, f"{name}Partition", part)
-            yield says(part, name, ox.NamedNode(term[1:-1]))
-            yield says(part, what, counted(count))

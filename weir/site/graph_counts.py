@@ -40,6 +40,7 @@ class GraphCounts:
     """The counts at an epoch.
 
     Attributes:
+        table_id: of the log of triples; empty if there is none.
         epoch: the epoch.
         predicates: numbers of triples by predicate.
         classes: numbers of instances by class; None if there are too many classes.
@@ -47,6 +48,7 @@ class GraphCounts:
         classes_over_time: the same of classes.
     """
 
+    table_id: str
     epoch: int
     predicates: Mapping[str, int]
     classes: Mapping[str, int] | None
@@ -63,12 +65,18 @@ class GraphCounts:
             head: the newest epoch.
             known: what `to_json` gave at an earlier epoch; empty at first.
         """
+        log = lake.open(TRIPLES.name)
+        table_id = "" if log is None else str(log.metadata().id)
+        if known.get("table") != table_id or known["epoch"] > head:
+            # It is another lake, or a copy of before.
+            known = {}
         after = known.get("epoch", 0)
         predicates = dict(known.get("predicates", {}))
         classes = known.get("classes", {})
         of_predicates, of_classes = (known.get(name, {}) for name in _OVER_TIME)
-        if after >= head or not lake.exists(TRIPLES.name):
-            return cls(after, predicates, classes, _pairs(of_predicates), _pairs(of_classes))
+        if after >= head or log is None:
+            pairs = (_pairs(series) for series in (of_predicates, of_classes))
+            return cls(table_id, after, predicates, classes, *pairs)
         with bindings.scope(), lake.using(TRIPLES.name):
             register_table(bindings, lake, TRIPLES.name, _LOG)
             changes = _Changes(bindings, "predicate", after, head)
@@ -79,11 +87,12 @@ class GraphCounts:
                 _add(classes, changes.totals())
                 classes = classes if len(classes) <= _MOST else None
                 of_classes = changes.series(classes or {}, of_classes)
-        return cls(head, predicates, classes, of_predicates, of_classes)
+        return cls(table_id, head, predicates, classes, of_predicates, of_classes)
 
     def to_json(self) -> dict[str, Any]:
         """What is kept of them."""
         return {
+            "table": self.table_id,
             "epoch": self.epoch,
             "predicates": self.predicates,
             "classes": self.classes,
@@ -92,19 +101,29 @@ class GraphCounts:
             ),
         }
 
-    def void(self) -> str:
-        """The counts as VoID, in Turtle."""
-        lines = [f"    void:triples {sum(self.predicates.values())}"]
+    def void(self, endpoint: str = "") -> str:
+        """The counts as VoID, in Turtle; the dataset is `#graph`.
+
+        https://www.w3.org/TR/void/
+
+        Args:
+            endpoint: the address at which the graph is queried; empty for none.
+        """
+        # A class that is a literal or a blank node has no name to be found by.
+        classes = [pair for pair in _sorted(self.classes or {}) if pair[0].startswith("<")]
+        lines = [f"    void:sparqlEndpoint <{endpoint}>"] if endpoint else []
+        lines.append(f"    void:triples {sum(self.predicates.values())}")
+        lines.append(f"    void:properties {len(self.predicates)}")
+        if self.classes is not None:
+            lines.append(f"    void:classes {len(self.classes)}")
         for predicate, triples in _sorted(self.predicates):
             lines.append(
                 f"    void:propertyPartition [ void:property {predicate} ; void:triples {triples} ]"
             )
-        for class_, entities in _sorted(self.classes or {}):
-            # A class that is a literal or a blank node has no name to be found by.
-            if class_.startswith("<"):
-                lines.append(
-                    f"    void:classPartition [ void:class {class_} ; void:entities {entities} ]"
-                )
+        for class_, entities in classes:
+            lines.append(
+                f"    void:classPartition [ void:class {class_} ; void:entities {entities} ]"
+            )
         return _VOID + " ;\n".join(lines) + " .\n"
 
 
