@@ -9,6 +9,7 @@ from tests.mutants.documents import DOCUMENT_MUTANTS
 from tests.mutants.engine import ENGINE_MUTANTS
 from tests.mutants.exists import EXISTS_MUTANTS
 from tests.mutants.mutant import Mutant
+from tests.mutants.pages import SERVE_MUTANTS, SITE_MUTANTS
 from tests.mutants.protocol import PROTOCOL_MUTANTS
 from tests.mutants.remotes import REMOTE_MUTANTS
 from tests.mutants.replicas import REPLICA_MUTANTS
@@ -68,5 +69,7 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "remotes": tuple(map(_of_remotes, REMOTE_MUTANTS)),
     "protocol": PROTOCOL_MUTANTS,
     "documents": DOCUMENT_MUTANTS,
+    "site": SITE_MUTANTS,
+    "serve": SERVE_MUTANTS,
     "traversals": _by(TRAVERSAL_MUTANTS, *_TRAVERSALS),
 }
