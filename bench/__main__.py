@@ -185,7 +185,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             console.print(f"bench: {name}: {error}", style="red", markup=False)
             failed = True
             continue
-        scenario.save(RESULTS)
+        progress(f"stored: {scenario.save(RESULTS).relative_to(ROOT)}")
         show(console, scenario)
         for rows in scenario.rows:
             if not rows.agree:
@@ -193,10 +193,6 @@ def main(argv: Sequence[str] | None = None) -> int:
                 failed = True
     files = (RESULTS / f"{name}.json" for name in NAMES)
     stored = [Scenario.load(file) for file in files if file.is_file()]
-    if stored:
-        results = RESULTS / "results.md"
-        results.write_text(details(stored), encoding="utf-8")
-        progress(f"results: {results.relative_to(ROOT)}")
     if options.write_docs:
         written = pages(stored)
         for file, text in written.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -150,9 +150,7 @@ def page(scenarios: Sequence[Scenario]) -> str:
             [_compared(scenario) for scenario in scenarios if scenario.seconds("in all", "cold")],
         ),
     ]
-    if scenarios and (machine := scenarios[0].machine):
-        lines += ["", *_wrapped("Measured on " + _machine(machine) + ".")]
-    lines += ["", "## Conditions", "", _CONDITIONS, _RUN]
+    lines += ["", *_measured(scenarios), "## Conditions", "", _CONDITIONS, _RUN]
     if targets := [line for scenario in scenarios for line in _targets(scenario)]:
         lines += ["## Aims", "", *_markdown(_TARGETS, targets), ""]
     for scenario in scenarios:
@@ -161,7 +159,7 @@ def page(scenarios: Sequence[Scenario]) -> str:
             lines += [
                 f"## {scenario.title}",
                 "",
-                f"`--only {scenario.name}`; {_sizes(scenario)}.",
+                _command(scenario),
                 "",
             ]
             lines += [*_markdown(head, rows), ""]
@@ -172,10 +170,9 @@ def page(scenarios: Sequence[Scenario]) -> str:
 def details(scenarios: Sequence[Scenario]) -> str:
     """The page bench/RESULTS.md: everything that was measured."""
     lines = [_DETAILS]
-    if scenarios and (machine := scenarios[0].machine):
-        lines += [*_wrapped("Measured on " + _machine(machine) + "."), ""]
+    lines += _measured(scenarios)
     for scenario in scenarios:
-        lines += [f"## {scenario.title}", "", f"`--only {scenario.name}`; {_sizes(scenario)}.", ""]
+        lines += [f"## {scenario.title}", "", _command(scenario), ""]
         for head, rows in _tables(scenario):
             lines += [*_markdown(head, rows), ""]
         for note in scenario.notes:
@@ -213,8 +210,21 @@ def _sizes(scenario: Scenario) -> str:
     return ", ".join(f"{name}: {size:,}" for name, size in scenario.sizes.items() if size)
 
 
-def _machine(machine: Mapping[str, str]) -> str:
-    return ", ".join(f"{key}: {value}" for key, value in machine.items())
+def _command(scenario: Scenario) -> str:
+    return "\n".join(_wrapped(f"`--only {scenario.name}`, {scenario.date}; {_sizes(scenario)}."))
+
+
+def _measured(scenarios: Sequence[Scenario]) -> list[str]:
+    """The machines on which scenarios were measured, most often there is one."""
+    machines: dict[str, list[str]] = {}
+    for scenario in scenarios:
+        about = ", ".join(f"{key}: {value}" for key, value in scenario.machine.items())
+        machines.setdefault(about, []).append(scenario.name)
+    lines = []
+    for about, names in machines.items():
+        which = "" if len(machines) == 1 else f" {', '.join(names)}:"
+        lines += [*_wrapped(f"Measured on{which} {about}."), ""]
+    return lines
 
 
 def _wrapped(text: str) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -85,6 +86,7 @@ class Scenario:
         full: whether it was run in full size, fit for docs/benchmarks.md.
         timings, written, targets, rows, notes: what was found.
         summary: a table of its own, the head first.
+        date: of the measurement, as of ISO 8601.
     """
 
     name: str
@@ -98,6 +100,7 @@ class Scenario:
     notes: Sequence[str] = ()
     machine: Mapping[str, str] = field(default_factory=dict)
     summary: Sequence[tuple[str, ...]] = ()
+    date: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d}")
 
     def seconds(self, what: str, temperature: Temperature = "", part_of: str = "") -> float | None:
         """The median of a timing, None if it was not taken."""
@@ -107,10 +110,11 @@ class Scenario:
         return None
 
     def save(self, folder: Path) -> Path:
-        """Write it as JSON."""
+        """Write it as JSON: in full size into the folder, which git has, else into `small`."""
+        folder = folder if self.full else folder / "small"
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{self.name}.json"
-        file.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+        file.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
         return file
 
     @classmethod
