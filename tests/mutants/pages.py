@@ -250,13 +250,6 @@ SERVE_MUTANTS = (
         tests=_MIRROR,
     ),
     Mutant(
-        "a copy of consolidated epochs is used",
-        "serve/mirror",
-        "if copy.epoch < oldest or not copy.is_of(completion.lake):",
-        "if not copy.is_of(completion.lake):",
-        tests=_MIRROR,
-    ),
-    Mutant(
         "an epoch before a copy is made as one after it",
         "serve/filling",
         "weight = wanted if epoch > before else -wanted",

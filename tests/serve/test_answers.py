@@ -74,6 +74,15 @@ def test_results_of_sparql_have_exact_terms(server: Client) -> None:
     assert reply.rows == same.rows
 
 
+def test_a_row_that_an_answer_has_twice_is_there_twice_in_results_of_sparql(
+    growing: Project,
+) -> None:
+    growing.query("heads", "SELECT ?a { ?a <urn:knows> ?b }")
+    growing.run()
+    with serving(growing.settings) as client:
+        assert client.get("/answers/heads.srj").rows == [{"a": "urn:a"}, {"a": "urn:a"}]
+
+
 def test_an_answer_at_an_epoch_and_the_changes_since_give_the_present_one(server: Client) -> None:
     for epoch in range(1, 7):
         before = bag(server.get(f"/answers/pairs?epoch={epoch}").json)

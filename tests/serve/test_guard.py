@@ -39,6 +39,12 @@ def test_every_response_forbids_what_pages_could_do_to_a_reader(server: Client) 
         assert "access-control-allow-origin" not in headers
 
 
+def test_a_refusal_forbids_what_pages_could_do_to_a_reader(server: Client) -> None:
+    refused = server.get("/answers", Host="evil.example")
+    assert refused.status == 421
+    assert "default-src 'self'" in refused.headers["content-security-policy"]
+
+
 def test_another_origin_may_read_only_if_it_is_named(people: Project) -> None:
     ours, other = "https://a.example", "https://b.example"
     with serving(people.settings, origins=[ours]) as client:

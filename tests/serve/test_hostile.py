@@ -247,6 +247,20 @@ def test_a_few_hostile_queries_stop_nothing(hostile: Settings) -> None:
     assert statuses["SERVICE with escapes"] == 400
 
 
+def test_services_are_refused_before_anything_is_evaluated(hostile: Settings) -> None:
+    with serving(hostile) as client:
+        reply = client.query("SELECT * { SERVICE <http://127.0.0.1/x> { ?a ?b ?c } }")
+        assert (reply.status, "SERVICE is refused" in reply.json["detail"]) == (400, True)
+
+
+def test_a_result_that_is_too_large_says_so(hostile: Settings) -> None:
+    numbers = " ".join(map(str, range(300)))
+    text = f"SELECT * {{ VALUES ?a {{ {numbers} }} VALUES ?b {{ {numbers} }} VALUES ?c {{ 1 2 }} }}"
+    with serving(hostile) as client:
+        reply = client.direct(text, "*/*")
+        assert (reply.status, "use LIMIT" in reply.json["detail"]) == (400, True)
+
+
 @pytest.mark.usefixtures("slow")
 def test_no_hostile_query_stops_the_server_or_lets_it_ask_others(people: Project) -> None:
     code = (

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
 import pyoxigraph as ox
 import pytest
+from deltalake import DeltaTable, QueryBuilder, write_deltalake
 from pyspark.sql import SparkSession
 
 from tests.support.generators.basic_cases import XSD, Quad, case
@@ -28,6 +30,7 @@ from tests.support.serving import serving
 from weir.compact.stage import compact_lake
 from weir.plan.lower import lower
 from weir.project import Project as OpenProject
+from weir.rdf.reserved_graphs import replica_graph
 from weir.serve.mirror import Mirror
 from weir.serve.problems import Problem
 from weir.serve.store_worker import StoreWriter
@@ -195,6 +198,40 @@ def test_a_process_that_is_killed_while_it_makes_a_copy_leaves_nothing_that_is_r
     with mirror_of(growing) as mirror:
         assert ("", "<urn:x>", "<urn:knows>", "<urn:y>") in read(mirror, None)
         assert sorted(file.name for file in folder.iterdir()) == ["6", "7"]
+
+
+def test_a_draft_is_not_read_though_its_note_is_complete(growing: Project) -> None:
+    with mirror_of(growing) as mirror:
+        before = read(mirror, None)
+        folder = mirror._folder
+    (folder / "6").rename(folder / "draft-complete")
+    with mirror_of(growing) as mirror:
+        assert read(mirror, None) == before
+        assert sorted(file.name for file in folder.iterdir()) == ["6"]
+
+
+def test_an_epoch_whose_checks_are_to_come_is_not_shown_yet(growing: Project) -> None:
+    growing.change_set("A " + knows("x", "y"))
+    growing.ingest()
+    with mirror_of(growing) as mirror:
+        with mirror.at(None) as (epoch, _):
+            assert epoch == 6
+        with pytest.raises(Problem), mirror.at(7):
+            pass
+
+
+def test_reserved_graphs_are_in_no_copy(growing: Project) -> None:
+    table = DeltaTable(growing.folder / "lake/quads")
+    names = [field.name for field in table.schema().fields]
+    rows = pa.table(QueryBuilder().register("q", table).execute("SELECT * FROM q LIMIT 1"))
+    graph = pa.array([replica_graph("<http://remote/>")], pa.string())
+    replica = rows.set_column(rows.column_names.index("graph"), "graph", graph).select(names)
+    with mirror_of(growing) as mirror:
+        before = read(mirror, None)
+    write_deltalake(table, replica, mode="append")
+    shutil.rmtree(mirror._folder / "6")
+    with mirror_of(growing) as mirror:
+        assert read(mirror, None) == before
 
 
 def test_a_copy_of_an_epoch_whose_changes_are_compacted_away_is_not_used(

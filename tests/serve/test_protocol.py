@@ -87,6 +87,7 @@ BAD: Mapping[str, tuple[int, Callable[[Client], Reply]]] = {
     "an update": (400, lambda c: c.query("INSERT DATA { <urn:a> <urn:b> <urn:c> }")),
     "an update by its parameter": (400, post(b"update=CLEAR%20ALL", FORM)),
     "an update by its type": (415, post(b"CLEAR ALL", "application/sparql-update")),
+    "a query and an update": (400, post(b"query=ASK%20%7B%7D&update=CLEAR%20ALL", FORM)),
     "LOAD": (400, lambda c: c.query("LOAD <http://127.0.0.1/x>")),
     "SERVICE": (400, lambda c: c.query("ASK { SERVICE <http://127.0.0.1/x> { ?a ?b ?c } }")),
     "an epoch that is none": (400, lambda c: c.query("ASK {}", epoch="x")),

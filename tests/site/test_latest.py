@@ -27,6 +27,11 @@ def test_rows_of_different_things_appeared_and_vanished() -> None:
     assert [row["sign"] for row in said["rows"]] == ["+", "+", "-"]
 
 
+def test_a_row_of_one_thing_does_not_become_one_of_another() -> None:
+    said = latest((1, ["e1", "x"]), (-1, ["e3", "x"]), appeared=1, vanished=1)
+    assert said["sentence"] == "1 row appeared, 1 vanished"
+
+
 def test_several_rows_of_a_thing_are_not_paired() -> None:
     rows = [(1, ["e1", "a"]), (1, ["e1", "b"]), (-1, ["e1", "c"])]
     assert latest(*rows, appeared=2, vanished=1)["sentence"] == "2 rows appeared, 1 vanished"

@@ -16,6 +16,7 @@ from tests.support.projects.museum import HOSTILE, Museum
 from weir.ingest.stage import ingest_changes
 from weir.project import Project
 from weir.settings import CONFIG_FILE, Settings
+from weir.site import history
 from weir.site.files import value_of
 from weir.site.writing import Site, write_site
 from weir.text.secret_values import hide
@@ -179,6 +180,49 @@ def test_a_damaged_answer_is_said_on_its_page(museum: Museum) -> None:
         file.write_text("{")
     site(museum)
     assert 'class="badge broken">broken' in page(museum, "answers/loans.html")
+
+
+def test_a_damaged_answer_that_was_restored_is_shown_again(museum: Museum) -> None:
+    museum.exhibits[1]["lent_to"] = "getty"
+    museum.live(1)
+    files = (museum.folder / "lake").glob("*/loans/**/*.parquet")
+    contents = {file: file.read_bytes() for file in files}
+    for file, content in contents.items():
+        file.write_bytes(content[:-100])
+    site(museum)
+    assert data(museum, "loans").get("damage")
+    for file, content in contents.items():
+        file.write_bytes(content)
+    site(museum)
+    assert not data(museum, "loans").get("damage")
+
+
+def test_a_history_that_is_longer_than_its_page_has_the_number_of_rows(
+    museum: Museum, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "_EPOCHS", 2)
+    for number in (1, 2, 3, 4):
+        museum.exhibits[number]["lent_to"] = "getty"
+        museum.deliver()
+        museum.run()
+        site(museum)
+    shown = data(museum, "loans")
+    assert [epoch for epoch, *_ in shown["history"]["epochs"]] == [3, 4]
+    assert [point["rows"] for point in shown["charts"]["rows"]["data"]["values"]] == [3, 4]
+
+
+def test_what_an_edit_changed_at_an_epoch_is_added_to_what_its_change_set_did(
+    museum: Museum,
+) -> None:
+    museum.exhibits[1]["lent_to"] = "getty"
+    museum.live(1)
+    site(museum)
+    query = museum.folder / "queries/loans.rq"
+    query.write_text(query.read_text().replace(":lent_to ?museum }", ":room ?museum }"))
+    museum.run()
+    site(museum)
+    ((epoch, appeared, vanished, *_),) = data(museum, "loans")["history"]["epochs"]
+    assert (epoch, appeared, vanished) == (1, 1 + 30, 1)
 
 
 class _Scripts(HTMLParser):
