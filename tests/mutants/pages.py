@@ -205,7 +205,7 @@ SERVE_MUTANTS = (
         "serve/answers",
         "if later is None or later.table_id != commits.table_id:",
         "if later is None:",
-        tests=_CHANGES,
+        tests=_ANSWERS,
     ),
     Mutant(
         "a row that an answer has twice is sent once",

@@ -105,6 +105,13 @@ def test_changes_after_a_cursor_are_those_that_were_published_later(growing: Pro
             assert later.headers["weir-cursor"] == project.answers["pairs"].cursor
 
 
+def test_a_cursor_of_another_table_is_none_of_this_answer(server: Client) -> None:
+    cursor = server.get("/answers/pairs").headers["weir-cursor"]
+    assert server.get(f"/answers/pairs?since={cursor}").json == []
+    other = f"another:{cursor.rpartition(':')[2]}"
+    assert server.get(f"/answers/pairs?since={other}").status == 410
+
+
 def test_a_tag_stands_for_what_was_published_and_for_the_form(growing: Project) -> None:
     paths = ["/answers/pairs", "/answers/pairs.csv", "/answers/pairs?epoch=2"]
     with serving(growing.settings) as client:

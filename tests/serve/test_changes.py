@@ -62,13 +62,6 @@ def test_a_cursor_that_is_not_known_any_more_sends_the_client_to_the_answer(
         assert client.get("/answers/pairs").headers["weir-cursor"] == event["id"]
 
 
-def test_a_cursor_of_another_table_is_not_one_of_this(growing: Project) -> None:
-    with serving(growing.settings) as client:
-        cursor = client.get("/answers/pairs").headers["weir-cursor"]
-        with client.events("pairs", f"another:{cursor.rpartition(':')[2]}") as events:
-            assert next(events)["event"] == "unknown"
-
-
 def test_the_stream_of_an_answer_that_is_dropped_ends(growing: Project) -> None:
     with serving(growing.settings) as client, client.events("pairs") as events:
         next(events)
