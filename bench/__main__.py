@@ -144,9 +144,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     nomisma = Nomisma(options.repeats, options.change_sets, progress)
     operators = Operators(options.repeats, options.change_sets, progress)
     fleet = Fleet(options.queries, options.repeats, progress)
-    sizes = [size for size in FULL_SIZES if size <= options.queries]
-    if options.queries > FULL_SIZES[-1]:
-        sizes.append(options.queries)
+    smaller = [size for size in FULL_SIZES if size < options.queries]
+    is_full = options.queries == FULL_QUERIES
+    sizes = FULL_SIZES if is_full else (*smaller, options.queries)
     site = SitePages(sizes, options.repeats, progress)
     runs = Runs(options.runs, nomisma, progress)
     streams = Streams(options.repeats, LONGER, FULL_SINGLE_RUNS, options.window, progress)
