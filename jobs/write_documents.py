@@ -1,24 +1,20 @@
-"""Write the site of a project and what catalogues read, as far as its settings name folders."""
+"""Write the site, figures and artefacts of a project, as far as its settings say where."""
 
 import sys
 from collections.abc import Sequence
 
-from weir.artifacts.written import write_artifacts
+from weir.documents import write_document
 from weir.process.standard_streams import run_process
 from weir.program import arg_parser, run_stage
 from weir.project import Project
-from weir.site.writing import write_site
 from weir.stage import Progress
 
 
 def write_documents(project: Project, run_id: str, progress: Progress) -> None:
     """Write them; `run_id` is not needed, as nothing is recorded."""
     del run_id
-    # The site first: it says what is wrong where the artefacts cannot be written.
-    if project.settings.site is not None:
-        progress(f"wrote {write_site(project).summary}")
-    if project.settings.artifacts is not None:
-        progress(f"wrote {write_artifacts(project).summary}")
+    for name in project.settings.documents:
+        progress(f"wrote {write_document(project, name).summary}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

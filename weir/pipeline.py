@@ -14,10 +14,12 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
+from weir.documents import write_document
 from weir.errors import EXIT_QUALITY, BusyError, ConfigurationError, WeirError
 from weir.expected_errors import as_user_error
 from weir.pending import Pending
 from weir.project import Project
+from weir.settings import Document
 from weir.stage import Progress, StageResult, silent
 
 if TYPE_CHECKING:
@@ -25,9 +27,7 @@ if TYPE_CHECKING:
     from weir.publish.stage import PublishResult
     from weir.refresh.stage import Surroundings
 
-StageName = Literal[
-    "ingest", "maintain", "refresh", "validate", "publish", "notify", "artifacts", "site"
-]
+StageName = Literal["ingest", "maintain", "refresh", "validate", "publish", "notify"] | Document
 Reporting = Callable[[StageName], AbstractContextManager[Progress]]
 """Gives, for a stage, the function that receives its steps."""
 
@@ -115,8 +115,8 @@ def run_pipeline(
     """Run the stages in order; those after ingest only if they have anything to do.
 
     Yields each stage before the next one starts. A stage that another run is executing is skipped;
-    the others process their input as far as it is complete. At the end, the artefacts and the
-    site are written if the settings say so.
+    the others process their input as far as it is complete. At the end, the site,
+    figures and artefacts are written as far as the settings say where.
     """
     wanted = options or RunOptions()
     run = partial(_run_stage, project, run_id, wanted, reporting)
@@ -127,10 +127,8 @@ def run_pipeline(
         yield from _answering(project, run, wanted, is_work=is_work)
     if _is_notification_due(project, wanted):
         yield run("notify")
-    if project.settings.artifacts is not None:
-        yield run("artifacts")
-    if project.settings.site is not None:
-        yield run("site")
+    for document in project.settings.documents:
+        yield run(document)
 
 
 def _answering(
@@ -224,14 +222,8 @@ def _stage(
             from weir.notify.stage import notify_channels
 
             return partial(notify_channels, project, is_patient=options.is_patient)
-        case "artifacts":
-            from weir.artifacts.written import write_artifacts
-
-            return lambda _run_id, _progress: write_artifacts(project)
-        case "site":
-            from weir.site.writing import write_site
-
-            return lambda _run_id, _progress: write_site(project)
+        case "site" | "metrics" | "artifacts":
+            return lambda _run_id, _progress: write_document(project, name)
 
 
 def _is_work(project: Project) -> bool:

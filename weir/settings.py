@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -43,6 +43,10 @@ from weir.text.secret_keys import is_readable_by_others, is_secret, secret_setti
 from weir.text.secret_values import hide
 
 CONFIG_FILE = "weir.toml"
+Document = Literal["site", "metrics", "artifacts"]
+"""What a run writes for readers outside of the lake, by the setting that says where."""
+_DOCUMENTS: Final[tuple[Document, ...]] = ("site", "metrics", "artifacts")
+"""In this order: the site says what is wrong where the artefacts cannot be written."""
 _SIZE = r"(?P<number>\d+(\.\d+)?) ?(?P<unit>[KMGT])i?B"
 _OF_STORES = ("AWS_", "AZURE_", "GOOGLE_")
 """Prefixes of the environment variables of object stores."""
@@ -423,6 +427,11 @@ class Settings(BaseSettings):
         description="folder into which a run writes the [site](site.md), such as `site`; without"
         " it, only `weir site` does",
     )
+    metrics: Path | None = Field(
+        None,
+        description="file that a run replaces by [figures](operations.md#figures-for-monitors) in"
+        " the text format of Prometheus, such as `weir.prom`; `weir metrics` prints them",
+    )
     index: Literal["auto", "on", "off"] = Field(
         "auto",
         description="whether the logs of the graph and of answers have an index in `cache`, by"
@@ -490,6 +499,11 @@ class Settings(BaseSettings):
         """The options of the store, also those of the environment, for processes on any machine."""
         return options_of_store(self.storage_options, os.environ)
 
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """What a run writes at its end."""
+        return tuple(name for name in _DOCUMENTS if getattr(self, name) is not None)
+
     @classmethod
     def load(cls, config: Path | None = None) -> Settings:
         """Read `config`, or `weir.toml` in this folder; without a file, the defaults.
@@ -553,6 +567,7 @@ class Settings(BaseSettings):
                 "traversals": folder / read.traversals,
                 "cache": folder / read.cache,
                 "artifacts": None if read.artifacts is None else folder / read.artifacts,
+                "metrics": None if read.metrics is None else folder / read.metrics,
                 "site": None if read.site is None else folder / read.site,
             }
         )

@@ -1,4 +1,4 @@
-"""The task that writes the site and the artefacts after publication."""
+"""The task that writes the site, figures and artefacts after publication."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from weir.airflow.programs import LakeCommand, command
 
 
 def documents_tasks(deployment: Deployment) -> list[LakeCommand]:
-    """The task, whether all was published or not; none if the settings name no folder."""
-    settings = deployment.settings
-    if settings.artifacts is None and settings.site is None:
+    """The task, whether all was published or not; none if the settings name no place."""
+    if not deployment.settings.documents:
         return []
     return [
         LakeCommand(

@@ -16,6 +16,7 @@ from weir.cli.documents import documents
 from weir.cli.export import export
 from weir.cli.freshness import freshness
 from weir.cli.listing import ls
+from weir.cli.metrics import metrics
 from weir.cli.notify import notify
 from weir.cli.options import Options, Output
 from weir.cli.progress import still_at_work
@@ -59,6 +60,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         documents,
         freshness,
         site,
+        metrics,
         artifacts,
         serve,
     ),

@@ -24,6 +24,7 @@ from weir.project import Project
 from weir.serve.answers import list_answers, send_answer
 from weir.serve.changes import Changes
 from weir.serve.guard import LOOPBACK, Guard
+from weir.serve.metrics import METRICS, send_metrics
 from weir.serve.mirror import Mirror
 from weir.serve.pages import Pages
 from weir.serve.pool import Pool
@@ -39,6 +40,7 @@ _ADDRESSES = {
     "answers": "/answers",
     "changes": "/changes/{name}",
     "why": "/why/{name}",
+    "metrics": METRICS,
 }
 
 
@@ -96,6 +98,7 @@ def application(
         Route("/answers/{name}", partial(send_answer, reader), name="answer"),
         Route("/changes/{name}", changes.send),
         Route("/why/{name}", partial(explain, explaining)),
+        Route(METRICS, partial(send_metrics, reader)),
     ]
     folder.mkdir(parents=True, exist_ok=True)
     files = StaticFiles(directory=folder, html=True, follow_symlink=False)

@@ -1,0 +1,28 @@
+"""What a run writes at its end for readers outside of the lake: the site, figures, artefacts.
+
+Each has a setting, which says where, and a command of its own.
+"""
+
+from __future__ import annotations
+
+from weir.project import Project
+from weir.settings import Document
+from weir.stage import StageResult
+
+
+def write_document(project: Project, name: Document) -> StageResult:
+    """Write one as the settings say, from the lake as it is now; no claim is taken."""
+    match name:
+        case "site":
+            from weir.site.writing import write_site
+
+            return write_site(project)
+        case "metrics":
+            from weir.metrics.written import write_metrics
+
+            assert project.settings.metrics is not None, "it is wanted"
+            return write_metrics(project, project.settings.metrics)
+        case "artifacts":
+            from weir.artifacts.written import write_artifacts
+
+            return write_artifacts(project)
