@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import count
+from threading import Lock
 
 import duckdb
 
 from weir.compute.connection import SESSION, connect
-from weir.compute.duck import DriverFunctions, DuckEngine
+from weir.compute.duck import DriverFunctions, DuckEngine, has_ended
 from weir.compute.functions import limits_of
 from weir.settings import Settings
 
@@ -19,14 +20,35 @@ class Database:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._connection = connect(settings)
+        self._settings = settings
         self._numbers = count(1)
+        self._lock = Lock()
+        self._open()
+
+    def _open(self) -> None:
+        self._connection = connect(self._settings)
         # The cache would keep every file that was ever read.
         self._connection.execute("SET GLOBAL enable_external_file_cache = false")
-        self._functions = DriverFunctions(self._connection, limits_of(settings.limits))
+        limits = limits_of(self._settings.limits)
+        self._functions = DriverFunctions(self._connection, limits)
+
+    def _open_again_if_ended(self) -> None:
+        """A DuckDB that failed by a fault of its own answers nothing more: another takes its place.
+
+        What is still being read of the old one fails, too.
+        """
+        with self._lock:
+            try:
+                self._connection.execute("SELECT 1").fetchall()
+            except duckdb.Error as error:
+                if not has_ended(error):
+                    raise
+                self.close()
+                self._open()
 
     def engine(self) -> DuckEngine:
         """A new engine without relations; closing it drops all that it made."""
+        self._open_again_if_ended()
         name = f"engine{next(self._numbers)}"
         connection = self._connection.cursor()
         connection.execute(f"ATTACH ':memory:' AS {name}")
@@ -36,6 +58,7 @@ class Database:
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """A connection to it, to be closed, that has no relation."""
+        self._open_again_if_ended()
         connection = self._connection.cursor()
         connection.execute(SESSION)
         return connection
@@ -63,4 +86,8 @@ class _Tenant(DuckEngine):
         """Drop all relations, and free their memory."""
         # First, so that nothing uses the database any more; this also unregisters rows.
         self.connection.close()
-        self._owner.execute(f"DETACH {self._name}")
+        try:
+            self._owner.execute(f"DETACH {self._name}")
+        except duckdb.Error as error:
+            if not has_ended(error):
+                raise

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 DIALECT = "duckdb"
 _OUT_OF_MEMORY = "Out of Memory Error"
+_ENDED = ("FATAL Error", "INTERNAL Error")
 _DEFAULT = EvaluationLimits()
 _BATCH = 100_000
 """Rows of a streamed batch: a row group of the files that are written."""
@@ -40,6 +41,14 @@ _BATCH = 100_000
 def is_out_of_memory(error: Exception) -> bool:
     """Whether DuckDB ran out of memory, even if Arrow or delta-rs report the error as theirs."""
     return _OUT_OF_MEMORY in str(error)
+
+
+def has_ended(error: Exception) -> bool:
+    """Whether DuckDB failed by a fault of its own, after which the database answers nothing more.
+
+    Arrow and delta-rs may report the error as theirs.
+    """
+    return any(text in str(error) for text in _ENDED)
 
 
 class DuckEngine:

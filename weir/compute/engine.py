@@ -27,7 +27,7 @@ from sqlglot import exp
 
 from weir.compute.budget import Budget, Watch, limit_of
 from weir.compute.duck import DuckEngine
-from weir.compute.lost_rows import LostRowsError, are_lost
+from weir.compute.lost_rows import raise_if_lost
 from weir.compute.placement import Extent, Placement
 from weir.compute.plan_size import STORED_TABLE, PlanSize
 from weir.compute.relations import Keep, LakeQuery, Lookup, Statement, StoredTable, StoredTables
@@ -269,8 +269,7 @@ class Engine:
             try:
                 yield deadline
             except Exception as error:
-                if are_lost(error):
-                    raise LostRowsError from error
+                raise_if_lost(error)
                 exceeded = limit_of(error, budget, was_interrupted=watched.was_interrupted)
                 if exceeded is None:
                     raise

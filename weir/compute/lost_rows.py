@@ -1,10 +1,11 @@
-"""Rows that Spark stored on an executor and lost with it."""
+"""Rows that are lost: with an executor of Spark, or with a DuckDB that failed as a whole."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
 
+from weir.compute.duck import has_ended
 from weir.errors import WeirError
 from weir.lake.damage.spark_errors import messages_of
 
@@ -16,19 +17,28 @@ _Result = TypeVar("_Result")
 
 
 class LostRowsError(WeirError):
-    """Rows of a relation were lost with an executor; its engine must be rebuilt."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "rows were lost with an executor of Spark", "", "Run again; what was committed stays."
-        )
+    """Rows of a relation are lost; its engine must be rebuilt."""
 
 
-def are_lost(error: BaseException) -> bool:
-    """Whether an error of Spark, or of a library that uses it, means that stored rows are lost."""
-    return isinstance(error, LostRowsError) or any(
-        _NOT_FOUND in message for message in messages_of(error)
-    )
+def raise_if_lost(error: Exception) -> None:
+    """Raise if an error, maybe of a library between, means that stored rows are lost.
+
+    Raises:
+        LostRowsError: it does.
+    """
+    if isinstance(error, LostRowsError):
+        raise error
+    what = ""
+    if has_ended(error):
+        what = f"DuckDB failed, and the rows that it had are lost: {_first_line(error)}"
+    elif any(_NOT_FOUND in message for message in messages_of(error)):
+        what = "rows were lost with an executor of Spark"
+    if what:
+        raise LostRowsError(what, "", "Run again; what was committed stays.") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
 
 
 def repeated_if_lost(compute: Callable[[], _Result], progress: Callable[[str], None]) -> _Result:

@@ -15,7 +15,7 @@ from itertools import count
 
 from weir.compute.budget import QueryLimitError
 from weir.compute.engine import Engine
-from weir.compute.lost_rows import LostRowsError
+from weir.compute.lost_rows import raise_if_lost
 from weir.compute.writing import Commit
 from weir.lake.counted import counted
 from weir.maintain.course import Course
@@ -51,7 +51,7 @@ class NewRows:
         with ThreadPoolExecutor(self.run.limits.parallel_queries) as threads:
             alone: list[Task] = []
             for number, members in zip(count(), of_one_shape(tasks)):
-                if len(members) == 1:
+                if len(members) == 1 or any(task.name in self.run.apart for task in members):
                     alone += members
                 else:
                     alone += self._commit_together(members, f"s{number}", threads)
@@ -73,9 +73,9 @@ class NewRows:
                     self.run.outcome.failed(task, large.errors[task.name])
             left = [task for task in members if task.name not in large.errors]
             return self._commit_together(left, f"{prefix}_", threads) if len(left) > 1 else left
-        except LostRowsError:
-            raise
         except Exception as error:  # noqa: BLE001  (each is computed by itself, and its error recorded)
+            self.run.apart.update(task.name for task in members)
+            raise_if_lost(error)
             self.run.progress(
                 f"{counted(len(members), 'query')} of one shape, computed one by one: {error}"
             )
@@ -105,9 +105,8 @@ class NewRows:
         started = time.monotonic()
         try:
             commit = new.write(self.engine, task, self.course.form(self.leg, task))
-        except LostRowsError:
-            raise
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+            raise_if_lost(error)
             self.run.outcome.failed(task, error)
             return
         self.course.committed(self.leg, task, commit, seconds + time.monotonic() - started)
@@ -122,9 +121,8 @@ class NewRows:
         try:
             with self.engine.within(budget).scope() as engine:
                 commit = self._commit(task, engine)
-        except LostRowsError:
-            raise
         except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+            raise_if_lost(error)
             is_late = isinstance(error, QueryLimitError) and budget.used >= budget.seconds
             if is_late and budget.on_spark and not is_alone:
                 return task

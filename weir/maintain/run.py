@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weir.compute.budget import Budget
 from weir.compute.engine import Engine
@@ -20,12 +20,18 @@ from weir.stage import Progress
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of maintain: the project, how far it is, and where outcomes and progress go."""
+    """A run of maintain: the project, how far it is, and where outcomes and progress go.
+
+    Attributes:
+        apart: names of queries that are not computed together with others of their shape any more,
+            as rows were lost when they were.
+    """
 
     project: Project
     completion: Completion
     outcome: Outcome
     progress: Progress
+    apart: set[str] = field(default_factory=set)
 
     @property
     def lake(self) -> Lake:

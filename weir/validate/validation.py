@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from weir.compute.duck import is_out_of_memory
 from weir.compute.engine import Engine
-from weir.compute.lost_rows import LostRowsError, are_lost
+from weir.compute.lost_rows import raise_if_lost
 from weir.compute.packs import packs
 from weir.expectations.answers import ANSWERS_SUITE, MAX_CHANGE, MAX_ROWS, MIN_ROWS
 from weir.expectations.embeddings import EMBEDDINGS_SUITE
@@ -151,13 +151,12 @@ class _Checks:
         """The results of a query whose check failed: on Spark, if DuckDB ran out of memory.
 
         Raises:
-            LostRowsError: the rows were lost with an executor of Spark.
+            LostRowsError: the rows are lost.
             Exception: the system refuses memory.
         """
         query = checked[0].query
-        if are_lost(error):
-            # The query is not at fault: the stage is to be repeated.
-            raise LostRowsError from error
+        # The query is not at fault: the stage is to be repeated.
+        raise_if_lost(error)
         if is_out_of_memory(error):
             try:
                 return _check(self.engine.frame(self._make([checked])), [query])
