@@ -268,8 +268,8 @@ class Streams:
         lines = rooms_patch().splitlines()
         graph = "\n".join(line[2:] for line in lines if line.startswith("A "))
         began = int(START.timestamp())
-        # Windows of ten minutes, and the last 600 events.
-        some = readings((minute - 15) * 60, minute * 60)
+        # Windows of ten minutes that closed up to ten minutes ago, and the last 600 events.
+        some = readings((minute - 20) * 60, minute * 60)
         events = [
             Event(began + reading.second, line.removesuffix(" ."))
             for reading in some
