@@ -202,10 +202,10 @@ SERVE_MUTANTS = (
     ),
     Mutant(
         "a cursor of another table is known",
-        "serve/answers",
-        "if later is None or later.table_id != commits.table_id:",
-        "if later is None:",
-        tests=_ANSWERS,
+        "progress/answer_commits",
+        "if table_id != self.table_id or not is_number",
+        "if not is_number",
+        tests=("tests/progress/test_answer_commits.py",),
     ),
     Mutant(
         "a row that an answer has twice is sent once",

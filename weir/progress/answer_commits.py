@@ -40,9 +40,9 @@ class AnswerCommits:
         """Those after a cursor; None if the text is none of this answer as it is published now."""
         table_id, _, version = cursor.rpartition(":")
         is_number = version.isascii() and version.isdecimal() and len(version) <= _DIGITS
-        if not is_number or int(version) > self.until:
+        if table_id != self.table_id or not is_number or int(version) > self.until:
             return None
-        return replace(self, table_id=table_id, after=int(version))
+        return replace(self, after=int(version))
 
 
 def published_commits(lake: Lake, completion: Completion, query: str) -> AnswerCommits | None:
