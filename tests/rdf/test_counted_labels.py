@@ -205,9 +205,13 @@ def test_a_triple_in_a_blank_graph_is_one_change_where_something_is_said_of_the_
     assert (old - new, len(new - old)) == (set(), 1)
 
 
-def test_blank_graphs_of_which_nothing_is_said_are_distinguished_by_what_is_in_them() -> None:
-    quads = [(f"_:g{value}", "<s>", "<p>", f'"{value}"') for value in range(5)]
-    old, new = relabelled(quads), relabelled([*quads, ("_:h", "<s>", "<q>", '"2"')])
+@pytest.mark.parametrize("value", range(10))
+def test_blank_graphs_of_which_nothing_is_said_are_distinguished_by_what_is_in_them(
+    value: int,
+) -> None:
+    # The new one would come before or between the others if they were numbered.
+    quads = [(f"_:g{i}", "<s>", "<p>", f'"{i}"') for i in range(5)]
+    old, new = relabelled(quads), relabelled([*quads, ("_:h", "<s>", "<q>", f'"{value}"')])
     assert (old - new, len(new - old)) == (set(), 1)
 
 

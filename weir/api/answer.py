@@ -143,7 +143,7 @@ class Answer:
                 raise ConfigurationError(
                     f"{cursor!r} is no cursor of {self.name} as it is published now",
                     "",
-                    "After it was dropped or restored, read `current` first; then go on from its `cursor`.",
+                    "After it was dropped or restored, read `current` first; go on from `cursor`.",
                 )
             try:
                 return appended_rows(settings, lake, later)
