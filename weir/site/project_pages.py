@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
@@ -89,16 +91,29 @@ def graph_page(epochs: Epochs, counts_: GraphCounts, prefixes: Mapping[str, str]
 def _terms_chart(series: Series, epochs: Epochs, prefixes: Mapping[str, str]) -> Chart:
     """The counts of terms over time, to the newest epoch."""
     last = max(epochs.rows)
+    names = legend([*series], prefixes)
     rows = [
         {"epoch": epoch, "at": at.isoformat(timespec="seconds"), "term": name, "rows": count}
         for term, points in sorted(series.items())
-        for name in [short_term(term, prefixes)]
+        for name in [names[term]]
         for epoch, count in (*points, (last, points[-1][1]))
         for at in [epochs.at(epoch)]
         if at is not None
     ]
     largest = sorted(series, key=lambda term: (-series[term][-1][1], term))
-    return terms_chart(rows, [short_term(term, prefixes) for term in largest])
+    return terms_chart(rows, [names[term] for term in largest])
+
+
+def legend(terms: Sequence[str], prefixes: Mapping[str, str]) -> dict[str, str]:
+    """What a legend calls terms: of an IRI without a prefix, what the others do not begin with."""
+    names = {term: short_term(term, prefixes) for term in terms}
+    locals_ = {
+        term: re.split(r"[#/:]", name.rstrip("/#>"))[-1]
+        for term, name in names.items()
+        if name.startswith("<")
+    }
+    known = Counter([*locals_.values(), *names.values()])
+    return names | {term: name for term, name in locals_.items() if name and known[name] == 1}
 
 
 def _terms(name: str, number: str, counts: Mapping[str, int]) -> list[dict[str, Any]]:
