@@ -144,6 +144,22 @@ def test_an_answer_that_a_check_of_values_holds_is_not_said_to_be_acceptable(
     assert "--accept" not in page(museum, "index.html")
 
 
+def test_a_check_that_only_warns_is_no_failure(museum: Museum) -> None:
+    file = museum.folder / "expectations/exhibits.yml"
+    museum.live(1)
+    file.write_text(
+        "answers: exhibits\nexpectations:\n  - {type: expect_table_row_count_to_be_between,"
+        " kwargs: {max_value: 0}, severity: warn, name: none}\n"
+    )
+    museum.exhibits[1]["room"] = 9
+    museum.live(1)
+    site(museum)
+    checks = page(museum, "checks.html")
+    assert 'class="verdict well">0 of ' in checks
+    assert "checks failed, 1 warned." in checks
+    assert 'class="badge warned">warned' in checks
+
+
 def test_an_answer_that_a_guard_holds_is_said_to_be_acceptable(museum: Museum) -> None:
     expectation = "{type: expect_few_rows_to_vanish, kwargs: {rows: 0}, name: all_stay}"
     museum.live(1)
