@@ -145,6 +145,11 @@ def test_a_graph_comes_in_each_format_of_triples(server: Client, accept: str, fo
     assert triples == {str(q.triple) for q in ox.parse(plain.body, ox.RdfFormat.N_TRIPLES)} != set()
 
 
+def test_a_prefix_that_is_not_declared_is_said_in_plain_words(server: Client) -> None:
+    said = server.query("ASK { ?s ex:knows ?o }").json["detail"]
+    assert said == "the query is wrong: error at 1:18: a prefix is not declared"
+
+
 def test_a_triple_that_is_in_several_graphs_is_once_in_their_merge(server: Client) -> None:
     pairs = "SELECT ?a ?b {} {{ <urn:b> <urn:knows> ?b . ?a <urn:knows> <urn:c> }}"
     at = {"epoch": 2}

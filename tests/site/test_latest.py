@@ -76,3 +76,15 @@ def test_rows_of_an_answer_that_was_published_empty_appeared() -> None:
     }
     (said,) = latest_changes(history, {})
     assert (said["sentence"], said["rows"]) == ("1 row appeared", [{"sign": "+", "text": "x"}])
+
+
+def test_a_long_text_is_cut_and_an_iri_is_whole() -> None:
+    iri, text = "http://example.org/" + "i" * 300, "x" * 300
+    said = latest((1, [[iri], text, [text, "en"]]), appeared=1, vanished=0)
+    cut = "x" * 120 + "…"
+    assert said["rows"] == [{"sign": "+", "text": f"<{iri}> · {cut} · {cut}"}]
+
+
+def test_a_value_that_is_gone_is_said_to_be_none() -> None:
+    said = latest((1, ["store", None]), (-1, ["store", 777]), appeared=1, vanished=1)
+    assert said["rows"] == [{"sign": "→", "text": "store · 777 → no value"}]

@@ -134,6 +134,78 @@ def test_the_start_page_says_what_is_wrong_why_and_what_to_do(museum: Museum) ->
     assert 'class="badge failed">failed' in page(museum, "answers/exhibits.html")
 
 
+def test_an_answer_that_a_check_of_values_holds_is_not_said_to_be_acceptable(
+    museum: Museum,
+) -> None:
+    museum.live(1)
+    museum.exhibits[1]["insured"] = -5
+    museum.live(1)
+    site(museum)
+    assert "--accept" not in page(museum, "index.html")
+
+
+def test_a_check_that_only_warns_is_no_failure(museum: Museum) -> None:
+    file = museum.folder / "expectations/exhibits.yml"
+    museum.live(1)
+    file.write_text(
+        "answers: exhibits\nexpectations:\n  - {type: expect_table_row_count_to_be_between,"
+        " kwargs: {max_value: 0}, severity: warn, name: none}\n"
+    )
+    museum.exhibits[1]["room"] = 9
+    museum.live(1)
+    site(museum)
+    checks = page(museum, "checks.html")
+    assert 'class="verdict well">0 of ' in checks
+    assert "checks failed, 1 warned." in checks
+    assert 'class="badge warned">warned' in checks
+
+
+def test_an_answer_that_a_guard_holds_is_said_to_be_acceptable(museum: Museum) -> None:
+    expectation = "{type: expect_few_rows_to_vanish, kwargs: {rows: 0}, name: all_stay}"
+    museum.live(1)
+    (museum.folder / "expectations/exhibits.yml").write_text(
+        f"answers: exhibits\nexpectations:\n  - {expectation}\n"
+    )
+    museum.exhibits[1]["room"] = 9
+    museum.live(1)
+    site(museum)
+    assert "<code>weir run --accept exhibits</code>" in page(museum, "index.html")
+
+
+def test_what_stops_a_run_comes_before_what_is_behind_for_it(museum: Museum) -> None:
+    museum.live(1)
+    (museum.folder / "queries/loans.rq").write_text(
+        (museum.folder / "queries/loans.rq").read_text() + "# edited\n"
+    )
+    (museum.folder / "queries/broken.rq").write_text("SELECT ?x { ?x :p ?y }")
+    (museum.folder / "expectations/exhibits.yml").write_text("answers: [\n")
+    museum.deliver()
+    site(museum)
+    start = page(museum, "index.html")
+    assert start.index('class="badge stopped"') < start.index('class="badge behind"')
+    assert "once what stops it is corrected." in start
+
+
+def test_a_page_of_an_answer_that_is_held_says_that_its_rows_are_older(museum: Museum) -> None:
+    museum.live(1)
+    museum.exhibits[1]["insured"] = -5
+    museum.live(1)
+    site(museum)
+    assert "without the newest changes" in page(museum, "answers/exhibits.html")
+    assert "without the newest changes" not in page(museum, "answers/loans.html")
+
+
+def test_a_page_of_an_answer_without_rows_says_where_to_look_and_has_no_history(
+    museum: Museum,
+) -> None:
+    (museum.folder / "queries/empty.rq").write_text("SELECT ?x { ?x <urn:typo> ?y }")
+    museum.live(1)
+    site(museum)
+    empty = page(museum, "answers/empty.html")
+    assert "<code>weir check</code>" in empty
+    assert "How it changed" not in empty
+
+
 def test_what_changed_is_said_by_change_set(museum: Museum) -> None:
     museum.live(1)
     museum.exhibits[1]["room"] = 9

@@ -135,7 +135,7 @@ async def send_answer(reader: Reader, request: Request) -> Response:
                 "Cache-Control": "no-cache",
                 "Vary": "Accept",
             }
-            if headers["ETag"] in _known_tags(request):
+            if {headers["ETag"], "*"} & _known_tags(request):
                 return headers, None
             file = tempfile.TemporaryFile()  # noqa: SIM115 - closed once it is sent
             try:

@@ -111,7 +111,7 @@ def answered(store: ox.Store, question: Question, write: Callable[[bytes], None]
         results.serialize(output, _GRAPHS[media] if is_graph else _RESULTS[media])  # type: ignore[arg-type]
         output.flush()
     except (SyntaxError, ValueError) as error:
-        raise Refused(400, f"the query is wrong: {str(error)[:1000]}") from error
+        raise Refused(400, f"the query is wrong: {_said(error)}") from error
     except (OSError, RuntimeError) as error:
         if "corruption" in str(error).lower():
             raise Refused(DAMAGED, str(error)) from error
@@ -144,6 +144,13 @@ def _evaluated(store: ox.Store, question: Question) -> Results:
         store = _merged(store, defaults, named)
         defaults = [ox.DefaultGraph()]
     return store.query(question.text, default_graph=[*defaults], named_graphs=[*named])
+
+
+def _said(error: Exception) -> str:
+    """What Oxigraph says of a query, without the list of all that its grammar allows there."""
+    said = str(error)[:1000]
+    place, is_prefix, _ = said.partition("expected one of Prefix not found")
+    return f"{place}a prefix is not declared" if is_prefix else said
 
 
 def _tokens(text: str) -> list[Token]:

@@ -269,7 +269,7 @@ class AnswerPages:
             "is_cut": copies < (content["total"] or 0),
             "latest": latest,
             "damage": content.get("damage"),
-            "history": content["history"] is not None,
+            "history": bool(content["history"] and content["history"]["epochs"]),
             "plan": content["plan"] is not None,
             "checks": [self._check(model, check) for check in model.checks],
             "text": highlighted(model.text, model.declaration.kind),

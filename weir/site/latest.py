@@ -13,6 +13,8 @@ _EPOCHS: Final = 5
 """Epochs of an answer that the start page can show."""
 _ROWS: Final = 3
 """Rows of each of them."""
+_LENGTH: Final = 120
+"""Characters of a value."""
 
 
 def latest_changes(history: Mapping[str, Any], prefixes: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -70,13 +72,36 @@ def _lines(
         if signs == [-1, 1] and len(same[0][1]) > 1:
             (_, old), (_, new) = sorted(same, key=lambda pair: pair[0])
             cells = (
-                cell_text(after, prefixes)
+                _cut(cell_text(after, prefixes))
                 if before == after
-                else f"{cell_text(before, prefixes)} → {cell_text(after, prefixes)}"
+                else f"{_value(before, prefixes)} → {_value(after, prefixes)}"
                 for before, after in zip(old, new, strict=True)
             )
             lines.append({"sign": "→", "text": " · ".join(filter(None, cells))})
             continue
         for weight, row in same:
-            lines.append({"sign": "+" if weight > 0 else "-", "text": row_text(row, prefixes)})
+            lines.append(
+                {"sign": "+" if weight > 0 else "-", "text": row_text(_cut_row(row), prefixes)}
+            )
     return lines
+
+
+def _value(cell: Cell, prefixes: Mapping[str, str]) -> str:
+    """One side of a change."""
+    return "no value" if cell is None else _cut(cell_text(cell, prefixes))
+
+
+def _cut_row(row: Sequence[Cell]) -> list[Cell]:
+    """A row without the ends of long texts; IRIs are whole."""
+    return [
+        _cut(cell)
+        if isinstance(cell, str)
+        else [_cut(cell[0]), cell[1]]
+        if isinstance(cell, list) and len(cell) == 2
+        else cell
+        for cell in row
+    ]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LENGTH else f"{text[:_LENGTH]}…"

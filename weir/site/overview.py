@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from weir.artifacts.contents import Contents
 from weir.errors import ConfigurationError
+from weir.progress.verdicts import can_be_accepted
 from weir.site.files import page_of
 from weir.status.status import Status
 
@@ -20,8 +21,7 @@ _ANSWERS: Final = 10
 _PROBLEMS: Final = 50
 """Most problems on the start page; the others are counted."""
 _NEXT: Final = {
-    "held": "`weir show --held {of}` prints the rows. Correct the data or the check, or accept the"
-    " answer: `weir run --accept {of}`.",
+    "held": "`weir show --held {of}` prints the rows. Correct the data or the check.",
     "behind": "`weir run` brings it up to date.",
     "stopped": "Correct what it says, then `weir run`.",
     "rejected": "`weir sql 'SELECT * FROM rejected'` prints the lines with their reasons.",
@@ -29,14 +29,22 @@ _NEXT: Final = {
     "undelivered": "The next run tries again; `weir sql 'SELECT * FROM notifications'` has all.",
 }
 """What to do, by fault."""
+_ACCEPT: Final = (
+    "`weir show --held {of}` prints the rows. Correct the data or the check, or accept the answer:"
+    " `weir run --accept {of}`."
+)
+"""What to do about an answer that only guards and limits of changes hold."""
+_AFTERWARDS: Final = "`weir run` brings it up to date, once what stops it is corrected."
+"""What to do about an answer that is behind because files cannot be used."""
 _WORDS: Final = {
     "held": "held back",
-    "behind": "behind",
     "stopped": "stopped",
+    "behind": "behind",
     "rejected": "rejected",
     "stale": "stale",
     "undelivered": "not delivered",
 }
+"""The states of problems by fault; what others follow from comes first."""
 
 
 _EXPLAINING: Final = ("held back", "stopped", "behind")
@@ -73,12 +81,13 @@ def problems(
         wrong: files of declarations that cannot be used.
     """
     pages = {model.state.name for model in contents.models}
+    wrong = [*wrong]
     listed = [
         Problem(
             of,
             _WORDS[fault],
             contents.within(reason),
-            _NEXT[fault].format(of=of),
+            _next(fault, reason, is_stopped=bool(wrong)).format(of=of),
             page_of(of) if of in pages else "sources.html",
         )
         for fault, of, reason in status.faults()
@@ -107,6 +116,13 @@ def problems(
         )
     order = [*_WORDS.values()]
     return sorted(listed, key=lambda p: order.index(p.word) if p.word in order else len(order))
+
+
+def _next(fault: str, reason: str, *, is_stopped: bool) -> str:
+    """What to do about a fault."""
+    if fault == "held" and can_be_accepted(reason):
+        return _ACCEPT
+    return _AFTERWARDS if fault == "behind" and is_stopped else _NEXT[fault]
 
 
 def overview(

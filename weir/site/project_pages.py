@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Final
@@ -10,6 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from weir.checks.declared import SUITE
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import ABANDONED, CLAIMED, FAILED
 from weir.lake.tables import QUALITY, REJECTED, RUNS
@@ -89,16 +92,29 @@ def graph_page(epochs: Epochs, counts_: GraphCounts, prefixes: Mapping[str, str]
 def _terms_chart(series: Series, epochs: Epochs, prefixes: Mapping[str, str]) -> Chart:
     """The counts of terms over time, to the newest epoch."""
     last = max(epochs.rows)
+    names = legend([*series], prefixes)
     rows = [
         {"epoch": epoch, "at": at.isoformat(timespec="seconds"), "term": name, "rows": count}
         for term, points in sorted(series.items())
-        for name in [short_term(term, prefixes)]
+        for name in [names[term]]
         for epoch, count in (*points, (last, points[-1][1]))
         for at in [epochs.at(epoch)]
         if at is not None
     ]
     largest = sorted(series, key=lambda term: (-series[term][-1][1], term))
-    return terms_chart(rows, [short_term(term, prefixes) for term in largest])
+    return terms_chart(rows, [names[term] for term in largest])
+
+
+def legend(terms: Sequence[str], prefixes: Mapping[str, str]) -> dict[str, str]:
+    """What a legend calls terms: of an IRI without a prefix, what the others do not begin with."""
+    names = {term: short_term(term, prefixes) for term in terms}
+    locals_ = {
+        term: re.split(r"[#/:]", name.rstrip("/#>"))[-1]
+        for term, name in names.items()
+        if name.startswith("<")
+    }
+    known = Counter([*locals_.values(), *names.values()])
+    return names | {term: name for term, name in locals_.items() if name and known[name] == 1}
 
 
 def _terms(name: str, number: str, counts: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -156,19 +172,24 @@ def _run(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def checks_page(lake: Lake, audits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def checks_page(
+    lake: Lake,
+    audits: Sequence[Mapping[str, Any]],
+    warnings: Collection[tuple[str, str]] = (),
+) -> dict[str, Any]:
     """The newest result of each check of runs: those that failed, and how many passed.
 
     Args:
         lake: has the results.
         audits: as of `ended_audits`, whose results are left out.
+        warnings: query and name of the checks that only warn.
     """
     if not lake.exists(QUALITY.name):
         return _results(None)
     # Whole: the newest result of a check may be old, as unchanged rows are not checked again.
     rows = lake.rows(QUALITY.name, [*_RESULT, "run_id"])
     of_audits = pa.array([row["run_id"] for row in audits], pa.string())
-    return _results(rows.filter(pc.invert(pc.is_in(rows["run_id"], of_audits))))
+    return _results(rows.filter(pc.invert(pc.is_in(rows["run_id"], of_audits))), warnings)
 
 
 def audit_page(lake: Lake, audits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -193,13 +214,14 @@ def ended_audits(lake: Lake) -> list[dict[str, Any]]:
     return [row for row in rows.to_pylist() if row["status"] != CLAIMED]
 
 
-def _results(rows: pa.Table | None) -> dict[str, Any]:
+def _results(rows: pa.Table | None, warnings: Collection[tuple[str, str]] = ()) -> dict[str, Any]:
     """The newest result of each check of each table.
 
-    Gives `failed`, `total`, and `passed`: by suite, its sentences with the number of tables.
+    Gives `failed`, with those that only warn last; `warned`, their number; `total`; and `passed`:
+    by suite, its sentences with the number of tables.
     """
     if rows is None or not rows.num_rows:
-        return {"failed": [], "total": 0, "passed": {}}
+        return {"failed": [], "warned": 0, "total": 0, "passed": {}}
     others = [name for name in _RESULT if name not in ("table", "expectation")]
     # With threads, `last` would not be the newest.
     newest = (
@@ -223,13 +245,25 @@ def _results(rows: pa.Table | None) -> dict[str, Any]:
         sentence = Observed.from_json(row["observed_last"]).sentence or row["expectation"]
         shown = {"sentence": sentence, "tables": row["table_count"]}
         by_suite.setdefault(row["suite"], []).append(shown)
-    return {"failed": [*map(_failure, failed)], "total": newest.num_rows, "passed": by_suite}
+    failures = sorted((_failure(row, warnings) for row in failed), key=lambda row: row["result"])
+    return {
+        "failed": failures,
+        "warned": sum(failure["result"] == "warned" for failure in failures),
+        "total": newest.num_rows,
+        "passed": by_suite,
+    }
 
 
-def _failure(row: Mapping[str, Any]) -> dict[str, Any]:
+def _failure(row: Mapping[str, Any], warnings: Collection[tuple[str, str]]) -> dict[str, Any]:
     observed = Observed.from_json(row["observed"])
-    sentence = observed.sentence or row["expectation"]
-    return {**row, "sentence": sentence, "examples": [*map(str, observed.examples)]}
+    is_own = row["table"].startswith(f"{SUITE}/")
+    warns = is_own and (row["query"], row["expectation"]) in warnings
+    return {
+        **row,
+        "result": "warned" if warns else "failed",
+        "sentence": observed.sentence or row["expectation"],
+        "examples": [*map(str, observed.examples)],
+    }
 
 
 def _newest_days(lake: Lake, table: str, names: Sequence[str]) -> pa.Table | None:

@@ -86,7 +86,7 @@ const weir = (() => {
   const table = (into, rows, columns, size = 25) => new Tabulator(into, {
     data: rows, columns, layout: "fitColumns", pagination: rows.length > size,
     paginationSize: size, paginationSizeSelector: [25, 100, 500], paginationCounter: "rows",
-    placeholder: "Nothing", columnDefaults: { minWidth: 90, resizable: true },
+    placeholder: "No rows", columnDefaults: { minWidth: 90, resizable: true, headerWordWrap: true },
     responsiveLayout: false, nestedFieldSeparator: false,
   });
 
@@ -258,6 +258,7 @@ const weir = (() => {
       beside.replaceChildren(
         changedTable(`${appeared.toLocaleString()} appeared${note(plus.length, appeared)}`, plus),
         changedTable(`${vanished.toLocaleString()} vanished${note(minus.length, vanished)}`, minus));
+      beside.classList.toggle("alone", !plus.length || !minus.length);
       beside.firstChild.classList.add("appeared");
       beside.lastChild.classList.add("vanished");
       why.replaceChildren(reasons(epoch));
@@ -312,7 +313,9 @@ const weir = (() => {
     const texts = site.answers.map(searched);
     input.addEventListener("input", () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const isCalled = ({ name }) => words.every((word) => name.toLowerCase().includes(word));
       const matching = site.answers.filter((answer, at) => answer.page && words.every((word) => texts[at].includes(word)));
+      matching.sort((a, b) => isCalled(b) - isCalled(a));
       hits.replaceChildren(...matching.slice(0, 12).map((answer) => {
         const link = element("a", { href: `${root}answers/${answer.name}.html` });
         const about = document.createElement("small");
@@ -330,6 +333,7 @@ const weir = (() => {
     input.addEventListener("keydown", (event) => {
       if (event.key === "Escape") { input.value = ""; hits.hidden = true; }
       if (event.key === "Enter") hits.querySelector("a")?.click();
+      if (event.key === "ArrowDown") { event.preventDefault(); hits.querySelector("a")?.focus(); }
     });
     document.addEventListener("keydown", (event) => {
       const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName);
