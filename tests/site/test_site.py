@@ -144,7 +144,9 @@ def test_an_answer_that_a_check_of_values_holds_is_not_said_to_be_acceptable(
     assert "--accept" not in page(museum, "index.html")
 
 
-def test_a_check_that_only_warns_is_no_failure(museum: Museum) -> None:
+def test_a_check_that_only_warns_is_no_failure_and_one_that_was_removed_is_not_shown(
+    museum: Museum,
+) -> None:
     file = museum.folder / "expectations/exhibits.yml"
     museum.live(1)
     file.write_text(
@@ -158,6 +160,9 @@ def test_a_check_that_only_warns_is_no_failure(museum: Museum) -> None:
     assert 'class="verdict well">0 of ' in checks
     assert "checks failed, 1 warned." in checks
     assert 'class="badge warned">warned' in checks
+    file.unlink()
+    site(museum)
+    assert "1 warned" not in page(museum, "checks.html")
 
 
 def test_an_answer_that_a_guard_holds_is_said_to_be_acceptable(museum: Museum) -> None:

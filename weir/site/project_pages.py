@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any, Final
@@ -175,21 +175,22 @@ def _run(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def checks_page(
     lake: Lake,
     audits: Sequence[Mapping[str, Any]],
-    warnings: Collection[tuple[str, str]] = (),
+    own: Mapping[tuple[str, str], str] | None = None,
 ) -> dict[str, Any]:
     """The newest result of each check of runs: those that failed, and how many passed.
 
     Args:
         lake: has the results.
         audits: as of `ended_audits`, whose results are left out.
-        warnings: query and name of the checks that only warn.
+        own: the severity of the checks that the project declares, by query and name; results of
+            those that it does not declare any more are left out.
     """
     if not lake.exists(QUALITY.name):
         return _results(None)
     # Whole: the newest result of a check may be old, as unchanged rows are not checked again.
     rows = lake.rows(QUALITY.name, [*_RESULT, "run_id"])
     of_audits = pa.array([row["run_id"] for row in audits], pa.string())
-    return _results(rows.filter(pc.invert(pc.is_in(rows["run_id"], of_audits))), warnings)
+    return _results(rows.filter(pc.invert(pc.is_in(rows["run_id"], of_audits))), own)
 
 
 def audit_page(lake: Lake, audits: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -214,7 +215,9 @@ def ended_audits(lake: Lake) -> list[dict[str, Any]]:
     return [row for row in rows.to_pylist() if row["status"] != CLAIMED]
 
 
-def _results(rows: pa.Table | None, warnings: Collection[tuple[str, str]] = ()) -> dict[str, Any]:
+def _results(
+    rows: pa.Table | None, own: Mapping[tuple[str, str], str] | None = None
+) -> dict[str, Any]:
     """The newest result of each check of each table.
 
     Gives `failed`, with those that only warn last; `warned`, their number; `total`; and `passed`:
@@ -230,6 +233,14 @@ def _results(rows: pa.Table | None, warnings: Collection[tuple[str, str]] = ()) 
         .aggregate([(name, "last") for name in others])
     )
     newest = newest.rename_columns([name.removesuffix("_last") for name in newest.column_names])
+    names = zip(
+        *(newest[name].to_pylist() for name in ("table", "query", "expectation")), strict=True
+    )
+    is_known = [
+        own is None or not table.startswith(f"{SUITE}/") or (query, name) in own
+        for table, query, name in names
+    ]
+    newest = newest.filter(pa.array(is_known, pa.bool_()))
     failed = newest.filter(pc.invert(newest["success"])).sort_by("table").to_pylist()
     passed = newest.filter(newest["success"])
     tables: list[Any] = passed["table"].to_pylist()
@@ -245,7 +256,7 @@ def _results(rows: pa.Table | None, warnings: Collection[tuple[str, str]] = ()) 
         sentence = Observed.from_json(row["observed_last"]).sentence or row["expectation"]
         shown = {"sentence": sentence, "tables": row["table_count"]}
         by_suite.setdefault(row["suite"], []).append(shown)
-    failures = sorted((_failure(row, warnings) for row in failed), key=lambda row: row["result"])
+    failures = sorted((_failure(row, own or {}) for row in failed), key=lambda row: row["result"])
     return {
         "failed": failures,
         "warned": sum(failure["result"] == "warned" for failure in failures),
@@ -254,10 +265,10 @@ def _results(rows: pa.Table | None, warnings: Collection[tuple[str, str]] = ()) 
     }
 
 
-def _failure(row: Mapping[str, Any], warnings: Collection[tuple[str, str]]) -> dict[str, Any]:
+def _failure(row: Mapping[str, Any], own: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     observed = Observed.from_json(row["observed"])
     is_own = row["table"].startswith(f"{SUITE}/")
-    warns = is_own and (row["query"], row["expectation"]) in warnings
+    warns = is_own and own.get((row["query"], row["expectation"])) == "warn"
     return {
         **row,
         "result": "warned" if warns else "failed",

@@ -150,13 +150,12 @@ def _written(
     _put(files, "remotes", "Remotes", remotes, charts)
     _put(files, "runs", "Runs", {}, runs_page(lake, contents.within))
     audits = ended_audits(lake)
-    warnings = {
-        (model.state.name, check.name)
+    own = {
+        (model.state.name, check.name): check.severity
         for model in contents.models
         for check in model.checks
-        if check.severity == "warn"
     }
-    _put(files, "checks", "Checks", checks_page(lake, audits, warnings))
+    _put(files, "checks", "Checks", checks_page(lake, audits, own))
     _put(files, "audit", "Audit", audit_page(lake, audits))
     return Site(into, files.finish(), files.written)
 
