@@ -60,6 +60,18 @@ def test_nothing_is_accepted_of_a_query_whose_answer_is_not_held(weir: Weir) -> 
     assert "exhibits: nothing was stopped, so nothing was accepted" in called.out.splitlines()
 
 
+def test_an_answer_that_no_guard_holds_is_said_not_to_be_accepted(weir: Weir) -> None:
+    Path("expectations").mkdir(exist_ok=True)
+    Path("expectations/exhibits.yml").write_text(
+        "answers: exhibits\nexpectations:\n  - type: expect_table_row_count_to_be_between\n"
+        "    kwargs: {max_value: 0}\n"
+    )
+    assert weir("run").code == EXIT_QUALITY
+    called = weir("run", "--accept", "exhibits")
+    assert called.code == EXIT_QUALITY
+    assert "exhibits is not accepted: only what its guards" in called.err + called.out
+
+
 def test_accepting_the_held_answer_of_a_query_publishes_it(weir: Weir) -> None:
     Path("queries/exhibits.rq").write_text(
         "#+ min_rows: 9\n" + Path("queries/exhibits.rq").read_text()

@@ -139,6 +139,7 @@ WRONG = {
     "/answers/pairs?since=other:1": (410, "/answers/pairs"),
     "/answers/pairs?epoch=1&since=1": (400, ""),
     "/answers/pairs.srj?since=1": (400, ""),
+    "/answers/pairs?epcoh=3": (400, ""),
     "/answers/Robert'); DROP": (404, ""),
     "/why/pair": (404, "Did you mean pairs?"),
     "/why/pairs?epoch=5&none=1": (404, "Columns: a, b."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weir.site.project_pages import legend
 
 
-def test_terms_of_one_vocabulary_are_told_apart() -> None:
+def test_terms_of_one_vocabulary_have_different_names() -> None:
     long = "http://example.org/a/vocabulary/with/a/long/name#"
     assert legend([f"<{long}Room>", f"<{long}Floor>"], {}) == {
         f"<{long}Room>": "Room",

@@ -39,6 +39,7 @@ _ENDINGS = {
 }
 _CHUNK = 1 << 16
 _TRIES = 3
+_PARAMETERS = ("epoch", "since", "terms")
 
 
 def commits_of(project: Project, name: str) -> AnswerCommits:
@@ -106,6 +107,9 @@ async def send_answer(reader: Reader, request: Request) -> Response:
     """An answer, or its changes since an epoch or a cursor."""
     name, media, ending = _name_and_format(request)
     parameters = request.query_params
+    if unknown := [key for key in parameters if key not in _PARAMETERS]:
+        what = f"there is no parameter {unknown[0][:100]}: {', '.join(_PARAMETERS)}"
+        raise Problem(HTTPStatus.BAD_REQUEST, what)
     epoch, since = epoch_of(parameters.get("epoch")), parameters.get("since")
     terms = parameters.get("terms") in ("1", "true")
     if epoch is not None and since is not None:

@@ -199,6 +199,9 @@ def _verdict(wrong: Iterable[Problem], status: Status) -> dict[str, Any]:
     if not words:
         answers = "The only answer is" if number == 1 else f"All {number:,} answers are"
         text = f"{answers} right and up to date." if number else "No query is registered yet."
+        if warned := sum(query.warning is not None for query in status.queries):
+            of = "1 answer warns" if warned == 1 else f"{warned:,} answers warn"
+            text = f"{text.removesuffix('.')}; checks of {of}."
         return {"well": True, "text": text}
     parts = ", ".join(f"{count:,} {word}" for word, count in words.items())
     total = words.total()

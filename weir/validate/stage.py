@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from weir.compute.engine import Engine
@@ -48,9 +48,15 @@ JOB: Literal["validate"] = "validate"
 
 @dataclass(frozen=True, slots=True)
 class ValidateResult(StageResult):
-    """The results of the checks; empty if there was nothing to check."""
+    """The results of the checks; empty if there was nothing to check.
+
+    Attributes:
+        validations: of the graph and of answers.
+        not_accepted: answers that were to be accepted and are still held.
+    """
 
     validations: tuple[Validation, ...] = ()
+    not_accepted: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -65,6 +71,15 @@ class ValidateResult(StageResult):
         parts += [f"{failed:,} failed"] if failed else []
         parts += [f"{warned:,} warned"] if warned else []
         return ", ".join(parts)
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Which answers are still held though they were to be accepted, and why."""
+        return [
+            f"{name} is not accepted: only what its guards or limits of changes hold can be, and"
+            " only with the figures with which it was held"
+            for name in self.not_accepted
+        ]
 
     @property
     def did_something(self) -> bool:
@@ -160,6 +175,8 @@ def validate_answers(
                 passed_checks=own[item.query].passed.to_json() if item.query in own else None,
             )
         progress(result.summary)
+        held = (v.scope for v in answers if not v.success and v.scope not in accepted)
+        result = replace(result, not_accepted=tuple(name for name in held if name in accept))
         _raise_for(result, accepted)
     return result
 
