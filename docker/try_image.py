@@ -308,7 +308,7 @@ def run_by(trial: Trial, number: int, name: str, run: Callable[[], str]) -> None
 
 
 def by_spark(trial: Trial, **variables: str) -> str:
-    """Run Weir, with Spark for everything; its event log has to tell of tasks."""
+    """Run Weir, with Spark for everything, and check that its event log has tasks."""
     events = f"/tmp/events-{len(variables)}"
     trial.inside("mkdir", events)
     conf = {
@@ -363,8 +363,8 @@ def run(trial: Trial) -> None:
     with step("container started"):
         start(trial)
     with step("no privileges, nothing to write to, no compiler"):
-        found = trial.inside("python", "-c", LOCKED).strip()
-        assert found == "[]", found
+        compilers = trial.inside("python", "-c", LOCKED).strip()
+        assert compilers == "[]", compilers
     with step("weir --version"):
         trial.inside("weir", "--version")
     with step("weir init, run and show"):

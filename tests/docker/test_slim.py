@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from zipfile import ZipFile
 
+import pyarrow
 import pytest
 
-from docker.slim import PARTS, Part, link_same_libraries, take_out, take_out_libraries
+from docker.slim import (
+    PARTS,
+    Part,
+    link_same_libraries,
+    missing_libraries,
+    take_out,
+    take_out_libraries,
+)
 
 
 def write(folder: Path, *names: str) -> None:
@@ -81,6 +90,16 @@ def test_copies_of_a_library_become_links_to_one(tmp_path: Path) -> None:
     links = {path.name for path in tmp_path.iterdir() if path.is_symlink()}
     assert links == {"libarrow.so", "libarrow.so.26"}
     assert (tmp_path / "libarrow.so").read_bytes() == b"arrow"
+
+
+def test_a_library_that_was_taken_out_and_is_needed_is_named_with_what_needs_it(
+    tmp_path: Path,
+) -> None:
+    (module,) = Path(pyarrow.__file__).parent.glob("_csv.*.so")
+    shutil.copy(module, tmp_path)
+    missing = missing_libraries(tmp_path)
+    assert {user for user, _ in missing} == {module.name}
+    assert any(name.startswith("libarrow.so") for _, name in missing)
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.what)
