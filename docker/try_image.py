@@ -32,7 +32,7 @@ CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 LARGEST = 1_300_000_000
 """Bytes of the image, uncompressed and with its base."""
 USER = 50_000
-PATIENCE = 900
+PATIENCE = 1_800
 """Seconds after which a step is killed."""
 PACKAGES = "ca-certificates,netbase,tzdata,python3-venv,python-is-python3,usr-is-merged"
 LEFT_OUT = tuple(f"path-exclude=/usr/share/{name}/*" for name in ("doc", "info", "locale", "man"))
@@ -270,7 +270,7 @@ def start(trial: Trial) -> None:
         *("--tmpfs", "/tmp:mode=1777", "--volume", "airflow:/var/lib/airflow"),
         *("--volume", "home:/home/weir", "--volume", "cache:/cache", "--volume", "lake:/lake"),
         *("--volume", f"{trial.project}:/project", "--workdir", "/project"),
-        *("--env", "SPARK_LOCAL_IP=127.0.0.1", IMAGE, "sleep", str(4 * PATIENCE)),
+        *("--env", "SPARK_LOCAL_IP=127.0.0.1", IMAGE, "sleep", str(2 * PATIENCE)),
     )
 
 
