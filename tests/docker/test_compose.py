@@ -14,10 +14,11 @@ import pytest
 import yaml
 
 from docker.first_start import airflow_secrets, spark_secrets
-from tests.docker.files import DOCKER, ROOT, compose, ends_by_itself, services, texts
+from tests.docker.files import DOCKER, ROOT, compose, ends_by_itself, services, stages, texts
 from weir.settings import Settings
 
 SERVICES = services()
+IMAGE = stages()[1][-1]
 OURS = {name: service for name, service in SERVICES.items() if service["image"].startswith("weir:")}
 PERMANENT = sorted(name for name, service in SERVICES.items() if not ends_by_itself(service))
 ONCE = sorted(name for name, service in SERVICES.items() if ends_by_itself(service))
@@ -72,10 +73,7 @@ def test_the_program_of_a_health_check_is_in_the_image(name: str) -> None:
     assert program in ("python", "airflow", "pg_isready")
     if program == "python":
         assert (ROOT / arguments[0]).is_file()
-        copied = re.findall(
-            r"^COPY (docker/.*) docker/$", (DOCKER / "Dockerfile").read_text(), re.M
-        )
-        assert arguments[0] in copied[0].split()
+        assert arguments[0] in IMAGE.copied()
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
