@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -170,3 +171,19 @@ def test_a_repaired_answer_is_behind_because_it_was_repaired(
     reason = "the published rows were repaired: the next run publishes the difference"
     assert f"q: {reason}" in printed(weir)
     assert f"behind q: {reason}" in behind(weir)
+
+
+@pytest.mark.usefixtures("has_run")
+def test_what_stops_the_checks_is_the_failed_run_and_not_that_nothing_was_published(
+    weir: Weir,
+) -> None:
+    Path("expectations").mkdir(exist_ok=True)
+    Path("expectations/exhibits.yml").write_text(
+        "answers: exhibits\nexpectations:\n  - type: expect_column_values_to_be_unique\n"
+        "    kwargs: {column: nosuch}\n"
+    )
+    first = Path("data/versions/001.ttl").read_text()
+    Path("data/versions/002.ttl").write_text(first.replace('"1"', '"2"'))
+    assert weir("run").code == EXIT_USAGE
+    failed = weir("status", "--output", "json").json["failed_run"]
+    assert (failed["job"], "nosuch" in failed["reason"]) == ("validate", True)

@@ -21,6 +21,7 @@ from weir.status.queries import QueryStatus, query_statuses
 from weir.status.sources import SourceStatus, SourceStatuses, source_statuses
 from weir.status.streams import StreamStatus, stream_statuses
 
+_STAGES: Final = ("validate", "publish")
 FAULTS: Final = ("held", "behind", "stopped", "stale", "rejected", "undelivered")
 """What can be wrong with a query, source, remote or channel."""
 
@@ -34,7 +35,8 @@ class Status:
         sources: of each its state.
         streams: how far each is complete.
         remotes: how fresh each is.
-        failed_run: the last run that failed, if none of its job succeeded since.
+        failed_run: the last run that failed, if none of its job succeeded since; of stages that
+            failed one after the other, the first.
         undelivered: messages of channels.
         channels: why channels are notified of no answer, by name.
         is_selection: whether some queries may be left out.
@@ -80,7 +82,7 @@ class Status:
             states = {query.query: query.state for query in queries}
             names = {*names_of(pending, states, select, exclude)}
             queries = [query for query in queries if query.query in names]
-        failed = next(iter(pending.completion.failed_runs), None)
+        failed = _cause(pending.completion.failed_runs)
         streams = stream_statuses(project.settings)
         waiting = Notifications.read(project.lake).undelivered()
         undelivered = [m for m in waiting if m.channel in project.settings.notify]
@@ -134,6 +136,14 @@ class Status:
                 {"fault": fault, "of": of, "reason": reason} for fault, of, reason in self.faults()
             ],
         }
+
+
+def _cause(failed: Sequence[FailedRun]) -> FailedRun | None:
+    """The newest failure, or that of a stage before it: publish fails if validate has."""
+    if not failed or failed[0].job not in _STAGES:
+        return next(iter(failed), None)
+    before = _STAGES[: _STAGES.index(failed[0].job) + 1]
+    return min((run for run in failed if run.job in before), key=lambda run: before.index(run.job))
 
 
 def _of_no_answer(settings: Settings, catalog: Catalog) -> Iterator[tuple[str, str]]:
