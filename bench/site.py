@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 
+from bench.browser import CHROMIUM, browser
 from bench.fleet import change_sets, constants_of, texts, written
 from bench.nomisma import BASE_ID
 from bench.places import WORK, Project, patches, project, shared_data
@@ -28,7 +29,6 @@ _AIMED = 1_000
 AIM, AIM_SHOWN = 1.0, 2.0
 """Seconds that the site of 1,000 answers adds to a run that changes one, and until a browser shows
 its start page."""
-_CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 _SITE = "site"
 Seconds = tuple[float, ...]
 
@@ -114,22 +114,17 @@ def _target(what: str, aim: float, seconds: Seconds) -> Target:
 
 def _shown(site: Path, repeats: int) -> Seconds:
     """How long until the table of answers on the start page has rows; nothing without Chromium."""
-    if _CHROMIUM is None:
+    if CHROMIUM is None:
         return ()
-    from playwright.sync_api import sync_playwright
-
     seconds = []
-    with sync_playwright() as playwright:
-        # The sandbox of Chromium does not start for root, as in containers.
-        browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=["--no-sandbox"])
+    with browser() as running:
         for _ in range(repeats):
-            page = browser.new_page()
+            page = running.new_page()
             started = time.monotonic()
             page.goto((site / "index.html").as_uri())
             page.wait_for_selector(".tabulator-row")
             seconds.append(time.monotonic() - started)
             page.close()
-        browser.close()
     return tuple(seconds)
 
 

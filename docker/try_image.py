@@ -50,7 +50,7 @@ network_backend = "netavark"
 """
 COMPILERS = ("as", "c++", "cc", "clang", "g++", "gcc", "javac", "ld", "make", "pip", "uv")
 LOCKED = f"""\
-import os, pathlib, shutil
+import os, shutil
 status = dict(line.split(":\\t") for line in open("/proc/self/status").read().splitlines()
               if ":\\t" in line)
 assert os.getuid() == {USER}, os.getuid()
@@ -152,14 +152,11 @@ class Trial:
         self, *command: str, variables: Mapping[str, str] | None = None, folder: str = "/project"
     ) -> str:
         """What a command in the container prints."""
-        options = [f"--env={name}={value}" for name, value in (variables or {}).items()]
-        options.append(f"--workdir={folder}")
-        return self.podman("exec", *options, NAME, *command)
+        return self.podman("exec", f"--workdir={folder}", *_given(variables), NAME, *command)
 
     def in_background(self, *command: str, variables: Mapping[str, str] | None = None) -> None:
         """Start a command in the container, which ends with it at the latest."""
-        options = [f"--env={name}={value}" for name, value in (variables or {}).items()]
-        self.podman("exec", "--detach", *options, NAME, *command)
+        self.podman("exec", "--detach", *_given(variables), NAME, *command)
 
     def remove(self) -> None:
         """Remove containers and images; folders of layers are mounts as long as one runs."""
@@ -170,6 +167,10 @@ class Trial:
         ):
             with suppress(StepError):
                 self.podman(*arguments)
+
+
+def _given(variables: Mapping[str, str] | None) -> list[str]:
+    return [f"--env={name}={value}" for name, value in (variables or {}).items()]
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from bench.object_store import Store, running_store
 from demo.fuseki import Fuseki, running_fuseki
 from tests.support.checks import quick_checks
 from tests.support.parsers import ReusedParser, close_idle
+from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import PATCHES, Project
 from weir.text import secret_values
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 pytest_plugins = ("tests.support.lanes", "tests.support.durations")
 
 PROJECT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def weir(capsys: pytest.CaptureFixture[str]) -> Weir:
+    """`weir` in the current folder."""
+    return Weir(capsys)
 
 
 @pytest.fixture(scope="session")

@@ -15,11 +15,6 @@ from weir.settings import Settings
 
 
 @pytest.fixture
-def weir(capsys: pytest.CaptureFixture[str]) -> Weir:
-    return Weir(capsys)
-
-
-@pytest.fixture
 def lake(lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch) -> HandMadeLake:
     """An empty lake; its project is the current folder."""
     monkeypatch.chdir(lake.project.folder)

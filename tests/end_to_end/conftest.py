@@ -1,4 +1,4 @@
-"""The command line for end-to-end tests, and checks as in the product."""
+"""Checks of end-to-end tests are as in the product."""
 
 from __future__ import annotations
 
@@ -7,13 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.checks import checks_by_the_library
-from tests.support.projects.command_line import Weir
-
-
-@pytest.fixture
-def weir(capsys: pytest.CaptureFixture[str]) -> Weir:
-    """`weir` in the current folder."""
-    return Weir(capsys)
 
 
 @pytest.fixture(scope="module", autouse=True)

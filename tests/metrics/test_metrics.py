@@ -27,11 +27,6 @@ def values(text: str) -> Values:
 
 
 @pytest.fixture
-def weir(capsys: pytest.CaptureFixture[str]) -> Weir:
-    return Weir(capsys)
-
-
-@pytest.fixture
 def museum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Museum:
     museum = Museum(tmp_path / "museum")
     monkeypatch.chdir(museum.folder)

@@ -7,7 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal
 
-from tests.site.browser import CHROMIUM, browser, opened
+from bench.browser import CHROMIUM, browser
+from tests.site.browser import opened
 from tests.support.projects.museum import Museum
 from weir.project import Project
 from weir.settings import CONFIG_FILE, Settings

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.site.browser import CHROMIUM, browser, opened
+from bench.browser import CHROMIUM, browser
+from tests.site.browser import opened
 from tests.support.projects.museum import HOSTILE, Museum
 from tests.support.serving import serving
 from weir.project import Project

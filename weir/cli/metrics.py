@@ -13,6 +13,5 @@ def metrics(context: typer.Context) -> None:
     from weir.metrics.written import metrics_text
 
     with Options.of(context).project() as project:
-        project.open_lake()
         text = metrics_text(project)
     print_text(text)

@@ -10,15 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from weir.lake.ledger.runs import FAILED, SUCCEEDED
-from weir.lake.ledger.summary import read_ledger
+from weir.lake.ledger.runs import FAILED
 from weir.pending import Pending
-from weir.progress.watermarks import head, quads
+from weir.progress.completion import Completion
 from weir.project import Project
 from weir.status.status import FAULTS, Status
 
@@ -67,7 +66,7 @@ class Figures(Collector):
         }
         pending = Pending(project)
         status = Status.of(project, pending=pending)
-        for name, labels, value in _values(project, status):
+        for name, labels, value in _values(pending.completion, status):
             if value is not None:
                 metrics[name].add_metric(labels, value)
         return cls([metric for metric in metrics.values() if metric.samples])
@@ -80,10 +79,9 @@ class Figures(Collector):
 _Value = tuple[str, tuple[str, ...], float | None]
 
 
-def _values(project: Project, status: Status) -> Iterator[_Value]:
-    lake = project.lake
-    yield "weir_graph_epoch", (), head(lake)
-    yield "weir_graph_quads", (), quads(lake)
+def _values(completion: Completion, status: Status) -> Iterator[_Value]:
+    yield "weir_graph_epoch", (), completion.head
+    yield "weir_graph_quads", (), completion.quads
     faults = Counter(fault for fault, _, _ in status.faults())
     for fault in FAULTS:
         yield "weir_faults", (fault,), faults[fault]
@@ -111,7 +109,9 @@ def _values(project: Project, status: Status) -> Iterator[_Value]:
         yield "weir_remote_state", (*name, remote.state), 1
         yield "weir_remote_oldest_seconds", name, remote.largest("oldest")
         yield "weir_remote_never_asked", name, remote.never_asked
-    for stage, row in sorted(_ended_stages(project).items()):
+    # A job for one thing, as a refresh, has its name behind a colon; of these the newest counts.
+    stages = {job.partition(":")[0]: row for job, row in completion.newest_runs.items()}
+    for stage, row in sorted(stages.items()):
         yield "weir_stage_end_timestamp_seconds", (stage,), _timestamp(row["recorded_at"])
         yield "weir_stage_seconds", (stage,), row["seconds"]
         yield "weir_stage_failed", (stage,), row["status"] == FAILED
@@ -119,17 +119,3 @@ def _values(project: Project, status: Status) -> Iterator[_Value]:
 
 def _timestamp(time: datetime | None) -> float | None:
     return None if time is None else time.timestamp()
-
-
-def _ended_stages(project: Project) -> dict[str, Mapping[str, Any]]:
-    """The row of `runs` about the newest run of each stage that ended, by the stage."""
-    columns = ["job", "query", "status", "seconds", "recorded_at"]
-    newest: dict[str, Mapping[str, Any]] = {}
-    # They are in the order of their numbers.
-    for row in read_ledger(project.lake).rows.select(columns).to_pylist():
-        if row["query"] is None and row["status"] in (SUCCEEDED, FAILED):
-            # A job for one thing, as a refresh, has its name behind a colon.
-            stage = row["job"].partition(":")[0]
-            if stage not in newest or newest[stage]["recorded_at"] <= row["recorded_at"]:
-                newest[stage] = row
-    return newest

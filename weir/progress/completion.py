@@ -41,6 +41,7 @@ _COLUMNS = (
     "table_version",
     "checked_run",
     "commit_metadata",
+    "seconds",
     "recorded_at",
     "failed_attempts",
     "passed_checks",
@@ -217,13 +218,19 @@ class Completion:
         return graph_failure(self.lake, self.graph_validated_to)
 
     @cached_property
+    def newest_runs(self) -> Mapping[str, Mapping[str, Any]]:
+        """By job, the row of `runs` about its newest run that ended; the oldest of them first."""
+        ended = [row for row in self._rows if row["query"] is None and row["status"] in _ENDED]
+        ended.sort(key=lambda row: row["recorded_at"])
+        newest = {row["job"]: row for row in ended}
+        return dict(sorted(newest.items(), key=lambda item: item[1]["recorded_at"]))
+
+    @cached_property
     def failed_runs(self) -> tuple[FailedRun, ...]:
         """The jobs whose last run failed, the newest failure first."""
-        ended = [row for row in self._rows if row["query"] is None and row["status"] in _ENDED]
-        newest = {row["job"]: row for row in sorted(ended, key=lambda row: row["recorded_at"])}
         failed = [
             FailedRun(job, row["recorded_at"], row["reason"] or "")
-            for job, row in newest.items()
+            for job, row in self.newest_runs.items()
             if row["status"] == FAILED
         ]
         return tuple(sorted(failed, key=lambda run: run.at, reverse=True))

@@ -26,7 +26,6 @@ _LARGEST: Final = 7
 """Classes and predicates whose counts over time are known."""
 _POINTS: Final = 200
 """Most points of these."""
-_OVER_TIME: Final = ("predicates_over_time", "classes_over_time")
 Series = Mapping[str, Sequence[tuple[int, int]]]
 """By term, its count from an epoch on."""
 _VOID: Final = """@prefix void: <http://rdfs.org/ns/void#> .
@@ -73,10 +72,10 @@ class GraphCounts:
         after = known.get("epoch", 0)
         predicates = dict(known.get("predicates", {}))
         classes = known.get("classes", {})
-        of_predicates, of_classes = (known.get(name, {}) for name in _OVER_TIME)
+        of_predicates = _pairs(known.get("predicates_over_time", {}))
+        of_classes = _pairs(known.get("classes_over_time", {}))
         if after >= head or log is None:
-            pairs = (_pairs(series) for series in (of_predicates, of_classes))
-            return cls(table_id, after, predicates, classes, *pairs)
+            return cls(table_id, after, predicates, classes, of_predicates, of_classes)
         with bindings.scope(), lake.using(TRIPLES.name):
             register_table(bindings, lake, TRIPLES.name, _LOG)
             changes = _Changes(bindings, "predicate", after, head)
@@ -96,9 +95,8 @@ class GraphCounts:
             "epoch": self.epoch,
             "predicates": self.predicates,
             "classes": self.classes,
-            **dict(
-                zip(_OVER_TIME, (self.predicates_over_time, self.classes_over_time), strict=True)
-            ),
+            "predicates_over_time": self.predicates_over_time,
+            "classes_over_time": self.classes_over_time,
         }
 
     def void(self, endpoint: str = "") -> str:

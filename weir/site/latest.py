@@ -81,7 +81,10 @@ def _lines(
             continue
         for weight, row in same:
             lines.append(
-                {"sign": "+" if weight > 0 else "-", "text": row_text(_cut_row(row), prefixes)}
+                {
+                    "sign": "+" if weight > 0 else "-",
+                    "text": row_text([*map(_cut_cell, row)], prefixes),
+                }
             )
     return lines
 
@@ -91,16 +94,14 @@ def _value(cell: Cell, prefixes: Mapping[str, str]) -> str:
     return "no value" if cell is None else _cut(cell_text(cell, prefixes))
 
 
-def _cut_row(row: Sequence[Cell]) -> list[Cell]:
-    """A row without the ends of long texts; IRIs are whole."""
-    return [
-        _cut(cell)
-        if isinstance(cell, str)
-        else [_cut(cell[0]), cell[1]]
-        if isinstance(cell, list) and len(cell) == 2
-        else cell
-        for cell in row
-    ]
+def _cut_cell(cell: Cell) -> Cell:
+    """A cell without the end of a long text; an IRI is whole."""
+    match cell:
+        case str():
+            return _cut(cell)
+        case [text, language]:
+            return [_cut(text), language]
+    return cell
 
 
 def _cut(text: str) -> str:

@@ -21,7 +21,6 @@ from weir.status.queries import QueryStatus, query_statuses
 from weir.status.sources import SourceStatus, SourceStatuses, source_statuses
 from weir.status.streams import StreamStatus, stream_statuses
 
-_STAGES: Final = ("validate", "publish")
 FAULTS: Final = ("held", "behind", "stopped", "stale", "rejected", "undelivered")
 """What can be wrong with a query, source, remote or channel."""
 
@@ -139,11 +138,11 @@ class Status:
 
 
 def _cause(failed: Sequence[FailedRun]) -> FailedRun | None:
-    """The newest failure, or that of a stage before it: publish fails if validate has."""
-    if not failed or failed[0].job not in _STAGES:
-        return next(iter(failed), None)
-    before = _STAGES[: _STAGES.index(failed[0].job) + 1]
-    return min((run for run in failed if run.job in before), key=lambda run: before.index(run.job))
+    """The newest failure; instead of one of publish that of validate, without which it fails."""
+    newest = next(iter(failed), None)
+    if newest is None or newest.job != "publish":
+        return newest
+    return next((run for run in failed if run.job == "validate"), newest)
 
 
 def _of_no_answer(settings: Settings, catalog: Catalog) -> Iterator[tuple[str, str]]:
