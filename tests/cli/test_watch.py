@@ -30,7 +30,7 @@ def watched(weir: Weir, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Called
                 raise KeyboardInterrupt
             change()
 
-        monkeypatch.setattr("weir.cli.watch.time.sleep", sleep)
+        monkeypatch.setattr("weir.cli.watch.sleep", sleep)
         called = weir("watch", "exhibits", *arguments)
         assert called.code == INTERRUPTED
         return called
@@ -111,7 +111,7 @@ def test_times_of_streams_have_all_digits_and_their_zone(
         project.write("events/2.ttl", readings(("c", 90), ("a", 150)))
         project.run()
 
-    monkeypatch.setattr("weir.cli.watch.time.sleep", sleep)
+    monkeypatch.setattr("weir.cli.watch.sleep", sleep)
     printed = weir("watch", "q").out.splitlines()
     log = weir("log", "q", "--from", "2").out
     times = [word for line in printed for word in line.split() if word.endswith("Z")]

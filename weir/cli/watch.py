@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
+from time import sleep
 from typing import Annotated
 
 import typer
@@ -42,7 +42,7 @@ def watch(
     if options.output is not Output.json:
         print_line(f"Waiting for changes of {query}; Ctrl-C ends.")
     while True:
-        time.sleep(seconds)
+        sleep(seconds)
         lake = open_lake(settings)
         completion = Completion.read(lake)
         now = published_commits(lake, completion, query)
