@@ -397,6 +397,9 @@ class Settings(BaseSettings):
     programs: Path = Field(
         Path("programs"), description="folder of the registered programs; it need not exist"
     )
+    shapes: Path = Field(
+        Path("shapes"), description="folder of the [shapes graphs](shapes.md); it need not exist"
+    )
     expectations: Path = Field(
         Path("expectations"),
         description="folder of the [checks of answers](checks.md); it need not exist",
@@ -560,6 +563,7 @@ class Settings(BaseSettings):
                 "lake": lake,
                 "queries": folder / read.queries,
                 "programs": folder / read.programs,
+                "shapes": folder / read.shapes,
                 "expectations": folder / read.expectations,
                 "tests": folder / read.tests,
                 "sources": folder / read.sources,

@@ -18,6 +18,7 @@ from tests.support.laws import LAWS
 from weir.cli.app import app
 from weir.definitions.program_keys import ProgramFrontMatter
 from weir.definitions.query_keys import QueryFrontMatter
+from weir.definitions.shapes import ShapesFrontMatter
 from weir.ingest.sources.declared import AnySource
 from weir.ingest.sources.stream import Stream
 from weir.lake.tables import (
@@ -108,6 +109,11 @@ def front_matter() -> str:
 def program_front_matter() -> str:
     """Every key of a program's front matter."""
     return _keys(ProgramFrontMatter)
+
+
+def shapes_front_matter() -> str:
+    """Every key of the front matter of a shapes graph."""
+    return _keys(ShapesFrontMatter)
 
 
 def _keys(model: type[BaseModel]) -> str:
@@ -286,6 +292,7 @@ SECTIONS: Mapping[str, tuple[str, Callable[[], str]]] = {
     "traversal budgets": (_LONG.format("declarations"), traversal_budgets),
     "front matter": (_LONG.format("declarations"), front_matter),
     "front matter of programs": (_LONG.format("declarations"), program_front_matter),
+    "front matter of shapes": (_LONG.format("declarations"), shapes_front_matter),
     "commands": (_LONG.format("commands"), commands),
     "tables": (_LONG.format("tables"), tables),
     "laws": ("docs/testing.md", laws),

@@ -118,6 +118,51 @@ class AnswerLog:
             where=[weight.neq(0)],
         )
 
+    def epoch_intervals(
+        self,
+        variables: Sequence[str],
+        values: Iterable[exp.Expr],
+        *,
+        after_weight: Iterable[exp.Expr] = (),
+    ) -> exp.Select:
+        """When rows of a query over the graph held: `values`, since_epoch, until_epoch, since,
+        until, weight, `after_weight`.
+
+        A row has an interval for all epochs during which its weight was constant; until_epoch and
+        until are null if the row still holds. `since` and `until` are the times of the changes.
+
+        Args:
+            variables: the columns that identify a row.
+            values: the first selected columns.
+            after_weight: the last selected columns.
+        """
+        weight, epoch, time = map(column, ("weight", "epoch", "event_time"))
+        net = select(
+            *columns((*variables, "epoch")),
+            alias(exp.Max(this=time), "event_time"),
+            alias(sum_of(weight), "weight"),
+            from_=rows_of(self.relation),
+            group_by=columns((*variables, "epoch")),
+            having=sum_of(weight).neq(0),
+        )
+        rows, order = columns(variables), [ascending(epoch)]
+        spans = select(
+            *columns(variables),
+            alias(epoch, "since_epoch"),
+            alias(over(exp.Lead(this=epoch), rows, order), "until_epoch"),
+            alias(time, "since"),
+            alias(over(exp.Lead(this=time), rows, order), "until"),
+            alias(bigint(over(sum_of(weight), rows, order)), "weight"),
+            from_=subquery(net, "net"),
+        )
+        return select(
+            *values,
+            *columns(("since_epoch", "until_epoch", "since", "until", "weight")),
+            *after_weight,
+            from_=subquery(spans, SPANS),
+            where=[weight.neq(0)],
+        )
+
     def variables_at(self, lake: Lake, epoch: int | None) -> tuple[str, ...]:
         """The columns of the text that the query had at an epoch, by default the newest.
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 _SPACE = r"(?:\s|#[^\n]*(?:\n|$))"
 _PROLOGUE = re.compile(
     rf"{_SPACE}+|BASE{_SPACE}*<[^<>]*>"
-    rf"|PREFIX{_SPACE}+(?P<prefix>[\w.-]*):{_SPACE}*<(?P<iri>[^<>\s]*)>",
+    # Turtle writes @prefix and a full stop.
+    rf"|@?PREFIX{_SPACE}+(?P<prefix>[\w.-]*):{_SPACE}*<(?P<iri>[^<>\s]*)>(?:{_SPACE}*\.)?",
     re.IGNORECASE,
 )
 
@@ -38,11 +39,11 @@ def prefixes_of(settings: Settings, name: str) -> dict[str, str]:
 
 def prefixes_in(text: str, kind: Kind) -> dict[str, str]:
     """The IRIs that the prefixes of a text stand for."""
-    own = _of_program(text) if kind is PROGRAM else _of_query(text)
+    own = _of_program(text) if kind is PROGRAM else _of_prologue(text)
     return {prefix: iri for prefix, iri in own.items() if ":" in iri}
 
 
-def _of_query(text: str) -> Mapping[str, str]:
+def _of_prologue(text: str) -> Mapping[str, str]:
     prefixes: dict[str, str] = {}
     at = 0
     while match := _PROLOGUE.match(text, at):

@@ -6,8 +6,9 @@
   `<variable>_lang`, and `<variable>_term`, the exact term in N-Triples form.
 * `<query>_changes`: the published log: `epoch`, `weight`, `event_time`, and the same columns of the
   variables.
-* `<query>_intervals`, of a query over streams: when each row held, `since` and `until`, as known at
-  the newest epoch; `until` is null if it still holds at the last final instant.
+* `<query>_intervals`: when each row held, `since` and `until`, as known at the newest epoch: null
+  if it still holds, of a query over streams at the last final instant. Of a query over the graph
+  also `since_epoch` and `until_epoch`: at which epochs it appeared and vanished.
 * `<program>_<predicate>`, of a program: when each atom held, `since` and `until`; its arguments by
   name, as plain values and as terms.
 * `<query>_stream`, of a query with a stream operator: its elements as a log: `event_time`, `epoch`,
@@ -99,12 +100,10 @@ def connect_to_views(
 def view_names(settings: Settings) -> list[str]:
     """The views that a statement can name."""
     lake = open_lake(settings)
-    completion = Completion.read(lake)
     answers = []
     for query in lake.owners(ANSWERS):
-        intervals = [INTERVALS] if is_over_streams(completion, query) else []
         elements = [ELEMENTS] if lake.exists(OUTPUT_STREAMS.name(query)) else []
-        answers += [f"{query}{view}" for view in (CURRENT, CHANGES, *intervals, *elements)]
+        answers += [f"{query}{view}" for view in (CURRENT, CHANGES, INTERVALS, *elements)]
         answers += [f"{query}_{name.lower()}" for name in _predicates(lake, query)]
     events = [f"{name}{EVENTS}" for name in stream_names(lake)]
     return [*_GRAPHS, *answers, *events, *remote_views(settings), *_TABLES]
@@ -161,8 +160,7 @@ def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
     for ending, answer in _ANSWERS.items():
         query = name.removesuffix(ending)
         if query != name and (log := register_log(bindings, lake, query)):
-            if ending != INTERVALS or is_over_streams(Completion.read(lake), query):
-                _create(bindings, name, answer(log, lake))
+            _create(bindings, name, answer(log, lake))
             return
     for at in (match.start() for match in re.finditer("_", name)):
         program, wanted = name[:at], name[at + 1 :]
@@ -200,10 +198,11 @@ def _changes(log: AnswerLog, lake: Lake) -> exp.Select:
 
 
 def _intervals(log: AnswerLog, lake: Lake) -> exp.Select:
-    """When rows held: plain values, since, until, weight, terms."""
+    """When rows held: plain values, since, until, weight, terms; of the graph with epochs."""
     variables = log.variables_at(lake, None)
-    values = map(plain_value, variables)
-    return log.intervals(variables, values, after_weight=exact_terms(variables))
+    over_streams = is_over_streams(Completion.read(lake), log.query)
+    intervals = log.intervals if over_streams else log.epoch_intervals
+    return intervals(variables, [*map(plain_value, variables)], after_weight=exact_terms(variables))
 
 
 def _atoms(log: AnswerLog, predicate: str, arguments: Sequence[str]) -> exp.Select:

@@ -9,7 +9,7 @@ from weir.cli.service_explanation import explain_services
 from weir.cli.window_explanation import explain_windows
 from weir.compute.relations import Loaded, Statement
 from weir.definitions.definition import Definition
-from weir.definitions.query import QueryBody
+from weir.definitions.plan_body import PlanBody
 from weir.engine.fixpoint import Fixpoint, Step
 from weir.engine.graph import log_columns
 from weir.engine.neighbourhood import hops
@@ -47,7 +47,7 @@ def explain_query(
         starts: the first instant of each stream that is read; None before its first event.
         kept_from: of streams with deleted events, the first instant whose events are kept.
     """
-    assert isinstance(query.body, QueryBody), "its kind says so"
+    assert isinstance(query.body, PlanBody), "its kind says so"
     plan = query.body.plan
     lines = [
         f"{query.name}: {query.description or query.file.name}",
@@ -76,7 +76,7 @@ def explain_query(
 
 def stored_nodes(definition: Definition) -> dict[str, str]:
     """What the nodes of a plan whose rows are stored are, by their ids; none of other kinds."""
-    if not isinstance(definition.body, QueryBody):
+    if not isinstance(definition.body, PlanBody):
         return {}
     plan = definition.body.plan
     return {plan.ids[node]: described(plan, node) for node in plan.stored}

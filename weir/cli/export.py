@@ -45,7 +45,7 @@ def rdf(
         int | None, typer.Option(min=0, help="Answer at this epoch instead of the newest.")
     ] = None,
 ) -> None:
-    """Write the published answer of a CONSTRUCT as Turtle or N-Triples.
+    """Write the published answer of a CONSTRUCT, or the report of shapes, as Turtle or N-Triples.
 
     Equal answers give equal bytes. Of a query over streams, it is the last answer that is final.
     """

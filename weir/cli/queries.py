@@ -48,13 +48,14 @@ def _explanation(
     """The explanation of a definition of any kind.
 
     Raises:
-        ConfigurationError: the SQL of what is not a query is asked for.
+        ConfigurationError: the SQL of what has no plan is asked for.
     """
     from weir.cli.explanation import explain_query, explain_tables
-    from weir.definitions.kinds import PROGRAM, QUERY
+    from weir.definitions.kinds import PROGRAM
+    from weir.definitions.plan_body import PlanBody
     from weir.errors import ConfigurationError
 
-    if member.kind == QUERY:
+    if isinstance(member.body, PlanBody):
         return explain_query(member, sql=with_sql, starts=starts, kept_from=kept_from)
     if with_sql:
         kind = member.kind.name

@@ -20,7 +20,7 @@ import weir
 import weir.lake.tables
 from weir.lake.whole_files import write_whole
 
-_COMPILER = ("definitions", "lars", "plan", "rdf", "sparql", "timeline")
+_COMPILER = ("definitions", "lars", "plan", "rdf", "shacl", "sparql", "timeline")
 """The packages of Weir that, with `weir.lake.tables`, decide what compiling gives."""
 _SUFFIXES = (".py", ".lark")
 _LIBRARIES = ("weir", "lark", "rdflib", "pyparsing", "pyyaml", "pydantic")

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from weir.plan.leaves import Component
     from weir.timeline.evaluation import LegInputs
 
-Form = Literal["select", "ask", "construct"]
-"""What the rows of an answer are: solutions, one truth value, or triples."""
+Form = Literal["select", "ask", "construct", "report"]
+"""What the rows of an answer are: solutions, one truth value, triples, or results of shapes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,14 +26,16 @@ class Kind:
         folder: the setting that names the folder of its files.
         comment: begins a comment in its files; with `+` after it, a line of front matter.
         reader: the module with its function `read`.
+        lexer: what Pygments calls its syntax; `text` for none.
         as_graph: how one that reads a stream would read the graph instead, for messages.
     """
 
     name: str
     suffix: str
-    folder: Literal["queries", "programs"]
+    folder: Literal["queries", "programs", "shapes"]
     comment: str
     reader: str
+    lexer: str
     as_graph: str
 
     def read(
@@ -53,13 +55,36 @@ class Kind:
         return definition
 
 
-QUERY = Kind("query", ".rq", "queries", "#", "weir.definitions.query", "Read it without a window")
+QUERY = Kind(
+    "query",
+    ".rq",
+    "queries",
+    "#",
+    "weir.definitions.query",
+    "sparql",
+    "Read it without a window",
+)
 PROGRAM = Kind(
     "program",
     ".lars",
     "programs",
     "%",
     "weir.definitions.program",
+    "text",
     "Read its atoms from the graph, {graph: pattern}",
 )
-KINDS = (QUERY, PROGRAM)
+SHAPES = Kind(
+    "shapes graph",
+    ".ttl",
+    "shapes",
+    "#",
+    "weir.definitions.shapes",
+    "turtle",
+    "Read the graph",
+)
+KINDS = (QUERY, PROGRAM, SHAPES)
+
+
+def kind_of(suffix: str) -> Kind:
+    """The kind whose files have a suffix; a query, if no kind's have it."""
+    return next((kind for kind in KINDS if kind.suffix == suffix), QUERY)

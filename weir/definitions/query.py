@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, assert_never
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import assert_never
 
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, check_columns
-from weir.definitions.definition import Body, Definition, Form, Guards, Members, Output
-from weir.definitions.fingerprint import plan_fingerprint, shape
+from weir.definitions.definition import Definition, Form, Guards, Output
 from weir.definitions.front_matter import read_head
 from weir.definitions.kinds import QUERY
 from weir.definitions.names import Declaration
-from weir.definitions.plan_json import NotAPlan, decoded, encoded
+from weir.definitions.plan_body import (
+    CompiledPlan,
+    PlanBody,
+    compiled_or_cached,
+)
 from weir.definitions.query_keys import QueryFrontMatter, check_keys
 from weir.definitions.services import AskedBlock, RemoteName, Services, asked_blocks, remote_names
 from weir.definitions.traversals import TraversalName, traversal_names
 from weir.errors import ConfigurationError
 from weir.files.text import decoded_text
-from weir.lake.tables import ANSWER_COLUMNS, QUADS, STREAM_ANSWER_COLUMNS, TRIPLES
-from weir.plan.leaves import Component
-from weir.plan.lookups import Seed, seeds
-from weir.plan.parameterized import parameterized
-from weir.plan.plan import Plan
-from weir.plan.scope import Scope
+from weir.lake.tables import ANSWER_COLUMNS, STREAM_ANSWER_COLUMNS
 from weir.sparql.algebra.non_empty import where_windows_have_content
 from weir.sparql.algebra.queries import Ask, Construct, Query, Select
 from weir.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
 from weir.timeline.axis import EPOCHS, Axis, Instants
 
-if TYPE_CHECKING:
-    from weir.engine.plan_delta import PlanDelta
-    from weir.timeline.evaluation import LegInputs
 
-
-class CompiledQuery(BaseModel):
+class CompiledQuery(CompiledPlan):
     """The result of parsing and lowering a query: what stages need of it, in the form it is cached.
 
     Attributes:
@@ -47,16 +37,6 @@ class CompiledQuery(BaseModel):
         guard_lines: the lines of those keys of it that are guards.
         form: what the rows of the answer are.
         presentation: parts of the text without effect on a maintained answer.
-        columns: the published columns, in order, each with that of the embedding table.
-        width: how many such columns the embedding table has.
-        is_set: whether the answer has each row once.
-        reads: the logs of the graph that the plan reads, by table name.
-        fingerprint: of the plan.
-        shape: of the plan.
-        parameters: the constants in which the plan differs from others of its shape.
-        seeds: the triple patterns whose changes concern the query, those in windows among them.
-        whole_reads: ids of the nodes that look at all of their children's stored rows.
-        plan: the plan as JSON (`weir.definitions.plan_json`), decoded only to compute with it.
         windows: the windows that the query declares, in the order of the text.
         registration: the stream that it publishes, None if its text says nothing of one.
         asked: what its blocks of SERVICE ask of remotes.
@@ -64,22 +44,10 @@ class CompiledQuery(BaseModel):
         traversals: the traversals that it names, in the order of the text.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
     front_matter: QueryFrontMatter
     guard_lines: dict[str, int]
     form: Form
     presentation: tuple[str, ...]
-    columns: tuple[tuple[str, str], ...]
-    width: int
-    is_set: bool
-    reads: frozenset[str]
-    fingerprint: str
-    shape: str
-    parameters: tuple[str, ...]
-    seeds: tuple[Seed, ...]
-    whole_reads: tuple[str, ...]
-    plan: str
     windows: tuple[WindowClause, ...] = ()
     registration: Registration | None = None
     asked: tuple[AskedBlock, ...] = ()
@@ -88,73 +56,16 @@ class CompiledQuery(BaseModel):
 
 
 @dataclass(frozen=True)
-class QueryBody(Body):
-    """The plan of a query.
-
-    compiled: has it as JSON. text, file: where it is compiled from.
-    """
+class QueryBody(PlanBody):
+    """The plan of a query; text, file: where it is compiled from."""
 
     compiled: CompiledQuery
     text: str
     file: Path
 
-    @cached_property
-    def plan(self) -> Plan:
-        """The operators that compute the answer."""
-        try:
-            return decoded(self.compiled.plan)
-        except NotAPlan:
-            # The cache was written by other means: the text decides.
-            return decoded(compile_query(self.text, str(self.file)).plan)
-
-    @property
-    def seeds(self) -> Sequence[Seed]:
-        """The triple patterns whose changes concern the query; no plan is decoded."""
-        return self.compiled.seeds
-
-    @property
-    def components(self) -> Sequence[Component]:
-        """The segments of its patterns."""
-        return self.plan.components
-
-    @property
-    def whole_reads(self) -> Sequence[str]:
-        """The ids of the nodes that look at all of their children's stored rows."""
-        return self.compiled.whole_reads
-
-    @property
-    def reads_stored(self) -> bool:
-        """Whether an operator needs the rows of its children that are stored."""
-        return len(self.plan.stored) > 1
-
-    @property
-    def variables(self) -> Sequence[str]:
-        """The names of the variables of the plan."""
-        return self.plan.names
-
-    @property
-    def shape(self) -> str | None:
-        """A hash of the parameterized plan: equal for queries that differ in constants only."""
-        return self.compiled.shape
-
-    def delta(self, leg: LegInputs) -> PlanDelta:
-        """The new rows of every stored node of the plan."""
-        # What only reads definitions does not need the engine.
-        from weir.timeline.evaluation import plan_rows
-
-        return plan_rows(self.plan, leg)
-
-    def together(self, members: Mapping[str, Body]) -> Members:
-        """The plan of queries of this shape."""
-        from weir.engine.members import members_table
-        from weir.plan.members import plan_of_members
-        from weir.timeline.evaluation import plan_rows
-
-        general, _ = parameterized(self.plan)
-        bodies = [body for body in members.values() if isinstance(body, QueryBody)]
-        group = plan_of_members(general, [body.compiled.parameters for body in bodies])
-        rows = partial(plan_rows, group.plan, allow_product=general.allow_product)
-        return Members(members_table([*members], group), rows)
+    def compile(self) -> CompiledQuery:
+        """The compiled text."""
+        return compile_query(self.text, str(self.file))
 
 
 def read(
@@ -172,12 +83,9 @@ def read(
     """
     file = declaration.file
     text = decoded_text(source, file)
-    cached = cache.find(declaration.name, source) if cache is not None else None
-    compiled = None if cached is None else _validated(cached)
-    if compiled is None:
-        compiled = compile_query(text, str(file))
-        if cache is not None:
-            cache.store(declaration.name, source, compiled.model_dump_json())
+    compiled = compiled_or_cached(
+        CompiledQuery, declaration.name, source, cache, lambda: compile_query(text, str(file))
+    )
     return _definition(declaration, text, compiled)
 
 
@@ -261,16 +169,7 @@ def compile_query(text: str, file: str) -> CompiledQuery:
         guard_lines=head.lines("max_rows", "min_rows", "max_change"),
         form=_form(query),
         presentation=query.presentation,
-        columns=plan.columns,
-        width=plan.width,
-        is_set=plan.is_set,
-        reads=_logs(component.scope for component in plan.components),
-        fingerprint=plan_fingerprint(plan, axis),
-        shape=shape(plan, axis),
-        parameters=parameterized(plan)[1],
-        seeds=seeds(plan.components),
-        whole_reads=tuple(plan.ids[node] for node in plan.whole_reads),
-        plan=encoded(plan),
+        **CompiledPlan.fields_of(plan, axis),
         windows=query.windows,
         registration=query.registration,
         asked=asked_blocks(query, plan),
@@ -306,13 +205,6 @@ def _refuse_not_maintained(query: Query, text: str, file: str) -> None:
     raise UnsupportedQuery(token.text, file, token.line, token.column, reason, hint)
 
 
-def _validated(cached: str) -> CompiledQuery | None:
-    try:
-        return CompiledQuery.model_validate_json(cached)
-    except ValidationError:
-        return None
-
-
 def _form(query: Query) -> Form:
     match query.form:
         case Select():
@@ -323,13 +215,6 @@ def _form(query: Query) -> Form:
             return "construct"
         case _:
             assert_never(query.form)
-
-
-def _logs(scopes: Iterable[Scope]) -> frozenset[str]:
-    """The union of all graphs has a log of its own; what windows read is not of the graph."""
-    of_graph = [scope for scope in scopes if scope.window is None]
-    unions = {scope.is_union for scope in of_graph}
-    return frozenset(TRIPLES.name if is_union else QUADS.name for is_union in unions)
 
 
 def _check_columns(query: Query, text: str, file: str) -> None:

@@ -1,4 +1,4 @@
-"""The published answer of a CONSTRUCT query as Turtle or N-Triples.
+"""The published answer of a CONSTRUCT query, or the report of shapes, as Turtle or N-Triples.
 
 Equal states give equal bytes: triples are sorted, and Turtle has the prefixes of the query and of
 the project. The template of a CONSTRUCT names no graph, so that there is no TriG and no N-Quads.
@@ -37,7 +37,7 @@ def write_rdf(
     format_: Format = Format.turtle,
     epoch: int | None = None,
 ) -> WrittenState:
-    """Write the published answer of a CONSTRUCT query.
+    """Write the published answer of a CONSTRUCT query, or the report of shapes.
 
     The memory that is used is that of the connection to DuckDB, `duckdb.memory`.
 
@@ -52,9 +52,10 @@ def write_rdf(
         QualityError: it is held back, and none was published before.
         ConfigurationError: there is no such query or no such epoch, or it is no CONSTRUCT.
     """
-    with published_triples(project, query) as triples:
-        at = triples.known_epoch(epoch, "--at")
-        counted = _Counted(triples.at(at))
+    with published_triples(project, query, or_report=True) as triples:
+        at = triples.known_epoch(epoch, "--at", or_report=True)
+        is_report = triples.is_report_at(epoch)
+        counted = _Counted(triples.report_at(at) if is_report else triples.at(at))
         if format_ is Format.ntriples:
             for text in _texts(counted):
                 output.write(text.encode())

@@ -1,4 +1,5 @@
-"""The published answer of a CONSTRUCT query as a graph: its triples at an epoch, and its changes.
+"""Published answers as graphs: the triples of a CONSTRUCT at an epoch, and their changes; the
+report of shapes at an epoch.
 
 A triple is in the graph while its weights sum to more than 0. So it also is if an earlier text of
 the query was no CONSTRUCT, and had a row several times; its rows that are no triples are left out.
@@ -53,6 +54,8 @@ from weir.progress.completion import Completion
 from weir.project import Project
 from weir.rdf.terms import POSITIONS
 from weir.settings import Settings
+from weir.shacl.compile import REPORT_COLUMNS
+from weir.shacl.report import report_lines
 
 TRIPLE = POSITIONS[1:]
 """The columns of the answer of a CONSTRUCT."""
@@ -67,7 +70,7 @@ _KNOWN = pa.schema(dict[str, pa.DataType](weight=pa.int64(), triple=pa.string())
 
 @dataclass(frozen=True, slots=True)
 class Triples:
-    """The published answer of a CONSTRUCT query, opened to be read.
+    """The published answer of a CONSTRUCT query or the report of shapes, opened to be read.
 
     Attributes:
         query: its name.
@@ -84,8 +87,8 @@ class Triples:
     _bindings: Bindings
     _log: AnswerLog
 
-    def known_epoch(self, epoch: int | None, option: str) -> int:
-        """An epoch at which triples are published; by default the newest.
+    def known_epoch(self, epoch: int | None, option: str, *, or_report: bool = False) -> int:
+        """An epoch at which triples, or also a report, are published; by default the newest.
 
         Raises:
             ConfigurationError: nothing is published there, or it is of an earlier text, which was
@@ -94,7 +97,8 @@ class Triples:
         if epoch is not None:
             require_published_to(self._completion, self.query, epoch, option)
         names = self._log.variables_at(self.lake, epoch)
-        if not {*TRIPLE} <= {name.lower() for name in names}:
+        is_report = or_report and {*REPORT_COLUMNS} <= {*names}
+        if not (is_report or {*TRIPLE} <= {name.lower() for name in names}):
             raise ConfigurationError(
                 f"the published answer of {self.query} is no graph: it has the columns"
                 f" {', '.join(names)}",
@@ -103,6 +107,18 @@ class Triples:
                 " on.",
             )
         return self.published if epoch is None else epoch
+
+    def is_report_at(self, epoch: int | None) -> bool:
+        """Whether the answer at an epoch, by default the newest, is the report of shapes."""
+        return {*REPORT_COLUMNS} <= {*self._log.variables_at(self.lake, epoch)}
+
+    def report_at(self, epoch: int) -> Iterator[str]:
+        """The report at an epoch, as lines of N-Triples."""
+        state = self._log.state(*columns(REPORT_COLUMNS)).where(column("epoch") <= number(epoch))
+        rows = (row for batch in self._batches(state) for row in batch.to_pylist())
+        return report_lines(
+            (tuple(row[name] for name in REPORT_COLUMNS), row["weight"]) for row in rows
+        )
 
     def at(self, epoch: int) -> Iterator[str]:
         """The triples at an epoch, as lines of N-Triples, by subject, predicate and object."""
@@ -239,15 +255,17 @@ class Triples:
 
 
 @contextmanager
-def published_triples(project: Project, query: str) -> Iterator[Triples]:
-    """The published answer of a CONSTRUCT query, open until the block ends.
+def published_triples(
+    project: Project, query: str, *, or_report: bool = False
+) -> Iterator[Triples]:
+    """The published answer of a CONSTRUCT query, or also a report, open until the block ends.
 
     Raises:
         QualityError: it is held back, and none was published before.
         ConfigurationError: there is no such query, it is no CONSTRUCT, or nothing of it is
             published.
     """
-    _require_construct(project.settings, query)
+    _require_graph(project.settings, query, or_report=or_report)
     require_published(project.settings, query)
     lake = project.open_lake()
     completion = Completion.read(lake)
@@ -261,21 +279,25 @@ def published_triples(project: Project, query: str) -> Iterator[Triples]:
         yield Triples(query, lake, epoch, log_id, completion, bindings, log)
 
 
-def _require_construct(settings: Settings, query: str) -> None:
-    """Refuse what is declared and no CONSTRUCT; of what is not declared, the columns decide."""
+def _require_graph(settings: Settings, query: str, *, or_report: bool) -> None:
+    """Refuse what is declared and no graph; of what is not declared, the columns decide."""
     if not is_declared(folders_of(settings), query):
         return
     catalog = Catalog.of(settings)
     if not catalog.is_usable(query):
         return
     member = catalog.member(query)
-    if member.output.form == "construct":
+    form = member.output.form
+    if form == "construct" or (or_report and form == "report"):
         return
     if member.kind == PROGRAM:
         what = "is a program: its answer is when atoms held, and no graph"
         hint = "`write_stream` in its front matter makes triples of them, for queries over streams"
-    elif member.output.form == "ask":
+    elif form == "ask":
         what, hint = "is an ASK: its answer is true or false", "Export a CONSTRUCT"
+    elif form == "report":
+        what = "is a shapes graph: patches are of the triples of a CONSTRUCT"
+        hint = f"`weir export rdf {query} --at EPOCH` writes its report"
     else:
         what = "is a SELECT: its answer is a table of rows, and no graph"
         hint = "Write a CONSTRUCT whose template makes triples of its variables"

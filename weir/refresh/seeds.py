@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from weir.compute.connection import connect
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
-from weir.definitions.query import QueryBody
+from weir.definitions.plan_body import PlanBody
 from weir.errors import ConfigurationError
 from weir.files.yaml_file import place_of_entry
 from weir.lake.delta.bindings import Bindings, quoted
@@ -42,7 +42,7 @@ def matches_for(project: Project, declared: Declared) -> Sequence[Match]:
     for name in own.queries or ():
         _registered(project, own, members, name)
     bodies = (m.body for m in members if own.queries is None or m.name in own.queries)
-    plans = (body.plan for body in bodies if isinstance(body, QueryBody) and _is_over(body, own))
+    plans = (body.plan for body in bodies if isinstance(body, PlanBody) and _is_over(body, own))
     return matches_of(plans, own.name)
 
 
@@ -94,7 +94,7 @@ def _registered(
     return by_name[name]
 
 
-def _is_over(body: QueryBody, traversal: Traversal) -> bool:
+def _is_over(body: PlanBody, traversal: Traversal) -> bool:
     """Whether a query reads a traversal; no plan is decoded for this."""
     return any(traversal.name in seed.scope.traversals for seed in body.seeds)
 

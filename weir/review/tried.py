@@ -24,7 +24,7 @@ from weir.compute.sql import (
 )
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
-from weir.definitions.kinds import PROGRAM, QUERY
+from weir.definitions.kinds import QUERY, kind_of
 from weir.definitions.names import Declaration, declarations, folders_of
 from weir.errors import ConfigurationError, WeirError
 from weir.files.text import read_bytes
@@ -149,8 +149,7 @@ def given(project: Project, file: Path | None, standard_input: bytes = b"") -> D
     others = declarations(folders) if folders[QUERY].is_dir() else ()
     taken = {*(d.name for d in others), *project.open_lake().owners(ANSWERS)}
     name = next(name for i in count() if (name := f"tried{i or ''}") not in taken)
-    kind = PROGRAM if file.suffix == PROGRAM.suffix else QUERY
-    own = Given(name, kind, file, source=source)
+    own = Given(name, kind_of(file.suffix), file, source=source)
     # A file of the project that registers the same stream would be its rival.
     apart = [d for d in others if d.file.absolute() != file.absolute()]
     member = Catalog((*apart, own)).member(name)

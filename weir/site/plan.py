@@ -8,7 +8,7 @@ from typing import Any, Final
 from weir.answers.logs import register_table
 from weir.compute.sql import alias, bigint, column, rows_of, select, sum_of
 from weir.definitions.definition import Definition
-from weir.definitions.query import QueryBody
+from weir.definitions.plan_body import PlanBody
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import EMBEDDINGS
@@ -20,9 +20,9 @@ _COUNTED: Final = 1_000_000
 
 
 def plan_graph(bindings: Bindings, lake: Lake, definition: Definition) -> dict[str, Any] | None:
-    """The nodes and edges of the plan of a query; None of a program, which has no plan."""
+    """The nodes and edges of the plan of a definition; None of a program, which has no plan."""
     body = definition.body
-    if not isinstance(body, QueryBody):
+    if not isinstance(body, PlanBody):
         return None
     plan, rows = body.plan, _stored(bindings, lake, definition.name)
     nodes, edges, ahead = dict[str, dict[str, Any]](), [], [plan.root]

@@ -1,0 +1,82 @@
+"""Shapes graphs as definitions: a report is an answer like any other."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pyoxigraph as ox
+import pytest
+
+from tests.support.projects.project import PATCHES, Project
+from tests.support.shacl.results import Graph, results_of_report
+from weir.definitions.catalog import Catalog
+from weir.errors import ConfigurationError
+from weir.export.rdf import write_rdf
+from weir.project import Project as OpenProject
+
+_SHAPES = """\
+#+ description: Exhibits are in one room.
+@prefix : <http://x/> .
+@prefix sh: <http://www.w3.org/ns/shacl#> .
+:Exhibit a sh:NodeShape ; sh:targetSubjectsOf :title ;
+  sh:property [ sh:path :room ; sh:minCount 1 ; sh:message "where is it?" ] .
+"""
+_MISSING = '<http://x/vase> <http://x/title> "vase" .'
+_ROOM = '<http://x/vase> <http://x/room> "1" .'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project with shapes, and an exhibit without a room."""
+    project = Project(tmp_path).declare(PATCHES)
+    project.write("shapes/exhibits.ttl", _SHAPES)
+    project.change_set(f"A {_MISSING}")
+    project.run()
+    return project
+
+
+def test_a_result_opens_and_closes_with_the_data(project: Project) -> None:
+    project.change_set(f"A {_ROOM}")
+    project.run()
+    changes = [(epoch, weight) for epoch, weight, _ in project.signed("exhibits")]
+    assert changes == [(1, 1), (2, -1)]
+
+
+def test_an_edit_of_a_shape_is_the_report_of_the_new_text(project: Project) -> None:
+    project.write("shapes/exhibits.ttl", _SHAPES.replace("minCount 1", "minCount 0"))
+    project.run()
+    assert project.answer("exhibits") == {}
+
+
+def _report(project: Project, epoch: int | None = None) -> bytes:
+    output = io.BytesIO()
+    with OpenProject(project.settings) as opened:
+        write_rdf(opened, "exhibits", output, epoch=epoch)
+    return output.getvalue()
+
+
+def test_the_report_is_written_as_of_any_epoch(project: Project) -> None:
+    project.change_set(f"A {_ROOM}")
+    project.run()
+    reports = [_report(project, epoch) for epoch in (1, 2, None)]
+    conforms = [b"sh:conforms true" in report for report in reports]
+    assert conforms == [False, True, True]
+    assert reports[1] == reports[2]
+
+
+def test_the_report_has_the_properties_of_a_validation_result(project: Project) -> None:
+    quads = ox.parse(_report(project), ox.RdfFormat.TURTLE)
+    graph = Graph(quad.triple for quad in quads)
+    (result,) = results_of_report(graph, ox.NamedNode("urn:weir:report"))
+    assert result.focus_node == "<http://x/vase>"
+    assert result.path == "<http://x/room>"
+    assert result.component == "<http://www.w3.org/ns/shacl#MinCountConstraintComponent>"
+    assert b'"where is it?"' in _report(project)
+
+
+def test_a_mistake_in_the_front_matter_has_its_line(tmp_path: Path) -> None:
+    project = Project(tmp_path).declare(PATCHES)
+    project.write("shapes/exhibits.ttl", f"#+ subclases: data\n{_SHAPES}")
+    with pytest.raises(ConfigurationError, match=r"exhibits\.ttl:1.*subclases"):
+        Catalog.of(project.settings).member("exhibits")

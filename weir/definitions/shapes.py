@@ -1,0 +1,127 @@
+"""Shapes graphs: `shapes/*.ttl`, SHACL in Turtle with a `#+` YAML front matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from weir.definitions.compilation_cache import CompilationCache
+from weir.definitions.current_table import CurrentTable, TableFrontMatter, check_columns
+from weir.definitions.definition import Definition, Guards, Output
+from weir.definitions.front_matter import MaxRows, MinRows, read_head
+from weir.definitions.kinds import SHAPES
+from weir.definitions.names import Declaration
+from weir.definitions.plan_body import CompiledPlan, PlanBody, compiled_or_cached
+from weir.files.text import decoded_text
+
+
+class ShapesFrontMatter(TableFrontMatter):
+    """What the `#+` lines of a shapes graph may say."""
+
+    description: str = Field("", description="what the shapes are for, one sentence")
+    default_graph: Literal["union", "default"] = Field(
+        "union", description="the data that is validated: all graphs merged, or the unnamed one"
+    )
+    history: Literal["current", "full"] = Field(
+        "current", description="on first registration: the current report, or one delta per epoch"
+    )
+    subclasses: Literal["data", "shapes"] = Field(
+        "data",
+        description="where `rdfs:subClassOf` counts: in the data, at each epoch; or in this file"
+        " alone, which costs less",
+    )
+    max_rows: MaxRows = None
+    min_rows: MinRows = None
+
+
+class CompiledShapes(CompiledPlan):
+    """The result of compiling shapes: what stages need of them, in the form it is cached.
+
+    Attributes:
+        front_matter: the `#+` lines.
+        guard_lines: the lines of those keys of it that are guards.
+    """
+
+    front_matter: ShapesFrontMatter
+    guard_lines: dict[str, int]
+
+
+@dataclass(frozen=True)
+class ShapesBody(PlanBody):
+    """The plan of a report; text, file: where it is compiled from."""
+
+    compiled: CompiledShapes
+    text: str
+    file: Path
+
+    def compile(self) -> CompiledShapes:
+        """The compiled text."""
+        return compile_shapes_graph(self.text, str(self.file))
+
+
+def read(
+    declaration: Declaration, source: bytes, cache: CompilationCache | None = None
+) -> Definition:
+    """The report of the shapes that a file declares.
+
+    Args:
+        declaration: the file.
+        source: its content.
+        cache: compiled shapes of earlier runs; missing ones are added.
+
+    Raises:
+        ConfigurationError: the first thing that is wrong with front matter or shapes.
+    """
+    file, name = declaration.file, declaration.name
+    text = decoded_text(source, file)
+    compiled = compiled_or_cached(
+        CompiledShapes, name, source, cache, lambda: compile_shapes_graph(text, str(file))
+    )
+    said = compiled.front_matter
+    guards = Guards.of(file, compiled.guard_lines, said.max_rows, said.min_rows)
+    return Definition(
+        name=name,
+        kind=SHAPES,
+        file=file,
+        text=text,
+        description=said.description,
+        fingerprint=compiled.fingerprint,
+        columns=compiled.columns,
+        width=compiled.width,
+        is_set=compiled.is_set,
+        output=Output(tuple(column for column, _ in compiled.columns), "report", guards),
+        reads=compiled.reads,
+        patterns=tuple((frozenset[str](), seed.shape) for seed in compiled.seeds),
+        body=ShapesBody(compiled, text, file),
+        history=said.history,
+        owner=said.owner,
+        tags=said.tags,
+        current=CurrentTable.of(said),
+    )
+
+
+def compile_shapes_graph(text: str, file: str) -> CompiledShapes:
+    """Read the shapes of a text and plan their report.
+
+    Raises:
+        ConfigurationError: the first thing that is wrong with front matter or shapes.
+    """
+    # The parser of Turtle takes longer to import than all that a run without new texts does.
+    from weir.plan.lower import lower
+    from weir.shacl.compile import REPORT_COLUMNS, compile_shapes
+    from weir.shacl.read import read_shapes
+    from weir.sparql.algebra.queries import Dataset
+
+    head = read_head(text, file, ShapesFrontMatter, SHAPES.comment)
+    said = head.values
+    check_columns(head, REPORT_COLUMNS)
+    shapes = read_shapes(text, file, said.subclasses)
+    plan = lower(compile_shapes(shapes, Dataset(said.default_graph)), allow_product=True)
+    return CompiledShapes(
+        front_matter=said,
+        guard_lines=head.lines("max_rows", "min_rows"),
+        **CompiledShapes.fields_of(plan),
+    )
