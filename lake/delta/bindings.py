@@ -28,6 +28,7 @@ class Bindings:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self._bound: dict[str, Literal["rows", "table", "view"]] = {}
+        self._empty: set[str] = set()
 
     def __contains__(self, name: str) -> bool:
         return name.lower() in self._bound
@@ -47,8 +48,15 @@ class Bindings:
     def table(self, name: str, query: str, parameters: Mapping[str, Any] | None = None) -> None:
         """Bind a name to the stored result of a query."""
         self._check(name)
-        self.connection.execute(f"CREATE TABLE {quoted(name)} AS {query}", parameters)
+        statement = f"CREATE TABLE {quoted(name)} AS {query}"
+        counted = self.connection.execute(statement, parameters).fetchone()
         self._bound[name.lower()] = "table"
+        if counted is not None and counted[0] == 0:
+            self._empty.add(name.lower())
+
+    def is_empty(self, name: str) -> bool:
+        """Whether a name is bound to a stored result without rows."""
+        return name.lower() in self._empty
 
     def relation(self, name: str, relation: duckdb.DuckDBPyRelation) -> None:
         """Bind a name to a relation of the connection."""
@@ -60,6 +68,7 @@ class Bindings:
         """Release a name and those that belong to it; nothing happens if it is not bound."""
         low = name.lower()
         for bound in [key for key in self._bound if key == low or key.startswith(f"{low}#")]:
+            self._empty.discard(bound)
             match self._bound.pop(bound):
                 case "rows":
                     self.connection.unregister(bound)

@@ -24,7 +24,7 @@ _PREFIXES = "@prefix : <http://x/> . @prefix sh: <http://www.w3.org/ns/shacl#> .
         (":S a sh:PropertyShape ; sh:targetNode :a .", "2:1", "a property shape has one"),
         (":S a sh:PropertyShape ; sh:path ( :a ) .", "2:25", "at least two members"),
         (":S a sh:PropertyShape ; sh:path [ sh:x :a ] .", "2:25", "it is not a path"),
-        (":S a sh:NodeShape ; sh:node [ sh:path :p ] .", "2:21", "it is a property shape"),
+        (":S a sh:NodeShape ; sh:node [ sh:path :p ] .", "2:21", "is a property shape"),
         (":S a sh:NodeShape ; sh:closed 1 .", "2:21", "neither true nor false"),
         (":S a sh:NodeShape ;", "2:20", "not Turtle"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from tests.support.generators.basic_cases import Quad
 from weir.compute.engine import Engine
 from weir.compute.relations import Keep
 from weir.engine.fixpoint import make
+from weir.engine.neighbourhood import touched_seeds
 from weir.engine.plan_delta import plan_delta
 from weir.engine.read_graph import (
     changes_relation,
@@ -23,7 +24,7 @@ from weir.engine.read_graph import (
 from weir.engine.relations import EpochRange, Inputs
 from weir.engine.thresholds import Thresholds
 from weir.plan.leaves import Component
-from weir.plan.lookups import by_scope
+from weir.plan.lookups import Seed, by_scope, seeds
 from weir.plan.plan import ANSWER, Plan
 from weir.plan.scope import Scope
 from weir.rdf.reserved_graphs import is_reserved
@@ -130,6 +131,7 @@ class Memory:
         """The relation of an engine that has the new rows of all stored nodes."""
         epochs = EpochRange(after, last, from_nothing=initial or after == 0)
         graphs = {}
+        touched: set[Seed] | None = None if initial else set()
         # As in production: rows of a whole graph may be many.
         keep: Keep = "cache" if initial else "small"
         for i, (scope, parts) in enumerate(by_scope(self.components).items()):
@@ -138,19 +140,22 @@ class Memory:
                 read = read_whole(engine, scope, epochs, prefix, reason="initial")
             else:
                 changes_relation(engine, scope, epochs, f"{prefix}_changes")
+                own = seeds(parts)
+                assert touched is not None
+                touched |= touched_seeds(engine, f"{prefix}_changes", own, f"{prefix}_seeds")
                 read = read_neighbourhood(
                     engine, parts, f"{prefix}_changes", scope, epochs, thresholds, prefix
                 )
                 keep = "cache" if read.keep == "cache" else keep
             graphs[scope] = read.relation
-        delta = plan_delta(self.plan, epochs, self.inputs(graphs), "q", keep)
+        delta = plan_delta(self.plan, epochs, self.inputs(graphs, touched), "q", keep)
         for statement in (*delta.statements, delta.result):
             make(engine, statement)
         return delta.result.name
 
-    def inputs(self, graphs: dict[Scope, str]) -> Inputs:
-        """What the plan reads, given the graph of each scope."""
-        return Inputs(graphs, "stored")
+    def inputs(self, graphs: dict[Scope, str], touched: Collection[Seed] | None) -> Inputs:
+        """What the plan reads, given the graph of each scope, and the patterns with changes."""
+        return Inputs(graphs, "stored", None, None if touched is None else frozenset(touched))
 
     def log(self, node: str = ANSWER) -> list[LogRow]:
         """The log of the answer, or all columns of that of another node, sorted."""

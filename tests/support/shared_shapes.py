@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tests.support.generators.basic_cases import LITERALS as BASIC_LITERALS
@@ -17,6 +17,7 @@ from weir.definitions.fingerprint import shape
 from weir.engine.members import members_table
 from weir.engine.relations import Inputs
 from weir.plan.leaves import Component
+from weir.plan.lookups import Seed
 from weir.plan.lower import lower
 from weir.plan.members import plan_of_members
 from weir.plan.parameterized import parameterized, with_constants
@@ -223,7 +224,7 @@ class GroupMemory(Memory):
         """The segments of all members."""
         return [part for plan in self.members.values() for part in plan.components]
 
-    def inputs(self, graphs: dict[Scope, str]) -> Inputs:
+    def inputs(self, graphs: dict[Scope, str], _: Collection[Seed] | None) -> Inputs:
         """What the plan reads, given the graph of each scope."""
         return Inputs(graphs, "stored", "members")
 

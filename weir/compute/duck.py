@@ -88,7 +88,12 @@ class DuckEngine:
             yield self
 
     def make(self, statement: Statement) -> None:
-        """Make a relation: a view, or a table if its rows are stored."""
+        """Make a relation: a view, or a table if its rows are stored, or if it can have none."""
+        if statement.changes and all(map(self.bindings.is_empty, statement.changes)):
+            # Most of what a change touches comes to nothing. No statement after it need compute.
+            none = f"SELECT * FROM ({_sql(statement.select)}) WHERE false"
+            self.bindings.table(statement.name, none)
+            return
         bind = self.bindings.view if statement.keep == "view" else self.bindings.table
         bind(statement.name, _sql(statement.select))
 

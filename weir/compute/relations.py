@@ -21,11 +21,20 @@ Keep = Literal["view", "cache", "small", "broadcast"]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A relation: its name, the query that makes it, and how its rows are stored."""
+    """A relation.
+
+    Attributes:
+        name: of the relation.
+        select: the query that makes it.
+        keep: how its rows are stored.
+        changes: relations without whose rows it has none itself; nothing is known if there are
+            none.
+    """
 
     name: str
     select: exp.Query
     keep: Keep = "view"
+    changes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

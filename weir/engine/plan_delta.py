@@ -46,7 +46,8 @@ def plan_delta(
         keep: how a relation that is read twice is stored.
     """
     run = Run(plan, epochs, inputs, prefix, keep, delta)
-    names = {node: run.stored(node) for node in plan.stored}
+    changed = [node for node in plan.stored if not run.is_untouched(node)] or [plan.root]
+    names = {node: run.stored(node) for node in changed}
     rows = [_stored_rows(plan, node, name) for node, name in names.items()]
     result = Statement(f"{prefix}_new", union_all(rows))
     return PlanDelta(tuple(run.statements), result, tuple(run.products))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from weir.plan.lookups import Seed
 from weir.plan.scope import Scope
 
 FOREVER = 2**62
@@ -52,9 +53,11 @@ class Inputs:
     `graphs`: per scope, the interval relation of the (restricted) graph. `embeddings`: the query's
     stored logs (node, v0, .., epoch, weight); not read when the range starts from nothing.
     `members`: of the plan of a group, the relation (member, p0, ..); its stored logs have the
-    column `member`, too.
+    column `member`, too. `touched`: the patterns of the plan that have changes in the range; None
+    if that is not known.
     """
 
     graphs: dict[Scope, str]
     embeddings: str
     members: str | None = None
+    touched: frozenset[Seed] | None = None

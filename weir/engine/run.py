@@ -15,12 +15,24 @@ import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.relations import Keep, Loaded, Statement
-from weir.compute.sql import columns, rows_of, same_row, select, small_number, union_all
+from weir.compute.sql import (
+    alias,
+    columns,
+    null_text,
+    number,
+    rows_of,
+    same_row,
+    select,
+    small_number,
+    union_all,
+)
 from weir.engine.fixpoint import Fixpoint, Step, Steps
 from weir.engine.members import with_parameters
 from weir.engine.relations import CHANGE, EpochRange, Inputs
 from weir.engine.stored_state import TouchedKeys, stored_state
 from weir.engine.sweep import net
+from weir.plan.leaves import Component
+from weir.plan.lookups import seed_of
 from weir.plan.operators import Distinct, Group, PlanNode
 from weir.plan.parameters import parameters_of
 from weir.plan.plan import Plan
@@ -68,28 +80,97 @@ class Run:
     delta: Callable[[PlanNode, Run], exp.Query]
     statements: list[Step] = field(default_factory=list)
     products: list[ProductOf] = field(default_factory=list)
+    _changes: tuple[str, ...] = ()
+    _narrowed: dict[PlanNode, tuple[str, ...]] = field(default_factory=dict)
     _relations: dict[PlanNode, str] = field(default_factory=dict)
+    _untouched: dict[PlanNode, bool] = field(default_factory=dict)
     _levels: dict[PlanNode, int] = field(default_factory=dict)
+
+    def is_untouched(self, node: PlanNode) -> bool:
+        """Whether it is known that no pattern of a node has changes, so that its delta is empty."""
+        touched = self.inputs.touched
+        if touched is None or self.epochs.from_nothing:
+            return False
+        if node not in self._untouched:
+            if isinstance(node, Component):
+                own = (seed_of(node, pattern) for pattern in node.patterns)
+                self._untouched[node] = touched.isdisjoint(own)
+            else:
+                self._untouched[node] = all(map(self.is_untouched, node.children))
+        return self._untouched[node]
 
     def child(self, node: PlanNode) -> exp.Query:
         """The delta of a row-wise operator's child, in the same statement where it can be."""
+        if self.is_untouched(node):
+            return no_rows(node)
+        if node in self._relations:
+            return _log_rows(node, self._relations[node])
         if node in self.plan.stored:
             return _log_rows(node, self.stored(node))
         if node not in self.plan.reused and self._levels_of(node) % _NESTED:
-            return self.delta(node, self)
-        if node not in self._relations:
-            keep = self.keep if node in self.plan.reused else "view"
-            self._relations[node] = self.make(self.name(node), self.delta(node, self), keep)
+            return self._delta(node)[0]
+        self._make(node, self.keep if node in self.plan.reused else "view")
         return _log_rows(node, self._relations[node])
+
+    def part(self, node: PlanNode) -> exp.Query:
+        """The delta of one of many parts of a node: a relation, so that an empty one is not read.
+
+        Of a plan of hundreds of parts, a change touches some, and most of these come to nothing.
+        """
+        if node not in self.plan.stored and node not in self._relations:
+            self._make(node, self.keep)
+        return self.child(node)
 
     def stored(self, node: PlanNode) -> str:
         """The relation of a stored node's netted delta; it is written and read by its parent."""
+        if node not in self._relations and self.is_untouched(node):
+            self._relations[node] = self.make(self.name(node), no_rows(node))
         if node not in self._relations:
             # The answer is only written; any other stored node is also read by its parent.
             keep: Keep = "view" if node == self.plan.root else self.keep
-            delta = net(self.delta(node, self), node.variables)
-            self._relations[node] = self.make(self.name(node), delta, keep)
+            self._make(node, keep, is_net=True)
         return self._relations[node]
+
+    def _make(self, node: PlanNode, keep: Keep, *, is_net: bool = False) -> None:
+        """Make the relation of a node's delta; `is_net`: a row has one weight at an epoch."""
+        rows, changes = self._delta(node)
+        rows = net(rows, node.variables) if is_net else rows
+        self.statements.append(Statement(self.name(node), rows, keep, changes))
+        self._relations[node] = self.name(node)
+
+    def narrow(self, *relations: str) -> None:
+        """What is made from here on for the present node has no rows without those of `relations`.
+
+        So it need not be computed where they turn out to be empty.
+        """
+        if not self.epochs.from_nothing:
+            self._changes = relations
+
+    def _delta(self, node: PlanNode) -> tuple[exp.Query, tuple[str, ...]]:
+        """The delta of a node, and the relations without whose rows it has none, if any."""
+        before = self._changes
+        self._changes = (self._sources(node) or ()) if node.has_memory else ()
+        try:
+            rows = self.delta(node, self)
+            if node.has_memory:
+                self._narrowed[node] = self._changes
+            return rows, self._sources(node) or ()
+        finally:
+            self._changes = before
+
+    def _sources(self, node: PlanNode) -> tuple[str, ...] | None:
+        """The stored deltas without whose rows the delta of a node has none; None: not known."""
+        if self.epochs.from_nothing or not node.children:
+            return None
+        if node.has_memory:
+            return self._narrowed.get(node) or tuple(map(self.stored, node.children))
+        sources: list[str] = []
+        for child in node.children:
+            below = (self.stored(child),) if child in self.plan.stored else self._sources(child)
+            if below is None:
+                return None
+            sources += below
+        return tuple(sources)
 
     def state(self, node: PlanNode, keys: TouchedKeys | None = None) -> exp.Query | None:
         """The state of a stored node's touched rows at epoch `after`; None if there is no state."""
@@ -151,7 +232,7 @@ class Run:
 
     def make(self, name: str, query: exp.Query, keep: Keep | None = None) -> str:
         """Make a relation; gives its name."""
-        self.statements.append(Statement(name, query, keep or self.keep))
+        self.statements.append(Statement(name, query, keep or self.keep, self._changes))
         return name
 
     def load(self, name: str, rows: pa.Table) -> str:
@@ -177,6 +258,13 @@ class Run:
             inside = (n for n in node.children if n not in self.plan.stored)
             self._levels[node] = 1 + max(map(self._levels_of, inside), default=0)
         return self._levels[node]
+
+
+def no_rows(node: PlanNode) -> exp.Select:
+    """The log of a node without changes."""
+    cells = [null_text(name) for name in node.variables]
+    change = [alias(number(0), name) for name in CHANGE]
+    return select(*cells, *change, where=[exp.false()])
 
 
 def _log_rows(node: PlanNode, relation: str) -> exp.Query:

@@ -62,6 +62,8 @@ def two_sides(node: TwoSided, run: Run) -> TwoSides:
     restricted = keys.shared and not run.epochs.from_nothing
     touched = _touched(node, run, keys, "keys", deltas) if restricted else None
     left_log, left = _side(node, run, node.left, "l", _compatible(keys, touched))
+    # Every row of the result is of a left row.
+    run.narrow(run.name(node, "state_l"), deltas[0])
     if restricted and keys.optional and not isinstance(node, Join):
         touched = _touched(node, run, keys, "left_keys", (left_log,))
     _, right = _side(node, run, node.right, "r", _compatible(keys, touched))

@@ -19,7 +19,7 @@ from weir.maintain.run import Run
 from weir.maintain.tasks import CommitForm, Task, commit_metadata
 from weir.maintain.touched import read_touched, seeds_by_scope
 from weir.maintain.unmatched import place_of, unmatched
-from weir.plan.lookups import by_scope, predicates_of
+from weir.plan.lookups import Seed, by_scope, predicates_of
 from weir.plan.scope import Scope
 from weir.timeline.evaluation import EpochInputs
 from weir.timeline.legs import Leg
@@ -35,6 +35,7 @@ class EpochCourse:
         keep: how relations as large as the graph that was read are stored.
         graph: per scope the interval relation of what was read of the graph.
         rows_in: the number of changes, None where the whole graph is taken.
+        touched: the patterns that have changes; None where the whole graph is taken.
     """
 
     run: Run
@@ -42,6 +43,7 @@ class EpochCourse:
     keep: Keep = "cache"
     graph: dict[Scope, str] = field(default_factory=dict)
     rows_in: int | None = None
+    touched: frozenset[Seed] | None = None
 
     @property
     def _from_nothing(self) -> bool:
@@ -59,7 +61,7 @@ class EpochCourse:
         """Read the changes and what they can join with, or the whole graph."""
         for table in (QUADS, TRIPLES):
             engine.open(table.name, table.name)
-        self.graph, self.rows_in = {}, None
+        self.graph, self.rows_in, self.touched = {}, None, None
         tasks = self.left()
         epochs = self._epochs(leg)
         if self._from_nothing:
@@ -111,7 +113,7 @@ class EpochCourse:
             f"{len(concerned)} of {counted(len(tasks), 'query')}"
         )
         whole: dict[Scope, str] = {}
-        self.keep, self.rows_in = "small", changes.rows
+        self.keep, self.rows_in, self.touched = "small", changes.rows, changes.touched
         components = chain.from_iterable(task.definition.body.components for task in concerned)
         for i, (scope, parts) in enumerate(by_scope(components).items()):
             started, seen = time.monotonic(), changes.by_scope[scope]
@@ -145,7 +147,8 @@ class EpochCourse:
 
     def inputs(self, engine: Engine, leg: Leg, stored: str, prefix: str) -> EpochInputs:
         """The inputs of the engine on a leg: the graph that was read, and the stored rows."""
-        return EpochInputs(engine, self._epochs(leg), self.graph, stored, prefix, self.keep)
+        epochs = self._epochs(leg)
+        return EpochInputs(engine, epochs, self.graph, stored, prefix, self.keep, self.touched)
 
     def form(self, leg: Leg, task: Task) -> CommitForm:
         """How a task is committed: a whole state replaces the table, a delta is appended."""

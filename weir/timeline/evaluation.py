@@ -26,7 +26,7 @@ from weir.engine.relations import EpochRange, Inputs
 from weir.engine.thresholds import Thresholds
 from weir.engine.windows import Window, window_content
 from weir.plan.leaves import Component
-from weir.plan.lookups import by_scope
+from weir.plan.lookups import Seed, by_scope
 from weir.plan.plan import Plan
 from weir.plan.scope import Scope
 from weir.timeline.graph_log import GraphLog, read_graph
@@ -45,6 +45,7 @@ class EpochInputs:
         stored: the relation of the stored rows; it need not be there if none are needed.
         prefix: begins the names of the relations that are made.
         keep: how a relation that is read twice is stored.
+        touched: the patterns that have changes in the range; None if that is not known.
     """
 
     engine: SqlEngine
@@ -53,6 +54,7 @@ class EpochInputs:
     stored: str
     prefix: str
     keep: Keep = "small"
+    touched: frozenset[Seed] | None = None
 
     def graphs(self, _: Sequence[Component]) -> dict[Scope, str]:
         """The graph, which was read once for all definitions at these epochs."""
@@ -163,7 +165,9 @@ def plan_rows(
         allow_product: whether products may be large; if not given, the plan says so.
     """
     names = ("node", *(f"v{i}" for i in range(plan.width)))
-    inputs = Inputs(leg.graphs(plan.components), leg.log(names), members)
+    # The patterns of a group have parameters in the place of the constants that changes match.
+    touched = leg.touched if members is None and isinstance(leg, EpochInputs) else None
+    inputs = Inputs(leg.graphs(plan.components), leg.log(names), members, touched)
     delta = plan_delta(plan, leg.epochs, inputs, leg.prefix, leg.keep)
     result = leg.recorded(delta.result.select, names)
     allowed = plan.allow_product if allow_product is None else allow_product

@@ -7,6 +7,8 @@ https://www.w3.org/TR/sparql11-query/#defn_algUnion
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from weir.compute.sql import columns, padded_columns, select, subquery, union_all
@@ -14,15 +16,21 @@ from weir.engine.relations import CHANGE
 from weir.engine.run import Run
 from weir.plan.operators import PlanNode, Union
 
+_FEW = 8
+"""Parts of which all are computed by the statement that reads them."""
+
 
 def delta(node: Union, run: Run) -> exp.Query:
     """The rows of all children in the columns of `node`."""
-    return union_all([_part(node, child, run) for child in node.children])
+    changed = [child for child in node.children if not run.is_untouched(child)]
+    is_large = len(changed) > _FEW and not run.epochs.from_nothing
+    rows = run.part if is_large else run.child
+    return union_all([_part(node, child, rows) for child in changed or node.children[:1]])
 
 
-def _part(node: Union, child: PlanNode, run: Run) -> exp.Select:
+def _part(node: Union, child: PlanNode, rows: Callable[[PlanNode], exp.Query]) -> exp.Select:
     return select(
         *padded_columns(node.variables, child.variables),
         *columns(CHANGE),
-        from_=subquery(run.child(child), "child"),
+        from_=subquery(rows(child), "child"),
     )

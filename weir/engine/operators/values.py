@@ -14,7 +14,6 @@ from weir.compute.sql import (
     column,
     columns,
     inner_join,
-    null_text,
     number,
     rows_of,
     select,
@@ -22,8 +21,8 @@ from weir.compute.sql import (
     text,
     union_all,
 )
-from weir.engine.relations import CHANGE, EpochRange
-from weir.engine.run import Run
+from weir.engine.relations import EpochRange
+from weir.engine.run import Run, no_rows
 from weir.plan.leaves import MEMBER, MemberValues, Values
 from weir.plan.parameters import column_of, is_parameter
 
@@ -36,8 +35,7 @@ def delta(node: Values, run: Run) -> exp.Query:
     is_of_members = isinstance(node, MemberValues)
     names = node.variables[1:] if is_of_members else node.variables
     if not (run.epochs.from_nothing and node.rows):
-        nulls = (null_text(name) for name in node.variables)
-        return select(*nulls, *(alias(number(0), name) for name in CHANGE), where=[exp.false()])
+        return no_rows(node)
     terms = (term for row in node.rows for term in row if term is not None)
     if not names or any(map(is_parameter, terms)):
         return union_all([_row(names, row, run, of_members=is_of_members) for row in node.rows])
