@@ -292,6 +292,19 @@ def test_a_query_over_typed_columns_changes_and_other_answers_is_a_check(project
     assert "absent: it cannot be computed: Catalog Error" in str(caught.value)
 
 
+def test_a_check_that_names_what_is_not_there_holds_the_answer_though_it_only_warns(
+    project: Project,
+) -> None:
+    entry: dict[str, Any] = {"type": "UnexpectedRowsExpectation", "severity": "warn", "name": "own"}
+    for query, is_held in (("SELECT agee FROM {current}", True), ("SELECT 1", False)):
+        check(project, entry | {"kwargs": {"unexpected_rows_query": query}})
+        if is_held:
+            with pytest.raises(QualityError, match="check own: it cannot be computed: Binder"):
+                project.validate()
+        else:
+            assert "1 warned" in project.validate().summary
+
+
 def test_without_checks_nothing_of_them_is_read(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,7 +32,12 @@ from weir.checks.rows import (
     count_outcome,
     delta_outcome,
 )
-from weir.checks.unexpected_query import CannotCompute, answers_named, query_outcome
+from weir.checks.unexpected_query import (
+    CannotCompute,
+    UnknownName,
+    answers_named,
+    query_outcome,
+)
 from weir.compute.engine import Engine
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
@@ -179,7 +184,8 @@ def _outcome(check: Check, rows: _Rows, *, is_known: bool) -> Outcome:
     try:
         return _computed(check.arguments, rows, is_known=is_known)
     except (CannotCompute, TooManyRows) as error:
-        return Outcome(False, 0, (), f"it cannot be computed: {error}")
+        reason = f"it cannot be computed: {error}"
+        return Outcome(False, 0, (), reason, is_mistake=isinstance(error, UnknownName))
 
 
 def _computed(said: Arguments, rows: _Rows, *, is_known: bool) -> Outcome:
@@ -214,7 +220,7 @@ def _result(query: str, check: Check, outcome: Outcome) -> QualityResult:
             for row in outcome.examples
         ),
         detail="" if outcome.success else f"{detail} ({check.place})",
-        is_warning=check.severity == "warn",
+        is_warning=check.severity == "warn" and not outcome.is_mistake,
         label=f"{DELTA_CHECK} {OWN_CHECK}" if is_delta else OWN_CHECK,
     )
 
