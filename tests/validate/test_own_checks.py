@@ -13,6 +13,8 @@ import yaml
 from tests.support.opened import has_pending_work, opened, statuses_of
 from tests.support.projects.project import PATCHES, Project
 from tests.support.streams.projects import event_project, readings
+from weir.answers.held import held_answer
+from weir.answers.logs import Printed
 from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError, QualityError
 from weir.progress.completion import Completion
@@ -155,6 +157,8 @@ def test_a_published_answer_is_checked_by_an_edited_check_though_it_did_not_chan
             "check age_is_plausible: 1 unexpected (expectations/ages.yml:3)",
         )
     assert published(project) == 2
+    (_, rows), reason = held_answer(project.settings, "ages", Printed(0))
+    assert (len(rows), "age_is_plausible" in reason) == (2, True)
     check(project, BETWEEN)
     assert project.validate().did_something
     assert not has_pending_work(project.settings)
