@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Literal
 
 from weir.definitions.catalog import Catalog
+from weir.definitions.checks import DeclaredChecks, declared_checks
 from weir.definitions.definition import Definition
 from weir.ingest.undeclared import unusable
 from weir.lake.damage.storage_errors import DamagedTable
@@ -25,7 +26,7 @@ from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.progress.failed_attempts import Attempt
 from weir.progress.graph_damage import graph_damage
-from weir.progress.held import held_reasons
+from weir.progress.held import held_reasons, needs_checks
 from weir.progress.watermarks import Watermark
 from weir.project import Project
 from weir.publish.current_tables import is_behind as is_table_behind
@@ -42,12 +43,12 @@ class DefinitionState:
 
     Attributes:
         name: of the definition.
-        state: `current`; `behind`: a run will publish more; `held`: a check of its rows or of the
-            graph failed, the published answer is above its limit, or answers of remotes are too
-            old; `waiting`: for answers of remotes, until the first one is complete; `new`: not
-            published yet; `broken`: its file cannot be used, the newest commit of one of its
-            tables cannot be read, or the graph that it reads is damaged; `removed`: its file is
-            gone, and its answers are there.
+        state: `current`; `behind`: a run will publish more, or check it by edited checks; `held`:
+            a check of its rows or of the graph failed, a file of its checks is wrong, the published
+            answer is above its limit, or answers of remotes are too old; `waiting`: for answers of
+            remotes, until the first one is complete; `new`: not published yet; `broken`: its file
+            cannot be used, the newest commit of one of its tables cannot be read, or the graph that
+            it reads is damaged; `removed`: its file is gone, and its answers are there.
         reason: why it is in this state; None if the next run simply continues.
         is_pending: whether a run has anything to do for it, even if only to report an error.
         maintained: how far its embeddings are complete; None if there are none.
@@ -80,6 +81,15 @@ class Pending:
             ConfigurationError: the folder of queries does not exist.
         """
         return Catalog.of(self.settings)
+
+    @cached_property
+    def checks(self) -> DeclaredChecks:
+        """The checks that the project writes.
+
+        Raises:
+            ConfigurationError: the folder of queries does not exist.
+        """
+        return declared_checks(self.settings.expectations, self.catalog)
 
     @cached_property
     def ingest(self) -> bool:
@@ -118,7 +128,7 @@ class Pending:
         Raises:
             ConfigurationError: the folder of queries does not exist.
         """
-        if self.completion.graph_validated_to < self.completion.head:
+        if self.completion.graph_validated_to < self.completion.head or self.checks.of_nothing:
             return True
         return any(definition.is_pending for definition in self._by_own_tables.values())
 
@@ -153,8 +163,9 @@ class Pending:
             **unusable(self.catalog, self.settings),
         }
         usable = [member for member in members if member.name not in damaged]
-        backlog = {item.query: item for item in completion.backlog(m.name for m in members)}
-        held = held_reasons(completion, backlog.values())
+        answers = {item.query: item for item in completion.answers(m.name for m in members)}
+        checks = self.checks.fingerprints
+        held = held_reasons(completion, answers.values())
         held |= {over.query: over.reason for over in over_limit(completion, self.catalog)}
         beyond = beyond_limits(completion, usable, self.settings.limits)
         states = {
@@ -168,7 +179,8 @@ class Pending:
                 states[member.name] = _state(
                     completion,
                     member,
-                    backlog.get(member.name),
+                    answers.get(member.name),
+                    checks,
                     held.get(member.name),
                     beyond.get(member.name),
                     is_table_behind(completion, member, self.settings.limits),
@@ -188,7 +200,8 @@ def _progress(
 def _state(
     completion: Completion,
     query: Definition,
-    item: Backlog | None,
+    answer: Backlog | None,
+    checks: Mapping[str, str],
     held: str | None,
     beyond: str | None,
     table_behind: bool,
@@ -198,7 +211,8 @@ def _state(
     Args:
         completion: of the lake.
         query: the definition.
-        item: what it has to publish.
+        answer: what it has to publish, or has published.
+        checks: the fingerprints of the checks that the project writes.
         held: why it is held back.
         beyond: which limit it exceeded.
         table_behind: whether its table `current/<name>` is to be written.
@@ -207,10 +221,12 @@ def _state(
     maintained, published, mode = _progress(completion, name, {})
     to_epoch = published.epoch if published else 0
     left = beyond or why_left(completion, name)
-    waits = None if item is None or held else why_unpublished(completion, item, query)
+    item = answer if answer is not None and answer.is_to_publish else None
+    waits = None if item is None or held else why_unpublished(completion, item, query, checks)
     edited = is_edited(query, completion)
+    unchecked = answer is not None and needs_checks(completion, answer, checks)
     is_pending = item is not None or held is not None or is_behind(completion, query)
-    is_pending |= table_behind
+    is_pending |= table_behind or unchecked
     state: State
     reason: str | None
     if held is not None:
@@ -230,6 +246,8 @@ def _state(
         state, reason = "current", last_reason
         if table_behind:
             state, reason = "behind", f"its table {CURRENT.name(name)} is behind its log"
+        elif unchecked:
+            state, reason = "behind", "its checks were edited: the next run checks it by them"
     if not is_pending and maintained is not None:
         output = OutputStream.of(query)
         is_pending = output is not None and output.is_behind(completion.lake, maintained.metadata)

@@ -61,6 +61,7 @@ class LedgerRow:
     commit_metadata: str | None = None
     failed_attempts: str | None = None
     passed_checks: str | None = None
+    checks: str | None = None
 
 
 def record(

@@ -16,7 +16,7 @@ RUNS = Table(
     comment="The ledger: who ran when, and per query what was done and why.",
     columns=(
         RUN_ID,
-        Column("number", "BIGINT", "number of the run among the runs of its job, from 1"),
+        Column("number", "BIGINT", "number of the run among those of its job"),
         Column(
             "job",
             "STRING",
@@ -40,14 +40,12 @@ RUNS = Table(
         Column("to_epoch", "BIGINT", "watermark after"),
         Column("rows_in", "BIGINT", "changes read"),
         Column("rows_out", "BIGINT", "rows written; of reading: rows looked up"),
-        Column(
-            "seconds", "DOUBLE", "how long it took; that of a query is without reading the graph"
-        ),
+        Column("seconds", "DOUBLE", "how long it took; of a query: without reading the graph"),
         Column("status", "STRING", "claimed, succeeded, failed or abandoned"),
         Column(
             "table_version", "BIGINT", "version of the output table that was committed, or null"
         ),
-        Column("host", "STRING", "machine the run was started on"),
+        Column("host", "STRING", "machine of the run"),
         Column("pid", "BIGINT", "process of the run"),
         Column("process", "STRING", "which of the processes with that number, or null"),
         Column("recorded_at", "TIMESTAMP", "when the row was written"),
@@ -57,13 +55,14 @@ RUNS = Table(
         Column(
             "failed_attempts",
             "STRING",
-            "maintain: of a query that takes more than it may, the attempts, as JSON",
+            "maintain: attempts of a query that takes more than it may",
         ),
         Column(
             "passed_checks",
             "STRING",
-            "validate: own checks that all rows passed, as JSON",
+            "validate: own checks that all rows passed",
         ),
+        Column("checks", "STRING", "validate: fingerprint of the own checks"),
     ),
     properties=PLAIN,
     log_commits=LOG_COMMITS,

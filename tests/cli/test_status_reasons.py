@@ -12,7 +12,7 @@ from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
-from weir.errors import EXIT_QUALITY, EXIT_USAGE
+from weir.errors import EXIT_FAILED, EXIT_QUALITY, EXIT_USAGE
 from weir.lake.delta.commit import write
 from weir.lake.ledger.runs import FAILED, SKIPPED, SUCCEEDED, LedgerRow, record
 from weir.lake.tables import answers
@@ -174,7 +174,7 @@ def test_a_repaired_answer_is_behind_because_it_was_repaired(
 
 
 @pytest.mark.usefixtures("has_run")
-def test_what_stops_the_checks_is_the_failed_run_and_not_that_nothing_was_published(
+def test_the_failed_run_is_that_of_the_checks_and_not_that_nothing_was_published(
     weir: Weir,
 ) -> None:
     Path("expectations").mkdir(exist_ok=True)
@@ -184,6 +184,22 @@ def test_what_stops_the_checks_is_the_failed_run_and_not_that_nothing_was_publis
     )
     first = Path("data/versions/001.ttl").read_text()
     Path("data/versions/002.ttl").write_text(first.replace('"1"', '"2"'))
-    assert weir("run").code == EXIT_USAGE
+    assert weir("run").code == EXIT_QUALITY
     failed = weir("status", "--output", "json").json["failed_run"]
     assert (failed["job"], "nosuch" in failed["reason"]) == ("validate", True)
+
+
+@pytest.mark.usefixtures("has_run")
+def test_a_query_that_does_not_parse_fails_each_run_and_stops_no_other(weir: Weir) -> None:
+    Path("queries/typo.rq").write_text("SELECT ?s {\n  ?s ?p }")
+    first = Path("data/versions/001.ttl").read_text()
+    Path("data/versions/002.ttl").write_text(first.replace('"1"', '"2"'))
+    for modes in (["incremental"], []):
+        called = weir("run", "--output", "json")
+        assert called.code == EXIT_FAILED
+        assert [row["mode"] for row in called.json["queries"]] == modes
+        (error,) = called.json["errors"]
+        assert "queries/typo.rq:2:" in error
+    states = {q["query"]: q["state"] for q in weir("status", "--output", "json").json["queries"]}
+    assert states == {"exhibits": "current", "typo": "broken"}
+    assert weir("status", "--fail-on", "stopped").code == EXIT_QUALITY

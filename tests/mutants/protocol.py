@@ -148,18 +148,18 @@ _VERDICTS = (
         _PUBLISH,
         (
             "a verdict about another run of maintain is accepted",
-            "checked = (self.version, self.run_id, self.from_epoch)",
-            "checked = (self.version, backlog.maintained.metadata.run_id, self.from_epoch)",
+            "is_same = (self.version, self.run_id)",
+            "is_same = (self.version, rows.metadata.run_id)",
         ),
         (
             "a verdict about another version is accepted",
-            "checked = (self.version, self.run_id, self.from_epoch)",
-            "checked = (backlog.maintained.version, self.run_id, self.from_epoch)",
+            "is_same = (self.version, self.run_id)",
+            "is_same = (rows.version, self.run_id)",
         ),
         (
             "a verdict about another range is accepted",
-            "checked = (self.version, self.run_id, self.from_epoch)",
-            "checked = (self.version, self.run_id, backlog.from_epoch)",
+            "(self.from_epoch == backlog.from_epoch or not backlog.has_rows)",
+            "True",
         ),
     ),
     *_of(
@@ -211,7 +211,7 @@ _VERDICTS = (
         ),
         (
             "rows are published before they are checked",
-            "if needs_checks(completion, work):",
+            "if held is None and needs_checks(completion, work, checks):",
             "if False:",
         ),
         (
@@ -221,8 +221,13 @@ _VERDICTS = (
         ),
         (
             "rows that failed a check are not checked again",
-            "not (verdict is not None and verdict.success)",
-            "verdict is None",
+            "not verdict.success or verdict.checks",
+            "verdict.checks",
+        ),
+        (
+            "an answer is not checked by edited checks before it changes",
+            "or verdict.checks != checks.get(work.query)",
+            "",
         ),
     ),
 )
@@ -330,8 +335,8 @@ _MAINTENANCE = (
         ),
         (
             "a state that fails again is recomputed forever",
-            'stored.metadata.mode == "rebased" or is_of_limits',
-            "is_of_limits",
+            'stored.metadata.mode == "rebased" or is_right',
+            "is_right",
         ),
         (
             "the base of a log is lost with the next commit",

@@ -52,29 +52,29 @@ def check_rows(lake: HandMadeLake, failure: str | None) -> None:
 def test_rows_of_a_graph_that_was_not_checked_are_held(lake: HandMadeLake) -> None:
     with_rows(lake)
     check_rows(lake, None)
-    assert why_held(*read(lake)) == Held(UNCHECKED_GRAPH, False)
+    assert why_held(*read(lake), {}) == Held(UNCHECKED_GRAPH, False)
 
 
 def test_rows_that_were_not_checked_are_held_and_to_be_checked(lake: HandMadeLake) -> None:
     with_rows(lake)
     check_graph(lake)
-    assert why_held(*read(lake)) == Held("its rows have not been checked yet", False)
-    assert needs_checks(*read(lake))
+    assert why_held(*read(lake), {}) == Held("its rows have not been checked yet", False)
+    assert needs_checks(*read(lake), {})
 
 
 def test_rows_that_failed_a_check_are_held_for_it_and_checked_again(lake: HandMadeLake) -> None:
     with_rows(lake)
     check_rows(lake, FAILURE)
-    assert why_held(*read(lake)) == Held(FAILURE, True)
-    assert needs_checks(*read(lake))
+    assert why_held(*read(lake), {}) == Held(FAILURE, True)
+    assert needs_checks(*read(lake), {})
 
 
 def test_rows_that_passed_over_a_graph_that_passed_are_not_held(lake: HandMadeLake) -> None:
     with_rows(lake)
     check_graph(lake)
     check_rows(lake, None)
-    assert why_held(*read(lake)) is None
-    assert not needs_checks(*read(lake))
+    assert why_held(*read(lake), {}) is None
+    assert not needs_checks(*read(lake), {})
 
 
 def test_a_verdict_about_other_rows_does_not_count(lake: HandMadeLake) -> None:
@@ -82,7 +82,7 @@ def test_a_verdict_about_other_rows_does_not_count(lake: HandMadeLake) -> None:
     check_graph(lake)
     check_rows(lake, FAILURE)
     lake.maintain("q", [(2, 1, "<http://a/a>", "<http://a/c>")])
-    assert why_held(*read(lake)) == Held("its rows have not been checked yet", False)
+    assert why_held(*read(lake), {}) == Held("its rows have not been checked yet", False)
 
 
 def test_only_what_failed_is_reported_as_held(lake: HandMadeLake) -> None:

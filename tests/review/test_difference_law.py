@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.generators import registry_life as random_life
+from tests.support.generators.edited_queries import Dataset
 from tests.support.opened import opened
 from tests.support.projects.project import Project, Solution
 from weir.definitions.catalog import Catalog
@@ -22,6 +23,8 @@ from weir.review.differences import Difference, differences
 from weir.review.edits import edits_of_base, edits_of_published
 from weir.stage import silent
 
+QUERIES, EDITS = 4, 2
+"""Of a case of any queries."""
 Rows = dict[str, Counter[Solution]]
 """By query, the weights of rows."""
 
@@ -33,6 +36,32 @@ def test_a_difference_is_what_a_run_then_publishes(
 ) -> None:
     for seed in seeds:
         _live(project.copy(tmp_path / f"now{seed}"), tmp_path / f"base{seed}", random.Random(seed))
+
+
+@pytest.mark.law("edits of any query")
+def test_a_difference_of_any_query_is_what_a_run_then_publishes(
+    project: Project, tmp_path: Path, seeds: Iterable[int]
+) -> None:
+    for seed in seeds:
+        _edit(project.copy(tmp_path / f"now{seed}"), Dataset(random.Random(f"edits {seed}")))
+
+
+def _edit(project: Project, dataset: Dataset) -> None:
+    """Queries of the whole grammar are edited while the graph changes."""
+    chance, change_sets = dataset.rng, dataset.change_sets()
+    texts = {f"q{i}": dataset.query() for i in range(QUERIES)}
+    for edit in range(EDITS + 1):
+        if edit:
+            texts = {name: dataset.edited(text) for name, text in texts.items()}
+        for name, text in texts.items():
+            project.query(name, dataset.file(text))
+        for _ in range(chance.randint(0, 1) if edit else 1):
+            project.change(*next(change_sets))
+        announced, before = _announced(project), _published(project)
+        project.stages("maintain", "validate", "publish")
+        after = _published(project)
+        for name, rows in announced.items():
+            assert _minus(after.get(name), before.get(name)) == rows, (name, texts[name])
 
 
 def _live(project: Project, base: Path, chance: random.Random) -> None:

@@ -89,6 +89,9 @@ LAWS: Mapping[str, Law] = {
     "matches": Law(200, 10, "a query of one basic graph pattern, two rows of each of two epochs"),
     "patches": Law(200, 5, "a log that grows and is edited, exported now and then"),
     "differences": Law(40, 1, "6 queries, edited twice while the graph changes"),
+    "edits of any query": Law(
+        63, 3, "4 queries of the whole grammar, edited twice while the graph changes"
+    ),
     "repaired lives": Law(40, 1, "a life with damaged embeddings, beside one without"),
     "killed streams": Law(5, 1, "a history of a stream that is killed at every commit"),
     "killed refreshes": Law(20, 20, "evaluations of a remote, each killed at a checkpoint"),

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from tests.support.opened import opened, statuses_of
+from tests.support.opened import has_pending_work, opened, statuses_of
 from tests.support.projects.project import PATCHES, Project
 from tests.support.streams.projects import event_project, readings
+from weir.answers.held import held_answer
+from weir.answers.logs import Printed
 from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError, QualityError
 from weir.progress.completion import Completion
@@ -122,7 +124,7 @@ def test_of_an_answer_that_passed_only_the_rows_that_appear_are_read(
         with pytest.raises(QualityError, match="age_is_plausible"):
             project.validate()
         change(project, f"D {age('c', 300)}", f"A {age('c', 3)}", f"D {age('a', 42)}")
-        # What was held is recomputed, and then read as a whole.
+    # The check failed in between, so that not all rows are known to pass it.
     project.validate()
     project.publish()
     with monkeypatch.context() as patched:
@@ -131,13 +133,114 @@ def test_of_an_answer_that_passed_only_the_rows_that_appear_are_read(
         project.validate()
 
 
+STRICTER = BETWEEN | {"kwargs": {"column": "age", "min_value": 0, "max_value": 40}}
+
+
+def test_a_published_answer_is_checked_by_an_edited_check_though_it_did_not_change(
+    project: Project,
+) -> None:
+    assert not has_pending_work(project.settings)
+    check(project, STRICTER)
+    (status,) = statuses_of(project.settings)
+    assert has_pending_work(project.settings)
+    assert (status.state, status.reason) == (
+        "behind",
+        "its checks were edited: the next run checks it by them",
+    )
+    for _ in range(2):
+        # As long as it fails, each run says so.
+        with pytest.raises(QualityError, match="ages: check age_is_plausible: 1 unexpected"):
+            project.validate()
+        (status,) = statuses_of(project.settings)
+        assert (status.state, status.reason) == (
+            "held",
+            "check age_is_plausible: 1 unexpected (expectations/ages.yml:3)",
+        )
+    assert published(project) == 2
+    (_, rows), reason = held_answer(project.settings, "ages", Printed(0))
+    assert (len(rows), "age_is_plausible" in reason) == (2, True)
+    check(project, BETWEEN)
+    assert project.validate().did_something
+    assert not has_pending_work(project.settings)
+    assert [state.state for state in statuses_of(project.settings)] == ["current"]
+
+
+def test_nothing_more_is_published_of_an_answer_that_fails_an_edited_check(
+    project: Project,
+) -> None:
+    check(project, STRICTER)
+    with pytest.raises(QualityError):
+        project.validate()
+    # An epoch that does not touch it, and one that does.
+    for line in ("A <http://x/a> <http://x/p> <http://x/b>", f"A {age('c', 3)}"):
+        change(project, line)
+        with pytest.raises(QualityError):
+            project.validate()
+        with pytest.raises(QualityError, match="held back"):
+            project.publish()
+        (status,) = statuses_of(project.settings)
+        assert (status.state, status.published) == ("held", 1)
+    change(project, f"D {age('a', 42)}")
+    project.validate()
+    project.publish()
+    assert published(project) == 2
+    assert not has_pending_work(project.settings)
+
+
+def test_a_severity_that_is_edited_counts_at_once(project: Project) -> None:
+    check(project, STRICTER | {"severity": "warn"})
+    assert "1 warned" in project.validate().summary
+    check(project, STRICTER)
+    with pytest.raises(QualityError, match="age_is_plausible"):
+        project.validate()
+    check(project, STRICTER | {"severity": "warn"})
+    assert "1 warned" in project.validate().summary
+    assert not has_pending_work(project.settings)
+
+
+def test_a_published_answer_is_checked_by_a_new_check_in_the_front_matter(project: Project) -> None:
+    (project.folder / "expectations/ages.yml").unlink()
+    project.validate()
+    assert not has_pending_work(project.settings)
+    project.query("ages", f"#+ checks:\n#+   - {json.dumps(STRICTER)}\n{AGES}")
+    with pytest.raises(QualityError, match=r"1 unexpected \(queries/ages.rq:2\)"):
+        project.validate()
+
+
+def test_an_edit_of_what_describes_a_check_is_no_work(project: Project) -> None:
+    text = (project.folder / "expectations/ages.yml").read_text()
+    project.write("expectations/ages.yml", f"# Who is that old?\n\n{text}")
+    check(project, BETWEEN | {"description": "Nobody is that old."})
+    assert not has_pending_work(project.settings)
+
+
+def test_an_answer_is_not_published_by_a_verdict_of_other_checks(project: Project) -> None:
+    change(project, f"A {age('c', 100)}")
+    project.validate()
+    check(project, STRICTER)
+    with pytest.raises(QualityError, match="by the checks that there are now yet"):
+        project.publish()
+    assert published(project) == 2
+
+
 def test_an_edited_check_reads_the_whole_answer(project: Project) -> None:
-    check(project, BETWEEN | {"kwargs": {"column": "age", "min_value": 0, "max_value": 40}})
+    check(project, STRICTER)
     change(project, f"A {age('c', 3)}")
     with pytest.raises(QualityError, match="age_is_plausible: 1 unexpected"):
         project.validate()
     (_, now) = results(project, "age_is_plausible")
     assert now == (False, 1, [{"who": "http://x/a", "age": "42"}])
+
+
+def test_an_answer_that_fails_a_check_of_the_project_is_not_computed_again(
+    project: Project,
+) -> None:
+    change(project, f"A {age('c', 300)}")
+    with pytest.raises(QualityError):
+        project.validate()
+    assert project.maintain().modes == {}
+    change(project, f"D {age('c', 300)}")
+    assert project.ledger("maintain")["ages"]["mode"] == "incremental"
 
 
 def test_a_limit_of_what_vanishes_can_be_accepted(project: Project) -> None:
@@ -193,6 +296,19 @@ def test_a_query_over_typed_columns_changes_and_other_answers_is_a_check(project
     assert "absent: it cannot be computed: Catalog Error" in str(caught.value)
 
 
+def test_a_check_that_names_what_is_not_there_holds_the_answer_though_it_only_warns(
+    project: Project,
+) -> None:
+    entry: dict[str, Any] = {"type": "UnexpectedRowsExpectation", "severity": "warn", "name": "own"}
+    for query, is_held in (("SELECT agee FROM {current}", True), ("SELECT 1", False)):
+        check(project, entry | {"kwargs": {"unexpected_rows_query": query}})
+        if is_held:
+            with pytest.raises(QualityError, match="check own: it cannot be computed: Binder"):
+                project.validate()
+        else:
+            assert "1 warned" in project.validate().summary
+
+
 def test_without_checks_nothing_of_them_is_read(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,10 +354,53 @@ def test_a_mistake_has_its_place_and_the_nearest_name(
 ) -> None:
     check(project, BETWEEN | entry)
     change(project, f"A {age('c', 3)}")
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(QualityError) as caught:
         project.validate()
-    assert str(caught.value).startswith(f"{project.folder}/expectations/ages.yml:")
-    assert re.search(message, str(caught.value)), str(caught.value)
+    assert re.search(
+        rf"ages: checks_can_be_read: {project.folder}/expectations/.*{message}", str(caught.value)
+    ), str(caught.value)
+    (status,) = statuses_of(project.settings)
+    assert (status.state, published(project)) == ("held", 2)
+
+
+NOT_YAML = "expectations:\n  - {type: expect_column_values_to_not_be_null\n"
+WRONG_FILES = {
+    "ages.yml": NOT_YAML,
+    "others.yml": f"answers: ages\n{NOT_YAML}",
+    "more.yml": f"{NOT_YAML}answers:\n- ages\n",
+    "list.yml": "answers: [ages, agess]\nexpectations: [{type: expect_few_rows_to_vanish}]\n",
+}
+
+
+@pytest.mark.parametrize("file", WRONG_FILES)
+def test_a_wrong_file_of_checks_holds_the_answers_that_it_is_about_and_no_others(
+    project: Project, file: str
+) -> None:
+    project.query("names", AGES)
+    project.write(f"expectations/{file}", WRONG_FILES[file])
+    change(project, f"A {age('c', 3)}")
+    with pytest.raises(QualityError, match=rf"ages: checks_can_be_read: .*{file}:\d+:\d+: "):
+        project.validate()
+    with pytest.raises(QualityError, match="1 answer held back"):
+        project.publish()
+    states = {status.query: status.state for status in statuses_of(project.settings)}
+    assert states == {"ages": "held", "names": "current"}
+
+
+def test_a_wrong_file_of_checks_of_an_unknown_answer_fails_each_run_and_holds_nothing(
+    project: Project,
+) -> None:
+    check_of_ages = (project.folder / "expectations/ages.yml").read_text()
+    project.write("expectations/typo.yml", check_of_ages.replace("answers: ages", "answers: agess"))
+    for _ in range(2):
+        assert has_pending_work(project.settings)
+        with pytest.raises(ConfigurationError, match=r"typo.yml:1:1: .* agess. Did you mean ages"):
+            project.validate()
+    change(project, f"A {age('c', 3)}")
+    with pytest.raises(ConfigurationError, match="agess"):
+        project.validate()
+    project.publish()
+    assert published(project) == 3
 
 
 FORMS = {

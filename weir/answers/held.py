@@ -15,6 +15,7 @@ from weir.compute.sql import (
     text,
 )
 from weir.definitions.catalog import Catalog
+from weir.definitions.checks import declared_checks
 from weir.definitions.names import folders_of, is_declared
 from weir.errors import ConfigurationError
 from weir.lake.tables import EMBEDDINGS
@@ -40,16 +41,18 @@ def held_answer(settings: Settings, query: str, printed: Printed) -> tuple[Rows,
         ConfigurationError: the answer is not held back.
     """
     completion = Completion.read(open_lake(settings))
-    backlog = completion.backlog([query])
-    reason = held_reasons(completion, backlog).get(query)
+    answers = completion.answers([query])
+    reason = held_reasons(completion, answers).get(query)
     is_known = is_declared(folders_of(settings), query)
-    if reason is None and backlog and is_known:
-        why = why_unpublished(completion, backlog[0], Catalog.of(settings).member(query))
+    if reason is None and is_known and completion.backlog([query]):
+        catalog = Catalog.of(settings)
+        checks = declared_checks(settings.expectations, catalog, [query]).fingerprints
+        why = why_unpublished(completion, answers[0], catalog.member(query), checks)
         reason = None if why is None else why.reason
     if reason is None:
         hint = f"`weir show {query}` prints its answer." if is_known else "`weir status` lists all."
         raise ConfigurationError(f"no rows of {query} are held back", settings.lake, hint)
-    (held,) = backlog
+    (held,) = answers
     table = completion.lake.open(EMBEDDINGS.name(query), held.snapshot)
     assert table is not None, "its rows were checked"
     bindings = printed.bindings(settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weir.definitions.catalog import Catalog
+from weir.definitions.checks import declared_checks
 from weir.definitions.names import declared_names, folders_of, is_declared, no_query
 from weir.errors import ConfigurationError, QualityError, WeirError
 from weir.lake.tables import ANSWERS
@@ -22,7 +23,8 @@ def why_unpublished(settings: Settings, query: str) -> WeirError:
     """
     if is_declared(folders_of(settings), query):
         # If its file cannot be used, this says why.
-        member = Catalog.of(settings).member(query)
+        catalog = Catalog.of(settings)
+        member = catalog.member(query)
         completion = Completion.read(open_lake(settings))
         backlog = completion.backlog([query])
         held = held_reasons(completion, backlog)
@@ -32,7 +34,8 @@ def why_unpublished(settings: Settings, query: str) -> WeirError:
                 "",
                 f"`weir show --held {query}` prints its rows.",
             )
-        why = readiness.why_unpublished(completion, backlog[0], member) if backlog else None
+        checks = declared_checks(settings.expectations, catalog, [query]).fingerprints
+        why = readiness.why_unpublished(completion, backlog[0], member, checks) if backlog else None
         if why is not None:
             return ConfigurationError(
                 f"{query} has no published answer yet: {why.reason}",

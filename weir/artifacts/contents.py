@@ -14,7 +14,6 @@ from typing import Any, Literal, TypeVar
 from weir.artifacts.lineage import model_id, source_id, upstreams
 from weir.artifacts.newest_run import NewestRun, Row, check_results, newest_run
 from weir.checks.declared import Check
-from weir.definitions.checks import checks_by_answer
 from weir.definitions.definition import Definition
 from weir.definitions.names import Declaration
 from weir.errors import ConfigurationError
@@ -147,12 +146,14 @@ def read_contents(
     """
     pending = pending or Pending(project)
     settings = project.settings
-    catalog, members = pending.catalog, {member.name: member for member in pending.catalog.members}
     sources = _known(lambda: _sources(project, now), wrong) or ()
-    checks = _known(lambda: checks_by_answer(settings.expectations, catalog, members), wrong)
+    for mistake in pending.checks.mistakes:
+        if wrong is None:
+            raise mistake
+        wrong.append(mistake)
     remotes = _known(lambda: load_remotes(settings.remotes), wrong) or {}
     names = {iri: remote.name for iri, remote in remotes.items()}
-    models = _models(pending, settings, sources, checks or {}, names)
+    models = _models(pending, settings, sources, pending.checks.usable, names)
     checked = [model.state.name for model in models if model.checks]
     run, results = newest_run(project.lake), check_results(project.lake, checked)
     return Contents(project.settings, now, models, sources, run, results)

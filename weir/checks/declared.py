@@ -13,9 +13,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from weir.checks.arguments import EXPECTATIONS, Arguments
 from weir.errors import ConfigurationError, first_of
-from weir.files.text import read_text
 from weir.files.wrong_values import hint, reason
 from weir.files.yaml_file import YamlFile
+from weir.files.yaml_text import value_beside_mistake
 from weir.text.near import meant
 
 Path_ = tuple[str | int, ...]
@@ -85,21 +85,48 @@ class Check:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerChecks:
+    """The checks of an answer.
+
+    Attributes:
+        checks: those that can be understood.
+        mistakes: what is wrong with others, or with their file; they hold the answer.
+    """
+
+    checks: tuple[Check, ...] = ()
+    mistakes: tuple[ConfigurationError, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for the same rules and severities; places and descriptions do not matter."""
+        said = [f"{check.name} {check.severity} {check.fingerprint}" for check in self.checks]
+        said += map(str, self.mistakes)
+        return hashlib.sha256("\n".join(sorted(said)).encode()).hexdigest()[:16]
+
+
 class Suite:
     """The checks of a file, as far as it can be understood.
 
     Attributes:
-        mistakes: wrong keys and values of the file.
-        answers: which answers it is about, each with its place.
+        mistakes: what is wrong with the file as a whole, and wrong keys and values.
+        answers: which answers it is about, each with its place; also if the file is not YAML
+            elsewhere.
     """
 
-    def __init__(self, file: Path) -> None:
-        self._yaml = yaml = YamlFile.of(file, read_text(file))
+    def __init__(self, file: Path, text: str) -> None:
         self.mistakes: list[ConfigurationError] = []
         try:
-            yaml.validated(_Suite)
+            self._yaml = yaml = YamlFile.of(file, text)
         except ConfigurationError as error:
             self.mistakes.append(error)
+            beside = {"answers": value_beside_mistake(text, "answers")}
+            self._yaml = yaml = YamlFile(file, beside, None)
+        else:
+            try:
+                yaml.validated(_Suite)
+            except ConfigurationError as error:
+                self.mistakes.append(error)
         content = yaml.content if isinstance(yaml.content, dict) else {}
         answers, entries = content.get("answers"), content.get("expectations")
         if isinstance(answers, list):

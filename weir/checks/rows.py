@@ -43,12 +43,14 @@ class Outcome:
         unexpected: how many rows do not meet it.
         examples: at most `SHOWN` of them, in order.
         detail: the figures, in a few words.
+        is_mistake: whether the check names what is not there: then nobody knows what it would say.
     """
 
     success: bool
     unexpected: int = 0
     examples: tuple[Row, ...] = ()
     detail: str = ""
+    is_mistake: bool = False
 
 
 def column_outcome(said: OfColumn, rows: pa.Table) -> Outcome:

@@ -29,6 +29,10 @@ class CannotCompute(Exception):  # noqa: N818  (named after what is wrong)
     """DuckDB cannot run the query; the message says why."""
 
 
+class UnknownName(CannotCompute):
+    """It names what is not there."""
+
+
 def answers_named(said: UnexpectedRows, names: Collection[str]) -> set[str]:
     """The answers that a query may read by name."""
     words = {word.lower() for word in re.findall(r"\w+", said.unexpected_rows_query)}
@@ -50,10 +54,15 @@ def unknown_name(said: UnexpectedRows, relations: Mapping[str, Collection[str]])
             Bindings(connection).view(name, nothing.sql(dialect="duckdb"))
         try:
             connection.execute(f"EXPLAIN {with_relations(said.unexpected_rows_query)}")
-        except (duckdb.BinderException, duckdb.CatalogException) as error:
+        except duckdb.Error as error:
             reason = str(error).splitlines()[0].partition(": ")[2]
-            return reason if _UNKNOWN.search(reason) else None
+            return reason if _is_unknown(error) else None
     return None
+
+
+def _is_unknown(error: duckdb.Error) -> bool:
+    is_of_names = isinstance(error, duckdb.BinderException | duckdb.CatalogException)
+    return is_of_names and _UNKNOWN.search(str(error).splitlines()[0]) is not None
 
 
 def query_outcome(said: UnexpectedRows, relations: Mapping[str, pa.Table]) -> Outcome:
@@ -64,7 +73,8 @@ def query_outcome(said: UnexpectedRows, relations: Mapping[str, pa.Table]) -> Ou
         relations: `current`, `delta` and other answers, with typed columns.
 
     Raises:
-        CannotCompute: the query names what is not there, or fails.
+        UnknownName: the query names what is not there.
+        CannotCompute: it fails.
     """
     query = with_relations(said.unexpected_rows_query).strip().removesuffix(";")
     try:
@@ -78,7 +88,8 @@ def query_outcome(said: UnexpectedRows, relations: Mapping[str, pa.Table]) -> Ou
             names = shown.columns
             rows_ = [dict(zip(names, map(_shown, row), strict=True)) for row in shown.fetchall()]
     except duckdb.Error as error:
-        raise CannotCompute(str(error).splitlines()[0]) from error
+        reason = str(error).splitlines()[0]
+        raise (UnknownName if _is_unknown(error) else CannotCompute)(reason) from error
     detail = counted(number, "unexpected row") if number else ""
     return Outcome(number == 0, number, tuple(rows_), detail)
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 
 from pydantic import ConfigDict
 
 from weir.checks.arguments import CURRENT, DELTA, UnexpectedRows
 from weir.checks.declared import (
+    AnswerChecks,
     Check,
     Entry,
     Suite,
@@ -19,12 +23,16 @@ from weir.checks.unexpected_query import answers_named, unknown_name
 from weir.definitions.catalog import Catalog
 from weir.definitions.current_table import checks_of_head
 from weir.definitions.definition import Definition
-from weir.definitions.front_matter import FrontMatter, read_head
-from weir.errors import ConfigurationError, first_of
+from weir.definitions.front_matter import FrontMatter, Head, read_head
+from weir.errors import ConfigurationError
+from weir.files.text import decoded_text, read_bytes
 from weir.files.yaml_file import yaml_files
 from weir.text.near import meant
 from weir.typed.column_type import UNDECIDED
 from weir.typed.layout import Layout
+
+_REMEMBERED = 1024
+"""Files of checks that a process remembers between its stages."""
 
 
 class _WithChecks(FrontMatter):
@@ -33,23 +41,88 @@ class _WithChecks(FrontMatter):
     checks: tuple[Entry, ...] = ()
 
 
-def checks_by_answer(
-    folder: Path, catalog: Catalog, names: Collection[str]
-) -> Mapping[str, tuple[Check, ...]]:
-    """The checks of some answers that have any, by name; those of the front matter come first.
+@dataclass(frozen=True)
+class DeclaredChecks:
+    """The checks of a project, as far as they can be understood.
+
+    Attributes:
+        of_answers: of the answers that have any, or about which a file is wrong; by name.
+        of_nothing: what is wrong with files about no answer that is known.
+    """
+
+    of_answers: Mapping[str, AnswerChecks] = field(default_factory=dict)
+    of_nothing: tuple[ConfigurationError, ...] = ()
+
+    @cached_property
+    def fingerprints(self) -> Mapping[str, str]:
+        """Those of the checks of each answer that has any."""
+        return {name: own.fingerprint for name, own in self.of_answers.items()}
+
+    @property
+    def usable(self) -> Mapping[str, tuple[Check, ...]]:
+        """The checks that can be understood, of the answers that have any."""
+        return {name: own.checks for name, own in self.of_answers.items() if own.checks}
+
+    @property
+    def mistakes(self) -> tuple[ConfigurationError, ...]:
+        """All that is wrong, each once."""
+        of_answers = (own.mistakes for own in self.of_answers.values())
+        by_text = {str(error): error for error in (*chain(*of_answers), *self.of_nothing)}
+        return tuple(by_text.values())
+
+
+def declared_checks(
+    folder: Path, catalog: Catalog, only: Collection[str] | None = None
+) -> DeclaredChecks:
+    """The checks of some answers; those of the front matter come first.
+
+    A file that is wrong is wrong for the declared answers that it names. If it names none, or
+    nothing can be read of it, it is for the answer with the name of the file.
 
     Args:
         folder: has the files; it need not exist.
         catalog: of the project.
-        names: of usable definitions.
-
-    Raises:
-        ConfigurationError: the first mistake; the further ones are its `others`.
+        only: names of usable definitions; None for all.
     """
-    checks, mistakes = _read(folder, catalog, names)
-    if mistakes:
-        raise first_of(mistakes)
-    return checks
+    names = [member.name for member in catalog.members] if only is None else only
+    checks = defaultdict[str, list[Check]](list)
+    wrong = defaultdict[str, list[ConfigurationError]](list)
+    of_nothing = list[ConfigurationError]()
+    for name in names:
+        try:
+            checks[name] += _own(catalog.member(name))
+        except ConfigurationError as error:
+            wrong[name].append(error)
+    for file in yaml_files(folder):
+        try:
+            suite, mistakes = _read(file)
+        except FileNotFoundError:
+            # It went while the folder was listed.
+            continue
+        mistakes = [*mistakes, *_undeclared(suite, catalog)]
+        about = [name for name, _ in suite.answers if name in catalog.names]
+        if not about and file.stem in catalog.names:
+            about = [file.stem]
+        if not about:
+            of_nothing += [*mistakes, *suite.read(None)[1]]
+        for name in about:
+            if name in names:
+                usable, unusable = suite.read([one for one, _ in catalog.member(name).columns])
+                checks[name] += usable
+                wrong[name] += [*mistakes, *unusable]
+    for name, own in checks.items():
+        try:
+            require_distinct_names(own)
+        except ConfigurationError as error:
+            wrong[name].append(error)
+    return DeclaredChecks(
+        {
+            name: AnswerChecks(tuple(checks[name]), tuple(wrong[name]))
+            for name in names
+            if checks[name] or wrong[name]
+        },
+        tuple(of_nothing),
+    )
 
 
 def mistakes_of_checks(
@@ -57,50 +130,32 @@ def mistakes_of_checks(
 ) -> Iterator[ConfigurationError]:
     """All mistakes of the checks of some answers; also names in queries that there are not.
 
-    The arguments are those of `checks_by_answer`.
+    The arguments are those of `declared_checks`.
     """
-    checks, mistakes = _read(folder, catalog, names)
-    yield from mistakes
-    for answer, own in checks.items():
+    declared = declared_checks(folder, catalog, names)
+    yield from declared.mistakes
+    for answer, own in declared.usable.items():
         for check in own:
             if isinstance(check.arguments, UnexpectedRows):
                 yield from _unknown_names(check, check.arguments, answer, catalog, names)
 
 
-def _read(
-    folder: Path, catalog: Catalog, names: Collection[str]
-) -> tuple[Mapping[str, tuple[Check, ...]], list[ConfigurationError]]:
-    """The checks that can be understood, by answer, and all that is wrong with others."""
-    checks, mistakes = defaultdict[str, list[Check]](list), list[ConfigurationError]()
-    for name in names:
-        try:
-            checks[name] += _own(catalog.member(name))
-        except ConfigurationError as error:
-            mistakes.append(error)
-    for file in yaml_files(folder):
-        try:
-            suite = Suite(file)
-        except FileNotFoundError:
-            # It went while the folder was listed.
-            continue
-        except ConfigurationError as error:
-            mistakes.append(error)
-            continue
-        mistakes += suite.mistakes
-        mistakes += _undeclared(suite, catalog)
-        answers = [name for name, _ in suite.answers if name in names]
-        for name in answers:
-            usable, wrong = suite.read([column for column, _ in catalog.member(name).columns])
-            checks[name] += usable
-            mistakes += wrong
-        if not answers:
-            mistakes += suite.read(None)[1]
-    for own in checks.values():
-        try:
-            require_distinct_names(own)
-        except ConfigurationError as error:
-            mistakes.append(error)
-    return {name: tuple(own) for name, own in checks.items() if own}, mistakes
+def _read(file: Path) -> tuple[Suite, list[ConfigurationError]]:
+    """The checks of a file, and what is wrong with it as a whole.
+
+    Raises:
+        FileNotFoundError: it is gone.
+    """
+    try:
+        suite = _suite(file, read_bytes(file))
+    except ConfigurationError as error:
+        return Suite(file, ""), [error]
+    return suite, suite.mistakes
+
+
+@lru_cache(_REMEMBERED)
+def _suite(file: Path, source: bytes) -> Suite:
+    return Suite(file, decoded_text(source, file))
 
 
 def _undeclared(suite: Suite, catalog: Catalog) -> Iterator[ConfigurationError]:
@@ -155,6 +210,11 @@ def _own(definition: Definition) -> tuple[Check, ...]:
     # Mostly there are none, and the YAML need not be read again.
     if "checks" not in definition.text:
         return ()
-    head = read_head(definition.text, str(definition.file), _WithChecks, definition.kind.comment)
+    head = _head(definition.text, str(definition.file), definition.kind.comment)
     columns = [name for name, _ in definition.columns]
     return checks_of_head(head.values.checks, head, columns)
+
+
+@lru_cache(_REMEMBERED)
+def _head(text: str, file: str, comment: str) -> Head[_WithChecks]:
+    return read_head(text, file, _WithChecks, comment)

@@ -7,6 +7,7 @@ Aliases are read as long as the document would be small if they were written out
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any
 
 import yaml
@@ -57,6 +58,19 @@ def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
         if problem.startswith("but "):
             problem = f"{error.context} {problem}"
         raise YamlError(problem, line, column) from None
+
+
+def value_beside_mistake(text: str, key: str) -> Any:
+    """The value of a key of a mapping that is not YAML; None if the mistake is there, or none is.
+
+    Lines that are indented, or begin with `-` or `#`, belong to the key above them.
+    """
+    entry = re.search(rf"^{re.escape(key)}[ \t]*:.*(?:\n(?:[ \t#-].*)?)*", text, re.MULTILINE)
+    if entry is not None:
+        with suppress(YamlError):
+            value, _ = read_yaml(entry[0])
+            return value.get(key) if isinstance(value, dict) else None
+    return None
 
 
 class _Loader(yaml.SafeLoader):

@@ -14,15 +14,18 @@ from weir.lake.tables import QUADS, TRIPLES, Table
 from weir.lake.upkeep.consolidated import consolidated_until
 from weir.progress.backlog import PREDICATES
 from weir.progress.completion import Completion
-from weir.progress.verdicts import Verdict
+from weir.progress.verdicts import OF_PROJECT, Verdict
 from weir.progress.watermarks import Watermark
 from weir.remotes.readiness import is_edited
 
 JOB: Literal["maintain"] = "maintain"
 READING = "reading"
 """The `job` of the rows of the ledger about what a run of maintain read of the graph."""
-OF_LIMITS = LIMITS | {"the_answer_is_not_too_large"}
-"""The checks of limits, not of the stored state; one has another name in old ledgers."""
+NOT_OF_STATE = LIMITS | OF_PROJECT | {"the_answer_is_not_too_large"}
+"""The checks of what an answer says; a failure does not mean that the stored state is wrong.
+
+One has another name in old ledgers.
+"""
 Mode = Literal["initial", "incremental", "full", "edited", "rebased", "untouched"]
 
 
@@ -220,14 +223,14 @@ def _task(completion: Completion, definition: Definition) -> Task:
 def _failed_check(completion: Completion, stored: Watermark, name: str) -> Verdict | None:
     """The check of the newest commit that says that the stored state is wrong; None if none does.
 
-    An answer that is only larger than its limit is right; and a state that was recomputed and fails
-    again would fail forever.
+    An answer that is only larger than its limit, or than the project allows in its checks, is
+    right; and a state that was recomputed and fails again would fail forever.
     """
     verdict = completion.verdicts.get(name)
     if verdict is None or verdict.success or verdict.version != stored.version:
         return None
-    is_of_limits = verdict.failed_checks <= OF_LIMITS
-    return None if stored.metadata.mode == "rebased" or is_of_limits else verdict
+    is_right = verdict.failed_checks <= NOT_OF_STATE
+    return None if stored.metadata.mode == "rebased" or is_right else verdict
 
 
 def groups(tasks: Iterable[Task]) -> list[list[Task]]:

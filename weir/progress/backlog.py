@@ -56,7 +56,7 @@ class LaterStart:
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """The epochs (from_epoch, to_epoch] of a query that are not published yet.
+    """The epochs (from_epoch, to_epoch] of a query that are not published yet; none if all are.
 
     Attributes:
         maintained: how far the embedding table is complete.
@@ -120,6 +120,11 @@ class Backlog:
     def to_epoch(self) -> int:
         """The watermark of the embedding table."""
         return self.maintained.epoch
+
+    @property
+    def is_to_publish(self) -> bool:
+        """Whether anything is to be published, be it that the watermark moves."""
+        return self.rebuilt or self.to_epoch > self.from_epoch
 
     @property
     def has_rows(self) -> bool:
@@ -228,7 +233,7 @@ def backlog_of(
         rebuilt=reason is not None,
         reason=reason or "",
     )
-    return backlog if backlog.rebuilt or backlog.to_epoch > backlog.from_epoch else None
+    return backlog if backlog.is_to_publish else None
 
 
 def _why_rebuilt(

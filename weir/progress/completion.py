@@ -45,6 +45,7 @@ _COLUMNS = (
     "recorded_at",
     "failed_attempts",
     "passed_checks",
+    "checks",
 )
 
 
@@ -169,6 +170,25 @@ class Completion:
         works = map(self._work, queries)
         return tuple(work for work in works if isinstance(work, Backlog))
 
+    def answers(self, queries: Iterable[str]) -> tuple[Backlog, ...]:
+        """The backlogs of queries, and what is published of those that have none.
+
+        Only of queries whose embeddings have what is published, and that are not damaged.
+        """
+        works = ((query, self._work(query)) for query in queries)
+        whole = (
+            work if work is not None else self._published_answer(query)
+            for query, work in works
+            if not isinstance(work, DamagedTable)
+        )
+        return tuple(work for work in whole if work is not None)
+
+    def _published_answer(self, query: str) -> Backlog | None:
+        maintained, published = self.maintained(query), self.published(query)
+        if maintained is None or published is None or maintained.epoch < published.epoch:
+            return None
+        return Backlog(query, maintained, published, rebuilt=False, reason="")
+
     def damaged(self, queries: Iterable[str]) -> dict[str, DamagedTable]:
         """The queries with a table whose newest commit cannot be read, and why.
 
@@ -197,6 +217,7 @@ class Completion:
                 row["status"] == SUCCEEDED,
                 row["reason"] or "",
                 PassedChecks.from_json(row["passed_checks"]),
+                row["checks"],
             )
             for row in self._about_queries("validate")
         }

@@ -14,8 +14,16 @@ from weir.lake.lake import Lake
 from weir.lake.tables import QUALITY
 from weir.progress.backlog import Backlog
 
-DELTA_CHECK = "delta"
-"""The first word about a failed check of a project that says how much may change at once."""
+OWN_CHECK, DELTA_CHECK = "check", "delta"
+"""The first word about a failed check of a project; and if it says how much may change at once."""
+UNREADABLE_CHECKS = "checks_can_be_read"
+"""The failure of an answer about whose checks something is wrong."""
+OF_PROJECT = frozenset({OWN_CHECK, UNREADABLE_CHECKS})
+"""Failures that do not mean that the stored state is wrong: they are about what it says.
+
+After one about what changes, the difference to the published answer is computed again: it may have
+become small.
+"""
 WARNED = "warned: "
 """Precedes the failures that only warn in the reason of a verdict that succeeded."""
 
@@ -54,6 +62,7 @@ class Verdict:
         success: whether all checks passed.
         reason: which checks failed.
         passed: what each row of the answer passed; None if the project has no checks of it.
+        checks: the fingerprint of the checks of the project; None if it had none of the answer.
     """
 
     version: int
@@ -62,6 +71,7 @@ class Verdict:
     success: bool
     reason: str
     passed: PassedChecks | None = None
+    checks: str | None = None
 
     @property
     def failed_checks(self) -> frozenset[str]:
@@ -69,10 +79,13 @@ class Verdict:
         return failed_checks(self.reason)
 
     def is_about(self, backlog: Backlog) -> bool:
-        """Whether exactly the rows of `backlog` were checked."""
+        """Whether exactly the rows of `backlog` were checked; or, without any, what is published.
+
+        What is published was checked before.
+        """
         rows = backlog.maintained
-        checked = (self.version, self.run_id, self.from_epoch)
-        return checked == (rows.version, rows.metadata.run_id, backlog.from_epoch)
+        is_same = (self.version, self.run_id) == (rows.version, rows.metadata.run_id)
+        return is_same and (self.from_epoch == backlog.from_epoch or not backlog.has_rows)
 
 
 def failed_checks(reason: str) -> frozenset[str]:

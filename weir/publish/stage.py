@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from weir.definitions.catalog import Catalog
+from weir.definitions.checks import declared_checks
 from weir.definitions.definition import Definition
 from weir.definitions.output_streams import all_upstreams_of
 from weir.errors import QualityError, WeirError, causes, listed
@@ -22,7 +23,7 @@ from weir.lake.counted import counted
 from weir.lake.ledger.runs import UNTOUCHED
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
-from weir.progress.held import why_held
+from weir.progress.held import held_reasons, why_held
 from weir.progress.verdicts import can_be_accepted
 from weir.project import Project
 from weir.publish.current_tables import CurrentTables, behind, is_concerned
@@ -112,6 +113,7 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
         work = _work(completion, catalog)
+        checks = declared_checks(settings.expectations, catalog).fingerprints
         graph_to = completion.graph_validated_to
         ready: list[Backlog] = []
         done: list[Publication] = []
@@ -124,7 +126,7 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
                 done.append(Publication(query, "failed", graph_to, reason=str(error)))
                 progress(f"{query}: not published, {error}")
             for item in work:
-                held = why_held(completion, item)
+                held = why_held(completion, item, checks)
                 why = None if held is None else NotReady("held", held.reason)
                 reasons[item.query] = why or _why_stale(readiness, catalog, item)
             for item in (_as_published(backlog, catalog) for backlog in work):
@@ -156,6 +158,7 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
         if any(publication.mode in ("held", "failed") for publication in done):
             # Its error replaces that of validate in the run, so it reports these, too.
             done += _above_limits(completion, catalog)
+            done += _failing(completion, catalog)
         result = PublishResult(tuple(done))
         progress(result.counts)
         _raise_for(result)
@@ -195,6 +198,17 @@ def _above_limits(completion: Completion, catalog: Catalog) -> list[Publication]
     return [
         Publication(over.query, "held", over.epoch, reason=over.reason)
         for over in over_limit(completion, catalog)
+    ]
+
+
+def _failing(completion: Completion, catalog: Catalog) -> list[Publication]:
+    """The published answers that fail checks edited since; validate has reported them."""
+    published = [item for item in completion.answers(catalog.names) if not item.is_to_publish]
+    reasons = held_reasons(completion, published)
+    return [
+        Publication(item.query, "held", item.to_epoch, reason=reasons[item.query])
+        for item in published
+        if item.query in reasons and catalog.is_usable(item.query)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -79,15 +79,23 @@ def is_edited(query: Definition, completion: Completion) -> bool:
     return stored is not None and stored.metadata.fingerprint != query.fingerprint
 
 
-def why_unpublished(completion: Completion, item: Backlog, query: Definition) -> NotReady | None:
+def why_unpublished(
+    completion: Completion, item: Backlog, query: Definition, checks: Mapping[str, str]
+) -> NotReady | None:
     """Why an answer that passed its checks is not published: what remotes said; None if it may be.
 
     Only the tables of progress are looked at: it is also found if the run that checked the answer
     was killed before it published.
+
+    Args:
+        completion: of the lake.
+        item: what it has to publish.
+        query: its definition.
+        checks: as of `needs_checks`.
     """
     if not needs_remotes(query, is_first=item.is_first_of_text) or is_edited(query, completion):
         return None
-    if why_held(completion, item) is not None:
+    if why_held(completion, item, checks) is not None:
         return None
     return NotReady("waiting", _MISSING) if item.is_first_of_text else NotReady("held", _TOO_OLD)
 

@@ -31,7 +31,7 @@ from weir.compute.sql import (
     union_all,
 )
 from weir.definitions.catalog import Catalog
-from weir.definitions.checks import checks_by_answer
+from weir.definitions.checks import declared_checks
 from weir.definitions.definition import Definition
 from weir.lake.tables import ANSWERS
 from weir.progress.backlog import HORIZON, Backlog
@@ -218,7 +218,7 @@ class _Comparison:
     def _failed(self, definition: Definition, published: Watermark | None) -> str:
         """Which checks of the project an answer fails; empty if it passes, or has none."""
         folder = self.rows.project.settings.expectations
-        checks = checks_by_answer(folder, self.catalog, [definition.name])
+        checks = declared_checks(folder, self.catalog, [definition.name]).of_answers
         if not checks:
             return ""
         item = self._backlog(definition, published)

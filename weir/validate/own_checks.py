@@ -24,7 +24,7 @@ from weir.checks.arguments import (
     RowCount,
     UnexpectedRows,
 )
-from weir.checks.declared import SUITE, Check
+from weir.checks.declared import SUITE, AnswerChecks, Check
 from weir.checks.rows import (
     Outcome,
     column_outcome,
@@ -32,14 +32,20 @@ from weir.checks.rows import (
     count_outcome,
     delta_outcome,
 )
-from weir.checks.unexpected_query import CannotCompute, answers_named, query_outcome
+from weir.checks.unexpected_query import (
+    CannotCompute,
+    UnknownName,
+    answers_named,
+    query_outcome,
+)
 from weir.compute.engine import Engine
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
+from weir.errors import ConfigurationError
 from weir.expectations.suite import QualityResult
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
-from weir.progress.verdicts import DELTA_CHECK, PassedChecks
+from weir.progress.verdicts import DELTA_CHECK, OWN_CHECK, UNREADABLE_CHECKS, PassedChecks
 from weir.validate.whole_rows import (
     TooManyRows,
     appeared,
@@ -78,7 +84,7 @@ class OwnChecks:
     engine: Engine
     completion: Completion
     catalog: Catalog
-    checks: Mapping[str, tuple[Check, ...]]
+    checks: Mapping[str, AnswerChecks]
     _typed: dict[str, pa.Table] = field(default_factory=dict, init=False)
 
     def results(self, works: Sequence[Backlog]) -> dict[str, CheckedAnswer]:
@@ -89,7 +95,8 @@ class OwnChecks:
             if work.query in self.checks
         }
 
-    def _checked(self, work: Backlog, checks: Sequence[Check]) -> CheckedAnswer:
+    def _checked(self, work: Backlog, own: AnswerChecks) -> CheckedAnswer:
+        checks = own.checks
         rows = _Rows(self, work, self.catalog.member(work.query))
         verdict = self.completion.verdicts.get(work.query)
         before = None if verdict is None else verdict.passed
@@ -102,7 +109,10 @@ class OwnChecks:
             for check, outcome in zip(checks, outcomes, strict=True)
             if outcome.success and check.arguments.reads == "rows"
         }
-        results = tuple(map(_result, [work.query] * len(checks), checks, outcomes))
+        results = (
+            *map(_result, [work.query] * len(checks), checks, outcomes),
+            *(_mistake(work.query, error) for error in own.mistakes),
+        )
         if all(result.may_pass for result in results):
             return CheckedAnswer(results, PassedChecks(work.to_epoch, frozenset(passed)))
         # If it is published nevertheless, only what passed now is known of its rows.
@@ -174,7 +184,8 @@ def _outcome(check: Check, rows: _Rows, *, is_known: bool) -> Outcome:
     try:
         return _computed(check.arguments, rows, is_known=is_known)
     except (CannotCompute, TooManyRows) as error:
-        return Outcome(False, 0, (), f"it cannot be computed: {error}")
+        reason = f"it cannot be computed: {error}"
+        return Outcome(False, 0, (), reason, is_mistake=isinstance(error, UnknownName))
 
 
 def _computed(said: Arguments, rows: _Rows, *, is_known: bool) -> Outcome:
@@ -209,8 +220,21 @@ def _result(query: str, check: Check, outcome: Outcome) -> QualityResult:
             for row in outcome.examples
         ),
         detail="" if outcome.success else f"{detail} ({check.place})",
-        is_warning=check.severity == "warn",
-        label=f"{DELTA_CHECK} check" if is_delta else "check",
+        is_warning=check.severity == "warn" and not outcome.is_mistake,
+        label=f"{DELTA_CHECK} {OWN_CHECK}" if is_delta else OWN_CHECK,
+    )
+
+
+def _mistake(query: str, error: ConfigurationError) -> QualityResult:
+    """The failure of a check that cannot be understood: what it would say is not known."""
+    return QualityResult(
+        suite=SUITE,
+        scope=query,
+        expectation=UNREADABLE_CHECKS,
+        sentence="The checks of the answer can be read.",
+        success=False,
+        # A sentence about several failures is cut at semicolons.
+        detail="; ".join(map(str, (error, *error.others))).replace(";", ","),
     )
 
 

@@ -1,10 +1,13 @@
 """Check the rows that are not published yet: those of the graph and those of every query.
 
+An answer that is published is checked again if the checks that the project writes of it are other
+ones than before, and as long as it fails them.
+
 A verdict is a row of the ledger (job `validate`). That of a query names the version of the
-embedding table and the range of epochs that were checked. That of the graph is the `to_epoch` of
-the row about the whole run. `publish_answers` publishes only what has a verdict with the status
-`succeeded`. A run that dies before it wrote the ledger has validated nothing; the next one checks
-again.
+embedding table and the range of epochs that were checked, and by which checks of the project. That
+of the graph is the `to_epoch` of the row about the whole run. `publish_answers` publishes only what
+has a verdict with the status `succeeded`. A run that dies before it wrote the ledger has validated
+nothing; the next one checks again.
 """
 
 from __future__ import annotations
@@ -16,8 +19,8 @@ from typing import TYPE_CHECKING, Literal
 
 from weir.compute.engine import Engine
 from weir.definitions.catalog import Catalog
-from weir.definitions.checks import checks_by_answer
-from weir.errors import QualityError, listed
+from weir.definitions.checks import DeclaredChecks, declared_checks
+from weir.errors import ConfigurationError, QualityError, listed
 from weir.expectations.answers import too_many_rows
 from weir.ingest.sources.declared import load_sources
 from weir.lake.counted import counted
@@ -105,13 +108,17 @@ def validate_answers(
     Raises:
         BusyError: another run validates.
         QualityError: a check failed; the verdicts of all others are recorded.
+        ConfigurationError: a file of checks is wrong, and not known to be about an answer; all
+            others were checked.
     """
     lake, settings = project.open_lake(), project.settings
     catalog = Catalog.of(settings)
+    declared = declared_checks(settings.expectations, catalog)
     before = Completion.read(lake)
     if not (
         before.graph_validated_to < before.head
-        or _not_validated(before, catalog)
+        or declared.of_nothing
+        or _not_validated(before, catalog, declared)
         or over_limit(before, catalog)
     ):
         return ValidateResult()
@@ -121,10 +128,11 @@ def validate_answers(
         graph_from, graph_to = completion.graph_validated_to, completion.head
         # The changes of consolidated epochs are gone and cannot be checked.
         graph_from = max(graph_from, consolidated_until(lake, QUADS.name))
-        work = _not_validated(completion, catalog)
+        work = _not_validated(completion, catalog, declared)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
         published = tuple(_too_many_rows(over) for over in over_limit(completion, catalog))
         if not work and not published and graph_from >= graph_to:
+            _raise_for(ValidateResult(), (), declared)
             return ValidateResult()
         graph: tuple[Validation, ...] = ()
         with project.engine(JOB) as engine:
@@ -134,11 +142,12 @@ def validate_answers(
                 streams = checked_streams(lake, graph_from, graph_to, shares)
                 graph = (validate_graph(engine, graph_from, graph_to, streams),)
             if work:
-                progress(f"checking the new rows of {counted(len(work), 'query')}")
+                progress(f"checking {counted(len(work), 'answer')}")
             answers = validate_queries(engine, work)
             checked = {item.query: (catalog.member(item.query), item) for item, _ in work}
             fit = type_results(engine, completion, checked, settings.limits)
-            own = _own_results(engine, completion, catalog, settings, [item for item, _ in work])
+            items = [item for item, _ in work]
+            own = _own_results(engine, completion, catalog, declared, items)
         answers = [
             validation.with_results(
                 [
@@ -173,11 +182,12 @@ def validate_answers(
                 table_version=item.maintained.version,
                 checked_run=item.maintained.metadata.run_id,
                 passed_checks=own[item.query].passed.to_json() if item.query in own else None,
+                checks=declared.fingerprints.get(item.query),
             )
         progress(result.summary)
         held = (v.scope for v in answers if not v.success and v.scope not in accepted)
         result = replace(result, not_accepted=tuple(name for name in held if name in accept))
-        _raise_for(result, accepted)
+        _raise_for(result, accepted, declared)
     return result
 
 
@@ -185,20 +195,15 @@ def _own_results(
     engine: Engine,
     completion: Completion,
     catalog: Catalog,
-    settings: Settings,
+    declared: DeclaredChecks,
     work: Sequence[Backlog],
 ) -> Mapping[str, CheckedAnswer]:
-    """The results of the checks that the project writes, by query.
-
-    Raises:
-        ConfigurationError: a file of checks is wrong.
-    """
-    checks = checks_by_answer(settings.expectations, catalog, [item.query for item in work])
-    if not checks:
+    """The results of the checks that the project writes, by query."""
+    if not declared.of_answers:
         return {}
     from weir.validate.own_checks import OwnChecks
 
-    return OwnChecks(engine, completion, catalog, checks).results(work)
+    return OwnChecks(engine, completion, catalog, declared.of_answers).results(work)
 
 
 def _reason(validation: Validation, *, is_accepted: bool) -> str | None:
@@ -238,11 +243,15 @@ def _max_late_shares(settings: Settings, lake: Lake) -> dict[str, float]:
     return {source.name: source.stream.max_late_share for source in sources if source.stream}
 
 
-def _not_validated(completion: Completion, catalog: Catalog) -> list[Checked]:
-    """The backlogs whose rows have not passed the checks yet."""
+def _not_validated(
+    completion: Completion, catalog: Catalog, declared: DeclaredChecks
+) -> list[Checked]:
+    """The answers that have not passed the present checks yet."""
     work: list[Checked] = []
-    for item in completion.backlog(catalog.names):
-        if not (needs_checks(completion, item) and catalog.is_usable(item.query)):
+    for item in completion.answers(catalog.names):
+        if not (
+            needs_checks(completion, item, declared.fingerprints) and catalog.is_usable(item.query)
+        ):
             continue
         maintained, metadata = catalog.member(item.query), item.maintained.metadata
         # The rows are of an earlier text; maintain recomputes them first.
@@ -254,15 +263,22 @@ def _not_validated(completion: Completion, catalog: Catalog) -> list[Checked]:
     return work
 
 
-def _raise_for(result: ValidateResult, accepted: Collection[str]) -> None:
+def _raise_for(result: ValidateResult, accepted: Collection[str], declared: DeclaredChecks) -> None:
     failed = [v for v in result.validations if not (v.success or v.scope in accepted)]
     if not failed:
+        if declared.of_nothing:
+            what = "checks cannot be read, and it is not known of which answers they are:"
+            parts = map(str, declared.of_nothing)
+            raise ConfigurationError(what, parts=parts, done=result)
         return
     raise QualityError(
         "checks failed, and what depends on them is not published:",
         "",
         '`weir sql "SELECT * FROM quality WHERE NOT success"` has examples. The next run checks'
         " again.",
-        parts=listed((v.scope or "the graph", v.failures) for v in failed),
+        parts=[
+            *listed((v.scope or "the graph", v.failures) for v in failed),
+            *map(str, declared.of_nothing),
+        ],
         done=result,
     )

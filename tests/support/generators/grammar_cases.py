@@ -128,13 +128,23 @@ def correlated_case(seed: int) -> WholeCase:
 
 def _case(seed: int, rng: random.Random) -> WholeCase:
     default_graph = rng.choice(("union", "default"))
-    nodes = NODES if rng.random() < 0.7 else _CHAIN
-    pool = sorted({random_quad(rng, nodes) for _ in range(rng.randint(8, 24))})
+    pool = quads(rng)
     histories = _histories(rng, pool, HISTORIES)
     writer = Writer(rng, _readable(pool, default_graph))
     query = writer.query()
     departure = departure_of(query, writer, pool)
     return WholeCase(seed, query, default_graph, histories, departure)
+
+
+def quads(rng: random.Random) -> list[Quad]:
+    """The quads that a dataset may have; in some, steps lead from a letter to a later one."""
+    nodes = NODES if rng.random() < 0.7 else _CHAIN
+    return sorted({random_quad(rng, nodes) for _ in range(rng.randint(8, 24))})
+
+
+def query_over(rng: random.Random, pool: Iterable[Quad], default_graph: str) -> str:
+    """A query of a dataset that may have the quads of a pool."""
+    return Writer(rng, _readable(pool, default_graph)).query()
 
 
 def _readable(pool: Iterable[Quad], default_graph: str) -> dict[str, list[Triple]]:
@@ -238,10 +248,10 @@ def _compares_the_subject_of_a_path(query: str) -> bool:
 
 
 def _histories(rng: random.Random, pool: Sequence[Quad], number: int) -> tuple[History, ...]:
-    return tuple(_history(rng, pool) for _ in range(number))
+    return tuple(history(rng, pool) for _ in range(number))
 
 
-def _history(rng: random.Random, pool: Sequence[Quad]) -> History:
+def history(rng: random.Random, pool: Sequence[Quad]) -> History:
     """Quads of the pool appear, vanish and appear again."""
     present: frozenset[Quad] = frozenset()
     epochs: list[Change] = []
