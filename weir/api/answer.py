@@ -184,7 +184,7 @@ class Answer:
         Raises:
             WeirError: there is no such column, or the epoch is not known any more.
         """
-        from weir.why.explanation import explain_epoch
+        from weir.why.explain import explain_epoch
         from weir.why.values import named_values
 
         with user_errors():
