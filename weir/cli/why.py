@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
@@ -15,7 +15,7 @@ from weir.text.short_term import short_term
 
 if TYPE_CHECKING:
     from weir.definitions.definition import Definition
-    from weir.why.explanation import Cause, Explanation, Part, Row
+    from weir.why.explanation import Cause, Explanation, Ground, Part, Row
     from weir.why.places import Places
 
 Short = Callable[[str], str]
@@ -124,13 +124,19 @@ class Writer:
     def explanation(self, one: Explanation) -> None:
         """Print why a row changed."""
         print_line(f"{one.weight:+} {self._row(one.row)}{_when(one)}")
-        print_line("  because of" if one.changes else "  needs no triple")
+        needless = "  needs no triple of the graph" if one.instant is None else "  needs no event"
+        print_line("  because of" if one.changes else needless)
         for change in one.changes:
-            print_line(f"    {change.weight:+} {self._cause(change)}")
+            sign = f"{change.weight:+}" if change.weight else "  "
+            print_line(f"    {sign} {self._cause(change)}")
         if not one.is_all:
             print_line("    and more")
         if one.match is None:
-            print_line("  too many triples around the changes to look for one match")
+            print_line("  too much around the changes to look for one match")
+            return
+        if one.match.derivation is not None:
+            print_line("  by")
+            self._derivation(one.match.derivation, "    ")
             return
         named = {_identity(change) for change in one.changes}
         parts = (part for part in one.match.parts if part not in named)
@@ -146,6 +152,28 @@ class Writer:
         cells = zip(self.definition.columns, row, strict=True)
         shown = ((name, value) for (name, _), value in cells if value is not None)
         return ", ".join(f"{name}={self.short(value)}" for name, value in shown)
+
+    def _derivation(self, ground: Ground, indent: str) -> None:
+        """Print how an element of a body is satisfied, and below it by what."""
+        from weir.lake.instants import instant_text
+        from weir.why.explanation import AbsentAtom, Derivation, ReadAtom
+
+        terms = ", ".join(map(self.short, ground.arguments))
+        atom = f"{ground.predicate}({terms})" if terms else ground.predicate
+        match ground:
+            case AbsentAtom():
+                print_line(f"{indent}not {atom}")
+            case Derivation():
+                print_line(f"{indent}{atom}   at {instant_text(ground.instant)}, {ground.rule}")
+                for needed in ground.of:
+                    self._derivation(needed, f"{indent}  ")
+            case ReadAtom():
+                at = "" if ground.instant is None else f"   at {instant_text(ground.instant)}"
+                print_line(f"{indent}{atom}{at}")
+                for part in ground.parts:
+                    print_line(f"{indent}  {self._part(part)}")
+            case _:
+                assert_never(ground)
 
     def _cause(self, cause: Cause) -> str:
         from weir.why.explanation import Change

@@ -7,7 +7,20 @@ from typing import Any, assert_never
 
 from weir.definitions.definition import Definition
 from weir.lake.instants import instant_text
-from weir.why.explanation import Cause, Change, Event, Explanation, MovedEvent, Part, Triple
+from weir.why.explanation import (
+    AbsentAtom,
+    Cause,
+    Change,
+    Derivation,
+    Event,
+    Explanation,
+    Ground,
+    Match,
+    MovedEvent,
+    Part,
+    ReadAtom,
+    Triple,
+)
 from weir.why.places import Places
 
 
@@ -35,6 +48,7 @@ def document(
         "all_changes": one.is_all,
         "match": one.match and [*map(partial(_part, places), one.match.parts)],
         "whole_match": one.match and one.match.is_all and not one.match.is_beside_stored,
+        **_derivation(places, one.match),
     }
 
 
@@ -54,6 +68,33 @@ def _part(places: Places, part: Part) -> dict[str, str]:
         return _triple(part)
     at = {"stream": part.stream, "event_time": instant_text(part.instant)}
     return {**_triple(part.triple), **at, **_place(places.of_event(part))}
+
+
+def _derivation(places: Places, match: Match | None) -> dict[str, Any]:
+    """How rules derive a row of a program."""
+    if match is None or match.derivation is None:
+        return {}
+    return {"derivation": _ground(places, match.derivation)}
+
+
+def _ground(places: Places, ground: Ground) -> dict[str, Any]:
+    atom = {"predicate": ground.predicate, "arguments": [*ground.arguments]}
+    match ground:
+        case Derivation():
+            of = [_ground(places, needed) for needed in ground.of]
+            return {
+                **atom,
+                "event_time": instant_text(ground.instant),
+                "rule": ground.rule,
+                "of": of,
+            }
+        case ReadAtom():
+            at = {} if ground.instant is None else {"event_time": instant_text(ground.instant)}
+            return {**atom, **at, "match": [_part(places, part) for part in ground.parts]}
+        case AbsentAtom():
+            return {**atom, "absent": True}
+        case _:
+            assert_never(ground)
 
 
 def _triple(triple: Triple) -> dict[str, str]:

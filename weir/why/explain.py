@@ -47,6 +47,12 @@ def explain_epoch(
         QueryLimitError: it takes longer than a query may take.
         WeirError: too much changed.
     """
+    if instant is not None and definition.axis.has_states:
+        raise ConfigurationError(
+            f"{definition.name} reads no stream, so its rows have epochs, not times",
+            "",
+            "`--epoch` chooses one; `weir log` prints them.",
+        )
     completion = Completion.read(project.open_lake())
     stored = _stored(completion, definition)
     base = stored.metadata.base

@@ -66,7 +66,8 @@ class MovedEvent:
 
     Attributes:
         event: the event.
-        weight: 1 if it is in a window that it was not in before, -1 if it is in one no more.
+        weight: 1 if it is in a window that it was not in before, -1 if it is in one no more; 0 if
+            a rule looks at it, and it neither came nor went.
     """
 
     event: Event
@@ -85,6 +86,63 @@ Part: TypeAlias = Triple | Event
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAtom:
+    """An atom that rules read.
+
+    Attributes:
+        predicate: its predicate.
+        arguments: its terms.
+        instant: the first of its point, in microseconds since 1970; None if it has none.
+        parts: the events, or the triples of the graph, that make it; none of a fact of the text.
+    """
+
+    predicate: str
+    arguments: tuple[str, ...]
+    instant: int | None
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentAtom:
+    """An atom that a rule needs to be absent, and that is."""
+
+    predicate: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """How a rule derives an atom, down to what is read.
+
+    Attributes:
+        predicate: that of the atom.
+        arguments: its terms.
+        instant: the first of the point that it is derived for, in microseconds since 1970.
+        rule: file, line and column of the rule.
+        of: what its body needs.
+    """
+
+    predicate: str
+    arguments: tuple[str, ...]
+    instant: int
+    rule: str
+    of: tuple[Ground, ...]
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """The events and triples that it comes from, each once."""
+        parts: dict[Part, None] = {}
+        for ground in self.of:
+            if not isinstance(ground, AbsentAtom):
+                parts |= dict.fromkeys(ground.parts)
+        return [*parts]
+
+
+Ground: TypeAlias = Derivation | ReadAtom | AbsentAtom
+"""What an element of a body is satisfied by."""
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """What a row needs, where it is: at its epoch or instant, or before it vanished.
 
@@ -93,11 +151,13 @@ class Match:
         is_all: whether there are no more.
         is_beside_stored: whether the query stores rows of its parts; the triples that these came
             from are not among `parts`.
+        derivation: how rules derive the row, of a program.
     """
 
     parts: Sequence[Part]
     is_all: bool
     is_beside_stored: bool
+    derivation: Derivation | None = None
 
     @property
     def triples(self) -> Sequence[Triple]:

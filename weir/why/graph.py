@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from typing import Any
 
+import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.engine import Engine
@@ -127,6 +129,15 @@ def marked_graph(
         group_by=columns(triple),
     )
     engine.make(Statement(name, one_each, "small"))
+    return MarkedRows(name)
+
+
+def no_rows(engine: SqlEngine, name: str, scope: Scope) -> MarkedRows:
+    """What a scope of the graph has where nothing changes: nothing that needs to be looked at."""
+    texts, marks = graph_columns(scope), MARKS
+    kinds = [pa.string()] * len(texts) + [pa.bool_()] * len(marks)
+    cells: list[pa.Array[Any]] = [pa.array([], kind) for kind in kinds]
+    engine.load(name, pa.table(cells, [*texts, *marks]))
     return MarkedRows(name)
 
 

@@ -1,4 +1,4 @@
-"""A window of the last elements of a stream around a change: whom a step lets in, or pushes out.
+"""A window of the last elements of a stream around a change: what a step lets in, or pushes out.
 
 Whether an element is in such a window depends on those after it, so that taking one back has an
 earlier one come in: its content is followed step by step.
@@ -95,7 +95,7 @@ class LastEvents:
         is_there = [known.is_known for known in events]
         places = {known.event: i for i, known in enumerate(events)}
         since: dict[int, int] = {}
-        # The window has what is there of the events up to `end`.
+        # The window has those of the events up to `end` that are known.
         end = 0
 
         def fill(turn: int) -> None:

@@ -24,7 +24,18 @@ from weir.compute.sql import (
 from weir.engine.graph import POSITIONS, graphs_of, is_unreserved, shown_columns
 from weir.lake.tables import QUADS
 from weir.plan.scope import Scope
-from weir.why.explanation import Cause, Change, ChangedRow, Event, MovedEvent, Part, Triple
+from weir.why.explanation import (
+    MOST_NAMED,
+    Cause,
+    Change,
+    ChangedRow,
+    Event,
+    Match,
+    MovedEvent,
+    Part,
+    Triple,
+)
+from weir.why.fewest import fewest
 from weir.why.last_elements import LastEvents
 from weir.why.marked import Mark, MarkedRows
 from weir.why.surroundings import Surroundings
@@ -66,7 +77,7 @@ class PlanSurroundings(Surroundings[Part]):
         return self.corrected is not None
 
     @property
-    def is_beside_stored(self) -> bool:
+    def _is_beside_stored(self) -> bool:
         """Whether the query stores rows of parts that read the graph; of windows all is there."""
         reads_graph = any(scope.window is None for scope in self.content)
         return reads_graph and self.worlds.body.reads_stored
@@ -96,7 +107,22 @@ class PlanSurroundings(Surroundings[Part]):
         assert weight(0) == row.weight, "the row is evaluated as it was"
         return next((n for n in range(len(steps) + 1) if by * weight(n) <= 0), None)
 
-    def there(self, row: ChangedRow) -> Sequence[Part] | None:
+    def match(self, row: ChangedRow, first: Sequence[Part]) -> Match | None:
+        """The fewest triples and events with which there is one copy of the row more.
+
+        All goes, and comes back one by one.
+        """
+        there = self._there(row)
+        if there is None:
+            return None
+        known = frozenset(there)
+        order = dict.fromkeys([*(step for step in first if step in known), *there])
+        parts = fewest([*order], lambda some: self._again_after(row, some), MOST_NAMED)
+        if parts is None:
+            return None
+        return Match(parts.steps, parts.is_all, self._is_beside_stored)
+
+    def _there(self, row: ChangedRow) -> Sequence[Part] | None:
         """The triples and events where the row is; None if they are more than `MOST_TRIPLES`."""
         where, parts = self._where(row), dict[Part, None]()
         for content in self.content.values():
@@ -110,7 +136,7 @@ class PlanSurroundings(Surroundings[Part]):
                 return None
         return [*parts]
 
-    def again_after(self, row: ChangedRow, steps: Sequence[Part]) -> int | None:
+    def _again_after(self, row: ChangedRow, steps: Sequence[Part]) -> int | None:
         """After how many of the steps are put back the row is there; None if it is not."""
         where = self._where(row)
 
@@ -135,10 +161,6 @@ class PlanSurroundings(Surroundings[Part]):
         events = [step for step in steps if isinstance(step, Event)]
         moved = [MovedEvent(event, self.steps[event]) for event in events]
         return [*moved, *self._quads([step for step in steps if not isinstance(step, Event)])]
-
-    def part(self, step: Part) -> Part:
-        """The step itself."""
-        return step
 
     def _where(self, row: ChangedRow) -> Mark:
         """Where the row is: after the change, or before it if it vanished.

@@ -25,6 +25,7 @@ from weir.compute.sql import (
     union_all,
 )
 from weir.definitions.definition import Definition
+from weir.definitions.program import ProgramBody
 from weir.engine.graph import POSITIONS
 from weir.engine.relations import FOREVER
 from weir.engine.windows import EVENT, look_back
@@ -43,9 +44,11 @@ from weir.timeline.reading import read_timeline
 from weir.timeline.stream_names import stream_name
 from weir.timeline.timeline import Timeline
 from weir.timeline.windows import windows_of
+from weir.why.explanation import Part
 from weir.why.graph import looked_up, too_many_changes
 from weir.why.moments import Moment
-from weir.why.plan_surroundings import PlanSurroundings
+from weir.why.programs import ProgramSurroundings
+from weir.why.surroundings import Surroundings
 from weir.why.windows import (
     KNOWN,
     KNOWN_UNDONE,
@@ -110,7 +113,7 @@ class StreamAnswer:
             known.append((until + 1, "what changed before was consolidated"))
         return cls(project, completion, definition, axis, epoch, timeline, max(known))
 
-    def around(self, engine: Engine, instant: int) -> PlanSurroundings:
+    def around(self, engine: Engine, instant: int) -> Surroundings[Part]:
         """What is around an instant.
 
         Args:
@@ -135,6 +138,9 @@ class StreamAnswer:
             looked_up(self.project, self.completion),
         )
         try:
+            if isinstance(definition.body, ProgramBody):
+                rules, limit = definition.body.rules, self.project.settings.limits.product_rows
+                return ProgramSurroundings.read(worlds, rules, reads, self.timeline, moment, limit)
             return around_moment(worlds, reads, moment)
         except TooManyChangesError:
             raise too_many_changes(self.completion, definition.name, self.epoch) from None
@@ -166,7 +172,8 @@ class StreamAnswer:
         for i, (iri, widths) in enumerate(back.items()):
             known = [width for width in widths if width is not None]
             # What windows have right before the instant, too.
-            oldest = moment.instant - 2 - max(known) if len(known) == len(widths) else None
+            bounded = len(known) == len(widths)
+            oldest = moment.instant - 1 - self.axis.grid.unit - max(known) if bounded else None
             where = None if oldest is None else column("instant") > number(oldest)
             name = relations[self._stream(iri)] = f"why_events{i}"
             upstream, stored, lake = self.axis.upstream(iri), f"{name}_stored", self.completion.lake

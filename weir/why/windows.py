@@ -37,7 +37,7 @@ from weir.plan.lookups import by_scope
 from weir.plan.scope import Scope
 from weir.timeline.graph_log import GraphLog, read_graph
 from weir.why.explanation import Event, Part
-from weir.why.graph import MOST_CHANGES, holds_at, marked_graph
+from weir.why.graph import MOST_CHANGES, holds_at, marked_graph, no_rows
 from weir.why.last_elements import KnownEvent, LastEvents
 from weir.why.marked import Mark, MarkedRows, differs, marks_of
 from weir.why.moments import Moment
@@ -239,6 +239,8 @@ class _Reading:
     def _graph(self, name: str, scope: Scope, parts: list[Component]) -> MarkedRows:
         """The triples that change, and what they can join with; all, at the first instant."""
         engine, graph, moment = self.worlds.engine, self.moment.graph, self.moment
+        if not graph.times and not moment.is_first:
+            return no_rows(engine, name, scope)
         axis = EpochRange(0, 2, from_nothing=moment.is_first)
         relation = read_graph(engine, parts, scope, axis, self.reads.thresholds, f"{name}_graph")
         before = holds_at(2 if graph.own_is_earlier else 0)

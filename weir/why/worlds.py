@@ -142,11 +142,11 @@ class Worlds:
             rows = [(int(str(at)), int(str(weight))) for at, weight in engine.rows(log)]
         return Totals([at for at, _ in rows], [*accumulate(weight for _, weight in rows)])
 
-    def recorded(self, row: Row, known: Sequence[exp.Expr]) -> int:
-        """The sum of the weights that are stored of a row, of some of the embeddings."""
+    def recorded(self, row: Row, known: Sequence[exp.Expr], stored: str = STORED) -> int:
+        """The sum of the weights of a row in some of the embeddings, or in rows like these."""
         total = select(
             alias(bigint(sum_of(column("weight"))), "weight"),
-            from_=rows_of(STORED),
+            from_=rows_of(stored),
             where=[*is_answer(self.columns, row), *(condition.copy() for condition in known)],
         )
         ((weight,),) = self.engine.rows(total)
