@@ -71,6 +71,7 @@ FREE_TEXTS = {
     ("watch", "every"),
     ("status", "fail_on"),
     ("try_", "file"),
+    ("why", "at"),
 }
 """Parameters that are texts and no names."""
 

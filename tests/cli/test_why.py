@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.projects.command_line import Weir
+from tests.support.streams.sensors import arrive, sensors
 
 EDITED = Path("data/versions/002.ttl")
 
@@ -50,6 +51,7 @@ def test_json_has_the_exact_terms(weir: Weir) -> None:
             "subject": coin,
             "predicate": room,
             "object": '"1"',
+            "place": "museum: 002.ttl",
         }
     ]
     assert {"subject": coin, "predicate": room, "object": '"1"'} in came["match"]
@@ -102,3 +104,30 @@ def test_a_value_may_be_an_iri_in_any_form(weir: Weir, value: str) -> None:
 def test_rows_that_are_left_out_are_said(weir: Weir) -> None:
     assert "The first 1 rows" in weir("why", "exhibits", "--limit", "1").out
     assert "The first" not in weir("why", "exhibits", "--limit", "2").out
+
+
+def test_events_are_printed_with_their_times_and_lines(
+    weir: Weir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = sensors(tmp_path / "sensors")
+    for number in range(3):
+        arrive(project, number)
+        project.run()
+    monkeypatch.chdir(project.folder)
+    at = ("--at", "2026-01-01T00:00:10Z")
+    printed = weir("why", "hot", "n=2", *at)
+    assert printed.out == (
+        "hot at epoch 4: readings: 2.nt\n"
+        "+1 room=ex:hall, n=2   at 2026-01-01T00:00:10Z, a correction\n"
+        "  because of\n"
+        "    +1 <http://example.org/s2/7> ex:of ex:s2   at 2026-01-01T00:00:07Z,"
+        " readings: 2.nt:1\n"
+        "  with\n"
+        "       <http://example.org/s2/3> ex:of ex:s2   at 2026-01-01T00:00:03Z,"
+        " readings: 0.nt:3\n"
+        "       and rows that parts of the query have stored\n"
+    )
+    (row,) = weir("why", "hot", "n=2", *at, "--output", "json").json
+    assert row["event_time"] == "2026-01-01T00:00:10Z"
+    assert row["changes"][0]["stream"] == "readings"
+    assert weir("why", "hot", "--at", "2026-01-01T00:00:11Z").code == 2

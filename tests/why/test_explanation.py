@@ -12,13 +12,9 @@ from tests.support.projects.project import PATCHES, Project
 from weir.definitions.catalog import Catalog
 from weir.errors import ConfigurationError, WeirError
 from weir.project import Project as Opened
-from weir.why.explanation import (
-    MOST_NAMED,
-    ExplainedEpoch,
-    Explanation,
-    Value,
-    explain_epoch,
-)
+from weir.why.explain import explain_epoch
+from weir.why.explanation import MOST_NAMED, Change, ExplainedEpoch, Explanation
+from weir.why.rows import Value
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 PREFIX = "PREFIX : <http://e/>\n"
@@ -229,7 +225,8 @@ def test_only_quads_of_graphs_that_are_read_are_named(tmp_path: Path) -> None:
         ["A <http://e/b> <http://e/room> <http://e/0> <http://e/g1>"],
         quads,
     )
-    assert [change.graph for change in only(project).changes] == ["<http://e/g1>"]
+    named = [one.graph for one in only(project).changes if isinstance(one, Change)]
+    assert named == ["<http://e/g1>"]
 
 
 @pytest.mark.usefixtures("slow")
@@ -251,7 +248,7 @@ def test_of_many_changes_that_count_some_are_named(tmp_path: Path) -> None:
 def test_an_epoch_with_too_many_changes_is_refused_with_a_next_step(
     lived: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weir.why.explanation.MOST_CHANGES", 1)
+    monkeypatch.setattr("weir.why.graph.MOST_CHANGES", 1)
     with Opened(lived.settings) as project, pytest.raises(WeirError, match="more than 1 changes"):
         explained(project, "rooms")
 
@@ -259,7 +256,7 @@ def test_an_epoch_with_too_many_changes_is_refused_with_a_next_step(
 def test_in_too_many_triples_no_match_is_looked_for(
     lived: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weir.why.explanation.MOST_TRIPLES", 1)
+    monkeypatch.setattr("weir.why.plan_surroundings.MOST_TRIPLES", 1)
     with Opened(lived.settings) as project:
         assert [one.match for one in explained(project, "rooms").rows] == [None, None]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -26,19 +26,16 @@ from weir.definitions.definition import Body
 from weir.engine.plan_delta import PlanDelta
 from weir.engine.read_graph import changes_relation, read_neighbourhood
 from weir.engine.relations import EpochRange
+from weir.plan.leaves import Component
 from weir.plan.lookups import by_scope
 from weir.plan.lower import lower
 from weir.plan.plan import Plan
 from weir.sparql.frontend.translate import translate
 from weir.timeline.evaluation import LegInputs, plan_rows
-from weir.why.explanation import (
-    STORED,
-    STORED_BEFORE,
-    Explanation,
-    Neighbourhood,
-    newest,
-    triples_of,
-)
+from weir.why.explanation import ChangedRow, Explanation
+from weir.why.graph import around_changes
+from weir.why.plan_surroundings import newest
+from weir.why.worlds import STORED, Worlds
 
 ROWS = 2
 """Rows that are explained of an epoch."""
@@ -49,6 +46,16 @@ class PlanBody(Body):
     """The body of a query that is not compiled."""
 
     plan: Plan
+
+    @property
+    def components(self) -> Sequence[Component]:
+        """The segments of its patterns."""
+        return self.plan.components
+
+    @property
+    def reads_stored(self) -> bool:
+        """Whether it stores rows of its parts."""
+        return len(self.plan.stored) > 1
 
     def delta(self, leg: LegInputs) -> PlanDelta:
         return plan_rows(self.plan, leg, allow_product=True)
@@ -64,24 +71,22 @@ def explained(
     if not changed:
         return
     engine = memory.engine
-    for name, last in ((STORED, epoch), (STORED_BEFORE, epoch - 1)):
-        stored = select("*", from_=rows_of("stored"), where=[column("epoch") <= number(last)])
-        engine.make(Statement(name, stored))
+    stored = select("*", from_=rows_of("stored"), where=[column("epoch") <= number(epoch)])
+    engine.make(Statement(STORED, stored))
     epochs = EpochRange(epoch - 1, epoch)
-    graph, changes = {}, []
+    graph = {}
     quads = select("*", from_=rows_of("quads"), where=[column("epoch").eq(number(epoch))])
     engine.make(Statement(newest("quads"), quads))
     for i, (scope, parts) in enumerate(by_scope(plan.components).items()):
-        changes.append(f"scope{i}_changes")
-        changes_relation(engine, scope, epochs, changes[-1])
-        read = read_neighbourhood(engine, parts, changes[-1], scope, epochs, LOOKED_UP, f"scope{i}")
+        changes = f"scope{i}_changes"
+        changes_relation(engine, scope, epochs, changes)
+        read = read_neighbourhood(engine, parts, changes, scope, epochs, LOOKED_UP, f"scope{i}")
         graph[scope] = read.relation
-    triples = triples_of(engine, changes, 10_000)
-    assert triples is not None
-    columns = [column for _, column in plan.columns]
-    around = Neighbourhood(engine, PlanBody(plan), columns, epoch, graph, triples)
+    shown = [column for _, column in plan.columns]
+    worlds = Worlds(engine, PlanBody(plan), plan.width, shown)
+    around = around_changes(worlds, graph, epoch)
     for _, weight, row in rng.sample(changed, min(ROWS, len(changed))):
-        yield around.explain(row, weight)
+        yield around.explain(ChangedRow(row, weight))
 
 
 def epochs_of(log: list[LogRow], rng: random.Random) -> list[int]:

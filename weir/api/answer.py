@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from weir.answers.appended import UnknownChanges, appended_rows
 from weir.answers.causes import CAUSE, Causes
+from weir.answers.instants import instant_of
 from weir.answers.logs import CHANGES, CURRENT, INTERVALS, answer_table, require_published
 from weir.answers.moments import moment_of
 from weir.answers.prefixes import prefixes_of
@@ -171,20 +172,26 @@ class Answer:
         return self._view(INTERVALS)
 
     def why(
-        self, row: Mapping[str, object] | None = None, *, epoch: int | None = None, limit: int = 5
+        self,
+        row: Mapping[str, object] | None = None,
+        *,
+        epoch: int | None = None,
+        at: datetime | str | None = None,
+        limit: int = 5,
     ) -> ExplainedEpoch:
-        """Which changes made rows appear or vanish at an epoch.
+        """Which changes, or over streams which events, made rows appear or vanish at an epoch.
 
         Args:
             row: only rows with these values, by column: plain, shortened by a prefix of the query,
                 or the exact term.
             epoch: by default, the newest that changed the answer.
+            at: over streams, only rows of this instant, with its zone.
             limit: most rows that are explained.
 
         Raises:
             WeirError: there is no such column, or the epoch is not known any more.
         """
-        from weir.why.explanation import explain_epoch
+        from weir.why.explain import explain_epoch
         from weir.why.values import named_values
 
         with user_errors():
@@ -192,7 +199,9 @@ class Answer:
             prefixes = prefixes_of(self._project.settings, self.name)
             chosen = ((name, str(value)) for name, value in (row or {}).items())
             values = named_values(definition, chosen, prefixes)
-            return explain_epoch(self._project, definition, epoch, values, limit)
+            time = at.isoformat() if isinstance(at, datetime) else at
+            instant = None if time is None else instant_of(time, "at")
+            return explain_epoch(self._project, definition, epoch, values, limit, instant)
 
     def _view(self, ending: str, where: str = "") -> pa.Table:
         with user_errors():

@@ -1,10 +1,11 @@
-"""`weir why`: which changes of the graph made rows of an answer appear or vanish."""
+"""`weir why`: which changes of the graph, or events, made rows of an answer appear or vanish."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
@@ -14,7 +15,8 @@ from weir.text.short_term import short_term
 
 if TYPE_CHECKING:
     from weir.definitions.definition import Definition
-    from weir.why.explanation import Explanation, Row, Triple
+    from weir.why.explanation import Cause, Explanation, Ground, Part, Row
+    from weir.why.places import Places
 
 Short = Callable[[str], str]
 """Shortens a term."""
@@ -35,20 +37,29 @@ def why(
         int | None,
         typer.Option(min=1, help="The epoch; by default the newest that changed the answer."),
     ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            help="Over streams: only rows of this time, such as 2026-01-01T00:00:00Z.",
+            show_default=False,
+        ),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Most rows that are explained.")] = 5,
 ) -> None:
     """Print which changes made rows of an answer appear (+) or vanish (-) at an epoch.
 
     Without these changes, a row that appeared would have no more copies than before, and one that
-    vanished no fewer. Below `with` is what else one match of the row has. Of answers over streams
-    nothing is explained.
+    vanished no fewer. Over streams they are events that came into a window, or left one. Below
+    `with` is what else one match of the row has.
     """
     from weir.answers.causes import Causes
+    from weir.answers.instants import instant_of
     from weir.answers.prefixes import prefixes_of
     from weir.definitions.catalog import registered
     from weir.errors import ConfigurationError
     from weir.why.documents import document
-    from weir.why.explanation import explain_epoch
+    from weir.why.explain import explain_epoch
+    from weir.why.places import Places
     from weir.why.values import named_values
 
     options = Options.of(context)
@@ -56,23 +67,26 @@ def why(
         definition = registered(project.settings, query)
         prefixes = prefixes_of(project.settings, query)
         values = named_values(definition, map(_named, row or ()), prefixes)
-        explained = explain_epoch(project, definition, epoch, values, limit)
-        at = explained.epoch
+        instant = None if at is None else instant_of(at, "--at")
+        explained = explain_epoch(project, definition, epoch, values, limit, instant)
+        known = explained.epoch
         if not explained.rows:
             raise ConfigurationError(
-                f"epoch {at} changed no such row of {query}",
+                f"epoch {known} changed no such row of {query}",
                 project.lake.root,
                 f"`weir log {query}` prints which rows changed, and at which epochs.",
             )
-        causes = Causes.of(project.lake, query, [at], over_streams=False)
-    cause = causes.change_sets.get(at, "")
+        causes = Causes.of(project.lake, query, [known], over_streams=False)
+        places = Places.of(project, explained.rows, reads_files=True)
+    cause = causes.change_sets.get(known, "")
     if options.output is Output.json:
-        print_json([document(definition, at, cause, one) for one in explained.rows])
+        print_json([document(definition, known, cause, one, places) for one in explained.rows])
         return
     unpublished = "" if explained.is_published else " (computed, and not published)"
-    print_line(f"{query} at epoch {at}{unpublished}: {cause}")
+    print_line(f"{query} at epoch {known}{unpublished}: {cause}")
+    write = Writer(definition, places, cause, partial(short_term, prefixes=prefixes))
     for one in explained.rows:
-        _print(definition, one, partial(short_term, prefixes=prefixes))
+        write.explanation(one)
     if explained.is_more:
         print_line(f"The first {limit} rows: COLUMN=VALUE chooses others, --limit prints more.")
 
@@ -91,31 +105,113 @@ def _named(word: str) -> tuple[str, str]:
     return name, value
 
 
-def _print(definition: Definition, one: Explanation, short: Short) -> None:
-    print_line(f"{one.weight:+} {_row_text(definition, one.row, short)}")
-    print_line("  because of" if one.changes else "  needs no triple of the graph")
-    for change in one.changes:
-        graph = f"   in {short(change.graph)}" if change.graph else ""
-        print_line(f"    {change.weight:+} {_triple_text(change.triple, short)}{graph}")
-    if not one.is_all:
-        print_line("    and more")
-    if one.match is None:
-        print_line("  too many triples around the changes to look for one match")
-        return
-    changed = {change.triple for change in one.changes}
-    lines = [_triple_text(triple, short) for triple in one.match.triples if triple not in changed]
-    lines += [] if one.match.is_all else ["and more"]
-    lines += ["and rows that parts of the query have stored"] * one.match.is_beside_stored
-    if lines:
-        print_line("  with")
-    for line in lines:
-        print_line(f"       {line}")
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """Prints explanations.
+
+    Attributes:
+        definition: of the answer.
+        places: where what is named is written.
+        change_set: of the epoch, which is printed once.
+        short: shortens a term.
+    """
+
+    definition: Definition
+    places: Places
+    change_set: str
+    short: Short
+
+    def explanation(self, one: Explanation) -> None:
+        """Print why a row changed."""
+        print_line(f"{one.weight:+} {self._row(one.row)}{_when(one)}")
+        needless = "  needs no triple of the graph" if one.instant is None else "  needs no event"
+        print_line("  because of" if one.changes else needless)
+        for change in one.changes:
+            sign = f"{change.weight:+}" if change.weight else "  "
+            print_line(f"    {sign} {self._cause(change)}")
+        if not one.is_all:
+            print_line("    and more")
+        if one.match is None:
+            print_line("  too much around the changes to look for one match")
+            return
+        if one.match.derivation is not None:
+            print_line("  by")
+            self._derivation(one.match.derivation, "    ")
+            return
+        named = {_identity(change) for change in one.changes}
+        parts = (part for part in one.match.parts if part not in named)
+        lines = [self._part(part) for part in parts]
+        lines += [] if one.match.is_all else ["and more"]
+        lines += ["and rows that parts of the query have stored"] * one.match.is_beside_stored
+        if lines:
+            print_line("  with")
+        for line in lines:
+            print_line(f"       {line}")
+
+    def _row(self, row: Row) -> str:
+        cells = zip(self.definition.columns, row, strict=True)
+        shown = ((name, value) for (name, _), value in cells if value is not None)
+        return ", ".join(f"{name}={self.short(value)}" for name, value in shown)
+
+    def _derivation(self, ground: Ground, indent: str) -> None:
+        """Print how an element of a body is satisfied, and below it by what."""
+        from weir.lake.instants import instant_text
+        from weir.why.explanation import AbsentAtom, Derivation, ReadAtom
+
+        terms = ", ".join(map(self.short, ground.arguments))
+        atom = f"{ground.predicate}({terms})" if terms else ground.predicate
+        match ground:
+            case AbsentAtom():
+                print_line(f"{indent}not {atom}")
+            case Derivation():
+                print_line(f"{indent}{atom}   at {instant_text(ground.instant)}, {ground.rule}")
+                for needed in ground.of:
+                    self._derivation(needed, f"{indent}  ")
+            case ReadAtom():
+                at = "" if ground.instant is None else f"   at {instant_text(ground.instant)}"
+                print_line(f"{indent}{atom}{at}")
+                for part in ground.parts:
+                    print_line(f"{indent}  {self._part(part)}")
+            case _:
+                assert_never(ground)
+
+    def _cause(self, cause: Cause) -> str:
+        from weir.why.explanation import Change
+
+        if not isinstance(cause, Change):
+            return self._part(cause.event)
+        graph = f"in {self.short(cause.graph)}" if cause.graph else ""
+        return self._with(self._triple(cause.triple), graph, self.places.of_change(cause))
+
+    def _part(self, part: Part) -> str:
+        from weir.lake.instants import instant_text
+        from weir.why.explanation import Event
+
+        if not isinstance(part, Event):
+            return self._triple(part)
+        place = self.places.of_event(part) or f"in {part.stream}"
+        return self._with(self._triple(part.triple), f"at {instant_text(part.instant)}", place)
+
+    def _triple(self, triple: tuple[str, str, str]) -> str:
+        return " ".join(self.short(term) for term in triple)
+
+    def _with(self, text: str, where: str, place: str) -> str:
+        """A triple, with where it is, and where that is written, if the first line does not say."""
+        beside = ", ".join(filter(None, (where, "" if place == self.change_set else place)))
+        return f"{text}   {beside}" if beside else text
 
 
-def _row_text(definition: Definition, row: Row, short: Short) -> str:
-    cells = zip(definition.columns, row, strict=True)
-    return ", ".join(f"{name}={short(value)}" for (name, _), value in cells if value is not None)
+def _when(one: Explanation) -> str:
+    """At which time a row of an answer over streams changed."""
+    from weir.lake.instants import instant_text
+
+    if one.instant is None:
+        return ""
+    return f"   at {instant_text(one.instant)}{', a correction' if one.is_correction else ''}"
 
 
-def _triple_text(triple: Triple, short: Short) -> str:
-    return " ".join(short(term) for term in triple)
+def _identity(cause: Cause) -> Part:
+    """What a match has, if it has a cause."""
+    from weir.why.explanation import Change
+
+    return cause.triple if isinstance(cause, Change) else cause.event

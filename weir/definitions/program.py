@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from weir.engine.plan_delta import PlanDelta
+    from weir.rules.leg_rows import Rules
     from weir.timeline.evaluation import LegInputs
 
 PROGRAM_FORMAT = 1
@@ -63,14 +64,21 @@ class ProgramBody(Body):
     def delta(self, leg: LegInputs) -> PlanDelta:
         """The new rows of the answer: what the rules derive, less what is stored."""
         # What only reads definitions does not need the engine.
-        from weir.rules.leg_rows import Rules, program_rows
-        from weir.rules.points import PointAxis
+        from weir.rules.leg_rows import program_rows
         from weir.timeline.evaluation import InstantInputs
 
         assert isinstance(leg, InstantInputs), "it reads streams"
+        return program_rows(self.rules, leg)
+
+    @property
+    def rules(self) -> Rules:
+        """The program, and how it is read."""
+        from weir.rules.leg_rows import Rules
+        from weir.rules.points import PointAxis
+
         said = self.front_matter
         axis = PointAxis(said.unit_us, said.origin_us, said.time_terms)
-        return program_rows(Rules(self.program, axis, said.default_graph, self.file), leg)
+        return Rules(self.program, axis, said.default_graph, self.file)
 
     def elements(self, embeddings: str, columns: Sequence[tuple[str, str]]) -> exp.Query:
         """The triples of the atoms that it writes as a stream."""

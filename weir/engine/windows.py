@@ -7,6 +7,7 @@ there to its last (Dell'Aglio et al., RSP-QL semantics; 003, Section 2).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
@@ -84,7 +85,7 @@ def window_content(events: str, window: Window, after: int, last: int) -> exp.Se
     Returns:
         POSITIONS, since, until.
     """
-    held = _intervals(events, window, after, last)
+    held = event_intervals(events, window, after, last)
     weighted = select(
         *columns((*POSITIONS, *INTERVAL)),
         alias(number(1), "weight"),
@@ -108,8 +109,21 @@ def look_back(window: Window) -> int | None:
             assert_never(window)
 
 
-def _intervals(events: str, window: Window, after: int, last: int) -> exp.Query:
-    """The intervals of single events; some may be empty."""
+def event_intervals(
+    events: str, window: Window, after: int, last: int, kept: Sequence[str] = POSITIONS
+) -> exp.Query:
+    """Since when until when single events are in a window; some never are.
+
+    Args:
+        events: the relation of the stream's events (`EVENT`).
+        window: the window.
+        after: instant; what has ended by then may be left out.
+        last: instant; later events are left out.
+        kept: the columns of the events.
+
+    Returns:
+        `kept`, since, until.
+    """
     match window:
         case SlidingWindow(width):
             since: exp.Expr = column("instant")
@@ -117,7 +131,7 @@ def _intervals(events: str, window: Window, after: int, last: int) -> exp.Query:
         case SteppedWindow():
             since, until = _stepped(window)
         case LastElements(elements):
-            return _last_elements(events, elements, after, last)
+            return _last_elements(events, elements, after, last, kept)
         case _:
             assert_never(window)
     inside: list[exp.Expr] = [column("instant") <= number(last)]
@@ -128,7 +142,7 @@ def _intervals(events: str, window: Window, after: int, last: int) -> exp.Query:
         begin = window.origin if window.bounds == "[)" else window.origin + 1
         inside.append(column("instant") >= number(begin))
     return select(
-        *columns(POSITIONS),
+        *columns(kept),
         alias(since, "since"),
         alias(until, "until"),
         from_=rows_of(events),
@@ -168,27 +182,30 @@ def _quotient(dividend: exp.Expr, divisor: int) -> exp.Expr:
     return exp.Paren(this=exp.IntDiv(this=dividend, expression=number(divisor)))
 
 
-def _last_elements(events: str, elements: int, after: int, last: int) -> exp.Select:
+def _last_elements(
+    events: str, elements: int, after: int, last: int, kept: Sequence[str]
+) -> exp.Select:
     """The intervals of events while they are among the last ones."""
     order = ("instant", "epoch", "line")
+    read = (*dict.fromkeys((*EVENT, *kept)),)
     later = select(
-        *columns(EVENT),
+        *columns(read),
         from_=rows_of(events),
         where=[column("instant") > number(after), column("instant") <= number(last)],
     )
     before = select(
-        *columns(EVENT),
+        *columns(read),
         from_=rows_of(events),
         where=[column("instant") <= number(after)],
         order_by=[descending(column(name)) for name in order],
         limit=elements,
     )
-    rows = union_all([later, select(*columns(EVENT), from_=subquery(before, "before"))])
+    rows = union_all([later, select(*columns(read), from_=subquery(before, "before"))])
     # Spark takes an INT, and no BIGINT.
     lead = exp.Lead(this=column("instant"), offset=small_number(elements))
     displaced = over(lead, [], [ascending(column(name)) for name in order])
     return select(
-        *columns(POSITIONS),
+        *columns(kept),
         alias(column("instant"), "since"),
         alias(coalesce(displaced, number(FOREVER)), "until"),
         from_=subquery(rows, "elements"),

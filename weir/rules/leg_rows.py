@@ -45,7 +45,7 @@ def program_rows(rules: Rules, leg: InstantInputs) -> PlanDelta:
     engine, axis, graph = leg.engine, rules.axis, leg.graph
     if graph is not None:
         if rules.default_graph == "default":
-            graph = _of_default_graph(engine, graph)
+            graph = of_default_graph(engine, graph)
         times = tuple((epoch, axis.point(instant)) for epoch, instant in graph.times)
         on_points = replace(graph, times=times)
         on_points.on_axis(engine, axis.point(leg.leg.low), axis.point(leg.origin))
@@ -71,7 +71,7 @@ def program_rows(rules: Rules, leg: InstantInputs) -> PlanDelta:
     return PlanDelta((*delta.statements, delta.result), Statement(f"{leg.prefix}_new", rows), ())
 
 
-def _of_default_graph(engine: SqlEngine, graph: GraphLog) -> GraphLog:
+def of_default_graph(engine: SqlEngine, graph: GraphLog) -> GraphLog:
     """The log in which the unnamed graph is in the place of all graphs merged."""
     relations_of = {}
     for part, relations in (("stored", graph.stored), ("recent", graph.recent)):

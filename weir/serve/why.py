@@ -16,7 +16,8 @@ from weir.serve.problems import Problem
 from weir.serve.protocol import epoch_of
 from weir.serve.reader import Reader
 from weir.why.documents import document
-from weir.why.explanation import explain_epoch
+from weir.why.explain import explain_epoch
+from weir.why.places import Places
 from weir.why.values import named_values
 
 _ROWS = 5
@@ -42,12 +43,13 @@ async def explain(reader: Reader, request: Request) -> Response:
             )
         causes = Causes.of(project.lake, name, [at], over_streams=False)
         cause = causes.change_sets.get(at, "")
+        places = Places.of(project, explained.rows, reads_files=False)
         return {
             "name": name,
             "epoch": at,
             "published": explained.is_published,
             "more": explained.is_more,
-            "rows": [document(definition, at, cause, one) for one in explained.rows],
+            "rows": [document(definition, at, cause, one, places) for one in explained.rows],
         }
 
     return JSONResponse(await reader.read(read))

@@ -37,7 +37,8 @@ from weir.site.lineage import Lineage
 from weir.site.plan import plan_graph
 from weir.status.streams import is_over_streams
 from weir.why.documents import document
-from weir.why.explanation import explain_epoch
+from weir.why.explain import explain_epoch
+from weir.why.places import Places
 
 _EXPLAINED: Final = 5
 """Most rows of an epoch that are explained."""
@@ -200,7 +201,8 @@ class AnswerPages:
             # Of an edit, or of what is not stored any more, nothing is known.
             return None
         cause = history.epochs[epoch][-1]
-        rows = [document(definition, epoch, cause, row) for row in explained.rows]
+        places = Places.of(self.project, explained.rows, reads_files=False)
+        rows = [document(definition, epoch, cause, row, places) for row in explained.rows]
         return {"epoch": epoch, "rows": rows}
 
     def _plan(self, model: Model) -> dict[str, Any] | None:

@@ -57,3 +57,28 @@ def fewest(
         last = length - len(needed) - 1
         needed.append(others[last])
         del others[last:]
+
+
+def searched(has_effect: Callable[[int], bool], last: int) -> int | None:
+    """How many first steps have an effect that one step fewer have not; None if none was seen.
+
+    Few are tried first. If more steps may take an effect back, it need not be the least number.
+
+    Args:
+        has_effect: whether so many first steps have the effect.
+        last: the number of all steps.
+    """
+    if has_effect(0):
+        return 0
+    without, tried = 0, min(1, last)
+    while not has_effect(tried):
+        if tried == last:
+            return None
+        without, tried = tried, min(2 * tried, last)
+    while tried - without > 1:
+        middle = (without + tried) // 2
+        if has_effect(middle):
+            tried = middle
+        else:
+            without = middle
+    return tried

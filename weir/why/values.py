@@ -9,7 +9,7 @@ from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError
 from weir.rdf.terms import literal
 from weir.text.near import meant
-from weir.why.explanation import Value
+from weir.why.rows import Value
 
 
 def named_values(

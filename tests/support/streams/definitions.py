@@ -5,7 +5,8 @@ It shares no code with the engine but the parameters of windows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
 
 from tests.support.generators.basic_cases import Quad, Triple
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
@@ -48,6 +49,12 @@ def _last_close(window: SteppedWindow, instant: int) -> int | None:
         if (close - full) % window.step == 0:
             return close
     return None
+
+
+def _without(epoch: StreamBatch | GraphChange, triples: set[Triple]) -> StreamBatch | GraphChange:
+    if isinstance(epoch, StreamBatch):
+        return epoch
+    return GraphChange(epoch.vanish - triples, epoch.appear - triples, epoch.event_time)
 
 
 class Meaning:
@@ -124,6 +131,26 @@ class Meaning:
             reached = max(reached, begins)
             times.append((number, reached))
         return times
+
+    def without(
+        self, events: Collection[tuple[str, KnownEvent]], changes: Collection[tuple[int, Triple]]
+    ) -> Meaning:
+        """What it would mean if some things had not happened, at the same instants.
+
+        Args:
+            events: with the names of their streams.
+            changes: of the graph, by epoch.
+        """
+        other = copy(self)
+        other._events = {
+            stream: [event for event in known if (stream, event) not in events]
+            for stream, known in self._events.items()
+        }
+        other.epochs = tuple(
+            _without(epoch, {triple for at, triple in changes if at == number})
+            for number, epoch in enumerate(self.epochs, start=1)
+        )
+        return other
 
     def first_affected(self, epoch: int) -> int | None:
         """The first instant whose input an epoch changes, by the definitions; None if none."""

@@ -1,0 +1,416 @@
+"""One derivation of an atom by the rules of a program at a point, down to what is read.
+
+The rules are evaluated at the point as always. From the atom on, the solutions of the bodies that
+derive it are looked up, then what these need, and so on. Of atoms that need each other (recursion),
+those are kept that can be derived in some order, so that nothing supports itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, product
+from typing import TypeAlias, assert_never
+
+from sqlglot import exp
+
+from weir.compute.protocol import SqlEngine
+from weir.compute.sql import (
+    alias,
+    column,
+    columns,
+    descending,
+    number,
+    rows_of,
+    select,
+    text,
+)
+from weir.engine.graph import POSITIONS, TRIPLES
+from weir.engine.windows import EVENT
+from weir.lars.atoms import AtomPattern
+from weir.lars.columns import predicate_term
+from weir.lars.syntax import At, Box, Diamond, Literal, Rule, TimeWindow, TupleWindow
+from weir.rules.atoms import AtomReader
+from weir.rules.bodies import body_of
+from weir.rules.leg_rows import Rules, of_default_graph
+from weir.rules.literals import Literals, RuleColumns
+from weir.rules.points import PointRange
+from weir.rules.relations import NTH, POINT, arguments
+from weir.rules.strata import derive, shared_kinds
+from weir.sparql.algebra.expressions import Constant, Variable
+from weir.sparql.algebra.patterns import TriplePattern
+from weir.timeline.graph_log import GraphLog
+from weir.why.explanation import AbsentAtom, Derivation, Event, Ground, Part, ReadAtom, Row, Triple
+
+_MOST_GOALS = 300
+"""No more atoms are looked at."""
+_MOST_SOLUTIONS = 20
+"""Of a rule, no more ways to derive an atom are looked at."""
+_MOST_EVENTS = 20_000
+"""Of one point, no more events are looked at for the triples of an atom."""
+
+_Atom: TypeAlias = tuple[str, tuple[str, ...], int]
+"""A predicate, arguments, and the point that the atom is at."""
+_Absent: TypeAlias = tuple[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a program reads at a point.
+
+    Attributes:
+        engine: has the relations; those that are made stay in it.
+        rules: the program, and how it is read.
+        point: the point.
+        start: the first of the streams.
+        events: by stream, the relation of its events (`EVENT`).
+        graph: the log of the graph, up to `settled` of which it holds; None if none is read.
+    """
+
+    engine: SqlEngine
+    rules: Rules
+    point: int
+    start: int
+    events: Mapping[str, str]
+    graph: GraphLog | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """A solution of a body: which atoms it needs, derived or read, and which must be absent."""
+
+    rule: Rule
+    derived: tuple[_Atom, ...]
+    read: tuple[_Atom, ...]
+    absent: tuple[_Absent, ...]
+
+
+def derivation_of(world: World, row: Row) -> Derivation | None:
+    """A derivation of a row of the answer; None if it is not there, or needs too much.
+
+    Args:
+        world: the point.
+        row: the predicate and the arguments, as the answer has them.
+    """
+    shown, *cells = row
+    predicates = world.rules.program.output
+    predicate = next(name for name in predicates if predicate_term(name) == shown)
+    values = tuple(cell for cell in cells if cell is not None)
+    return _Search(world).derivation((predicate, values, world.point))
+
+
+@dataclass(slots=True)
+class _Search:
+    world: World
+    bodies: dict[_Atom, list[_Body]] = field(default_factory=dict)
+    literals: Literals = field(init=False)
+    _relations: dict[int, tuple[str, tuple[str, ...]] | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        world = self.world
+        engine, axis, program = world.engine, world.rules.axis, world.rules.program
+        points = PointRange(world.start, world.point, world.point)
+        if world.graph is not None:
+            graph = world.graph
+            if world.rules.default_graph == "default":
+                graph = of_default_graph(engine, graph)
+            graph.on_axis(engine, world.point - 1, world.point)
+        reader = AtomReader(engine, points, axis, program.look_back, "why_d")
+        events = [*world.events.values()]
+        given = reader.given(program.read_patterns, program.rules.facts, events)
+        shared = shared_kinds(program.rules)
+        self.literals = Literals(engine, given, points, axis, "why_d", shared)
+        derive(program.rules, self.literals)
+
+    def derivation(self, goal: _Atom) -> Derivation | None:
+        """A derivation of an atom."""
+        self._collect(goal)
+        chosen = self._chosen()
+        return self._tree(goal, chosen) if goal in chosen else None
+
+    def _collect(self, goal: _Atom) -> None:
+        """Look up the bodies of an atom, and of all that they need."""
+        waiting = [goal]
+        while waiting and len(self.bodies) < _MOST_GOALS:
+            atom = waiting.pop(0)
+            if atom in self.bodies:
+                continue
+            self.bodies[atom] = [*self._bodies(atom)]
+            waiting += [needed for body in self.bodies[atom] for needed in body.derived]
+
+    def _chosen(self) -> Mapping[_Atom, _Body]:
+        """A body of each atom that can be derived, of atoms that were chosen before it."""
+        chosen: dict[_Atom, _Body] = {}
+        while True:
+            new = {
+                atom: body
+                for atom, bodies in self.bodies.items()
+                if atom not in chosen
+                for body in reversed(bodies)
+                if all(needed in chosen for needed in body.derived)
+            }
+            if not new:
+                return chosen
+            chosen |= new
+
+    def _tree(self, atom: _Atom, chosen: Mapping[_Atom, _Body]) -> Derivation:
+        predicate, values, point = atom
+        body, axis = chosen[atom], self.world.rules.axis
+        of: list[Ground] = [self._tree(needed, chosen) for needed in body.derived]
+        of += [self._read_atom(needed) for needed in body.read]
+        of += [AbsentAtom(*absent) for absent in body.absent]
+        place = f"{self.world.rules.file}:{body.rule.place}"
+        return Derivation(predicate, values, axis.instant(point), place, tuple(of))
+
+    def _bodies(self, atom: _Atom) -> Iterator[_Body]:
+        predicate, values, point = atom
+        for rule in self.world.rules.program.rules.rules:
+            if rule.head.atom.predicate != predicate:
+                continue
+            if rule.head.time is None and point != self.world.point:
+                continue
+            yield from self._bodies_by(rule, values, point)
+
+    def _bodies_by(self, rule: Rule, values: Sequence[str], point: int) -> Iterator[_Body]:
+        """The solutions of a rule's body by which it derives an atom."""
+        names = RuleColumns.of(rule)
+        relation = self._relation(rule, names)
+        if relation is None:
+            return
+        name, known = relation
+        where: list[exp.Expr] = []
+        for term, value in zip(rule.head.atom.arguments, values, strict=True):
+            if isinstance(term, Variable):
+                where.append(column(names.column(term.name)).eq(text(value)))
+            elif term.term != value:
+                return
+        match rule.head.time:
+            case None:
+                pass
+            case Variable(variable) if variable in names.points:
+                where.append(column(names.points[variable]).eq(number(point)))
+            case Variable(variable):
+                at = self.world.rules.axis.point_of_term_sql(column(names.terms[variable]))
+                where.append(at.eq(number(point)))
+            case time:
+                if time != point:
+                    return
+        cells = columns(known) or [number(1)]
+        rows = select(*cells, from_=rows_of(name), where=where, limit=_MOST_SOLUTIONS)
+        for row in self.world.engine.rows(rows):
+            solution = dict(zip(known, row, strict=False))
+            yield from islice(self._ground(rule, names, solution), _MOST_SOLUTIONS)
+
+    def _relation(self, rule: Rule, names: RuleColumns) -> tuple[str, tuple[str, ...]] | None:
+        """The relation of the solutions of a body, and its columns; None if it never holds."""
+        key = id(rule)
+        if key not in self._relations:
+            body = body_of(
+                rule, names, self.literals, lambda _, literal: self.literals.rows(literal, names)
+            )
+            made = None if body is None else (self.literals.make(body.rows), body.names)
+            self._relations[key] = made
+        return self._relations[key]
+
+    def _ground(
+        self, rule: Rule, names: RuleColumns, solution: Mapping[str, object]
+    ) -> Iterator[_Body]:
+        """The body with the values of a solution, in each way in which it is satisfied."""
+        ways: list[Sequence[tuple[_Atom, ...]]] = []
+        absent: list[_Absent] = []
+        for literal in rule.literals:
+            values = tuple(
+                term.term if isinstance(term, Constant) else str(solution[names.column(term.name)])
+                for term in literal.atom.arguments
+            )
+            if literal.negated:
+                absent.append((literal.atom.predicate, values))
+            else:
+                ways.append(self._ways(literal, values, self._time(literal, names, solution)))
+        program = self.world.rules.program
+        for way in product(*ways):
+            atoms = dict.fromkeys(atom for some in way for atom in some)
+            derived = [atom for atom in atoms if atom[0] in program.rules.derived]
+            read = [atom for atom in atoms if atom[0] not in program.rules.derived]
+            yield _Body(rule, tuple(derived), tuple(read), tuple(absent))
+
+    def _time(
+        self, literal: Literal, names: RuleColumns, solution: Mapping[str, object]
+    ) -> int | None:
+        """The point of `@T`."""
+        match literal.time:
+            case None:
+                return None
+            case Variable(variable) if variable in names.points:
+                return int(str(solution[names.points[variable]]))
+            case Variable(variable):
+                term = text(str(solution[names.terms[variable]]))
+                at = self.world.rules.axis.point_of_term_sql(term)
+                ((point,),) = self.world.engine.rows(select(alias(at, "point")))
+                return int(str(point))
+            case point:
+                return point
+
+    def _ways(
+        self, literal: Literal, values: tuple[str, ...], time: int | None
+    ) -> Sequence[tuple[_Atom, ...]]:
+        """The sets of atoms by which a literal holds; each has what it needs."""
+        predicate, now = literal.atom.predicate, self.world.point
+        if predicate in self.literals.given.background:
+            return [((predicate, values, now),)]
+        match literal.modality:
+            case None:
+                return [((predicate, values, now),)]
+            case At():
+                assert time is not None, "it has one"
+                return [((predicate, values, time),)]
+            case Diamond():
+                points = self._points(literal, values)
+                return [((predicate, values, point),) for point in points]
+            case Box():
+                inside = range(self._begin(literal), now + 1)
+                return [tuple((predicate, values, point) for point in inside)]
+            case _:
+                assert_never(literal.modality)
+
+    def _begin(self, literal: Literal) -> int:
+        """The first point of a literal's window."""
+        world = self.world
+        match literal.window:
+            case TimeWindow(size):
+                return max(world.start, world.point - size)
+            case TupleWindow(size):
+                last = self._last_tuples(size)
+                return last[-1][0] if len(last) == size else world.start
+            case None:
+                return world.start
+            case _:
+                assert_never(literal.window)
+
+    def _last_tuples(self, size: int) -> Sequence[tuple[int, int]]:
+        """The points and numbers of the last tuples, from the last on."""
+        tuples = self.literals.given.tuples
+        assert tuples is not None, "they are counted"
+        last = select(
+            *columns((POINT, NTH)),
+            from_=rows_of(tuples),
+            order_by=[descending(column(NTH))],
+            limit=size,
+        )
+        return [(int(str(point)), int(str(nth))) for point, nth in self.world.engine.rows(last)]
+
+    def _points(self, literal: Literal, values: Sequence[str]) -> Sequence[int]:
+        """The points of a window at which an atom is, from the last on; not too many."""
+        predicate, now = literal.atom.predicate, self.world.point
+        key = arguments(len(values))
+        is_atom = [column(name).eq(text(value)) for name, value in zip(key, values, strict=True)]
+        inside = [column(POINT) >= number(self._begin(literal)), column(POINT) <= number(now)]
+        points: list[int] = []
+        relation = self.literals.given.stream.get(predicate)
+        if relation is None:
+            derived = self.literals.derived[predicate]
+            relation = derived.placed
+            if derived.plain is not None:
+                there = select(number(1), from_=rows_of(derived.plain), where=is_atom, limit=1)
+                points += [now for _ in self.world.engine.rows(there)]
+        elif isinstance(literal.window, TupleWindow):
+            (*_, (_, first)) = self._last_tuples(literal.window.size)
+            inside.append(column(NTH) >= number(first))
+        if relation is not None:
+            at = select(
+                column(POINT),
+                from_=rows_of(relation),
+                where=[*(condition.copy() for condition in is_atom), *inside],
+                distinct=True,
+                order_by=[descending(column(POINT))],
+                limit=3,
+            )
+            points += [int(str(point)) for (point,) in self.world.engine.rows(at)]
+        return [*dict.fromkeys(points)]
+
+    def _read_atom(self, atom: _Atom) -> ReadAtom:
+        """An atom of a stream, of the graph or a fact, with what makes it."""
+        predicate, values, point = atom
+        pattern = self.world.rules.program.patterns.get(predicate)
+        if pattern is None:
+            return ReadAtom(predicate, values, None, ())
+        if pattern.origin == "graph":
+            parts: Sequence[Part] = self._triples(pattern, values)
+            return ReadAtom(predicate, values, None, tuple(parts))
+        instant = self.world.rules.axis.instant(point)
+        return ReadAtom(predicate, values, instant, tuple(self._events(pattern, values, point)))
+
+    def _events(self, pattern: AtomPattern, values: Sequence[str], point: int) -> Sequence[Event]:
+        """Events at a point whose triples make an atom, of each triple the first."""
+        axis = self.world.rules.axis
+        first, unit = axis.instant(point), axis.unit
+        events: dict[Triple, Event] = {}
+        for stream, relation in self.world.events.items():
+            at = select(
+                *columns(EVENT),
+                from_=rows_of(relation),
+                where=[
+                    column("instant") >= number(first),
+                    column("instant") < number(first + unit),
+                ],
+                limit=_MOST_EVENTS,
+            )
+            for s, p, o, *rest in self.world.engine.rows(at):
+                instant, epoch, line = (int(str(value)) for value in rest)
+                event = Event(stream, (str(s), str(p), str(o)), instant, epoch, line)
+                known = events.setdefault(event.triple, event)
+                if _order(event) < _order(known):
+                    events[event.triple] = event
+        bound = dict(zip(pattern.arguments, values, strict=True))
+        made = next(_solutions(pattern.triples, bound, lambda _: [*events]), ())
+        return [events[triple] for triple in made]
+
+    def _triples(self, pattern: AtomPattern, values: Sequence[str]) -> Sequence[Triple]:
+        """Triples of the graph that make an atom."""
+        bound = dict(zip(pattern.arguments, values, strict=True))
+        return next(_solutions(pattern.triples, bound, self._matching), ())
+
+    def _matching(self, wanted: Sequence[str | None]) -> Sequence[Triple]:
+        """The triples of the graph with some terms."""
+        where = [
+            column(name).eq(text(term))
+            for name, term in zip(POSITIONS, wanted, strict=True)
+            if term is not None
+        ]
+        held = select(
+            *columns(POSITIONS),
+            from_=rows_of(TRIPLES),
+            where=where,
+            group_by=columns(POSITIONS),
+            having=exp.Sum(this=column("weight")) > number(0),
+            limit=_MOST_SOLUTIONS,
+        )
+        return [(str(s), str(p), str(o)) for s, p, o in self.world.engine.rows(held)]
+
+
+def _order(event: Event) -> tuple[int, int, int]:
+    return event.instant, event.epoch, event.line
+
+
+def _solutions(
+    patterns: Sequence[TriplePattern],
+    bound: Mapping[str, str],
+    matching: Callable[[Sequence[str | None]], Sequence[Triple]],
+) -> Iterator[Sequence[Triple]]:
+    """The triples of each solution of a pattern in which some variables have values."""
+    if not patterns:
+        yield ()
+        return
+    first, *others = patterns
+    wanted = [
+        node.term if isinstance(node, Constant) else bound.get(node.name) for node in first.nodes
+    ]
+    for triple in matching(wanted):
+        values = dict(bound)
+        for node, term in zip(first.nodes, triple, strict=True):
+            own = node.term if isinstance(node, Constant) else values.setdefault(node.name, term)
+            if own != term:
+                break
+        else:
+            for rest in _solutions(others, values, matching):
+                yield (triple, *rest)
