@@ -11,7 +11,8 @@ import pytest
 from tests.support.projects.project import PATCHES, Project
 from tests.support.shacl.results import Graph, results_of_report
 from weir.definitions.catalog import Catalog
-from weir.errors import ConfigurationError
+from weir.definitions.checks import mistakes_of_checks
+from weir.errors import ConfigurationError, QualityError
 from weir.export.rdf import write_rdf
 from weir.project import Project as OpenProject
 
@@ -80,3 +81,27 @@ def test_a_mistake_in_the_front_matter_has_its_line(tmp_path: Path) -> None:
     project.write("shapes/exhibits.ttl", f"#+ subclases: data\n{_SHAPES}")
     with pytest.raises(ConfigurationError, match=r"exhibits\.ttl:1.*subclases"):
         Catalog.of(project.settings).member("exhibits")
+
+
+def test_a_gate_holds_answers_while_a_violation_is_open(project: Project) -> None:
+    project.write("shapes/exhibits.ttl", f"#+ gate: {{stops: [titles]}}\n{_SHAPES}")
+    project.query("titles", "SELECT ?title { ?exhibit <http://x/title> ?title }")
+    with pytest.raises(QualityError, match="gate_exhibits"):
+        project.run()
+    project.change_set(f"A {_ROOM}")
+    project.run()
+    assert [*project.answer("titles")] == [(("title", '"vase"'),)]
+
+
+def test_a_gate_of_less_than_a_violation_holds_for_violations_too(project: Project) -> None:
+    project.write("shapes/exhibits.ttl", f"#+ gate: {{stops: all, severity: Info}}\n{_SHAPES}")
+    project.query("titles", "SELECT ?title { ?exhibit <http://x/title> ?title }")
+    with pytest.raises(QualityError, match="gate_exhibits"):
+        project.run()
+
+
+def test_a_gate_of_a_name_that_is_not_declared_is_a_mistake(project: Project) -> None:
+    project.write("shapes/exhibits.ttl", f"#+ gate: {{stops: [title]}}\n{_SHAPES}")
+    catalog = Catalog.of(project.settings)
+    mistakes = mistakes_of_checks(project.settings.expectations, catalog, catalog.names)
+    assert [mistake.where for mistake in mistakes] == ["shapes/exhibits.ttl:1"]

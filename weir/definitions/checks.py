@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -22,8 +22,9 @@ from weir.checks.declared import (
 from weir.checks.unexpected_query import answers_named, unknown_name
 from weir.definitions.catalog import Catalog
 from weir.definitions.current_table import checks_of_head
-from weir.definitions.definition import Definition
+from weir.definitions.definition import Definition, Gate
 from weir.definitions.front_matter import FrontMatter, Head, read_head
+from weir.definitions.kinds import SHAPES
 from weir.errors import ConfigurationError
 from weir.files.text import decoded_text, read_bytes
 from weir.files.yaml_file import yaml_files
@@ -110,6 +111,15 @@ def declared_checks(
                 usable, unusable = suite.read([one for one, _ in catalog.member(name).columns])
                 checks[name] += usable
                 wrong[name] += [*mistakes, *unusable]
+    for gate, check in _gates(catalog):
+        for name in gate.stops or ():
+            try:
+                require_declared(name, catalog, gate.place)
+            except ConfigurationError as error:
+                of_nothing.append(error)
+        for name in _stopped(gate, catalog):
+            if name in names:
+                checks[name].append(check)
     for name, own in checks.items():
         try:
             require_distinct_names(own)
@@ -123,6 +133,34 @@ def declared_checks(
         },
         tuple(of_nothing),
     )
+
+
+def _gates(catalog: Catalog) -> Iterator[tuple[Gate, Check]]:
+    """The gates of shapes, each with the check that it is of the answers that it holds."""
+    for declared in catalog.declarations:
+        if declared.kind is SHAPES and declared.is_usable and catalog.is_usable(declared.name):
+            gate = catalog.member(declared.name).gate
+            if gate is not None:
+                query = UnexpectedRows(unexpected_rows_query=gate.rows)
+                yield (
+                    gate,
+                    Check(
+                        name=f"gate_{declared.name}",
+                        type="UnexpectedRowsExpectation",
+                        arguments=query,
+                        severity="error",
+                        description=gate.what,
+                        place=gate.place,
+                        place_of_arguments=gate.place,
+                    ),
+                )
+
+
+def _stopped(gate: Gate, catalog: Catalog) -> Iterable[str]:
+    """The answers that a gate holds; a report is held by none."""
+    reports = {declared.name for declared in catalog.declarations if declared.kind is SHAPES}
+    named = catalog.names if gate.stops is None else gate.stops
+    return [name for name in named if name not in reports]
 
 
 def mistakes_of_checks(

@@ -64,6 +64,23 @@ NO_GUARDS = Guards()
 
 
 @dataclass(frozen=True, slots=True)
+class Gate:
+    """A condition of an answer under which others are held.
+
+    Attributes:
+        stops: the names of the others; None for those of all queries and programs.
+        rows: SQL of the rows of the answer that hold them.
+        what: that there are none, a sentence.
+        place: file and line that say so.
+    """
+
+    stops: tuple[str, ...] | None
+    rows: str
+    what: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """The published table, `answers/<name>`.
 
@@ -190,6 +207,7 @@ class Definition:
         owner: who to ask about it, or empty.
         tags: words to find it by.
         current: the table with its answer as it is now.
+        gate: which other answers are held because of its own; None if none is.
     """
 
     name: str
@@ -216,6 +234,7 @@ class Definition:
     owner: str = ""
     tags: tuple[str, ...] = ()
     current: CurrentTable = field(default_factory=CurrentTable)
+    gate: Gate | None = None
 
     @property
     def has_full_history(self) -> bool:

@@ -4,18 +4,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, TableFrontMatter, check_columns
-from weir.definitions.definition import Definition, Guards, Output
+from weir.definitions.definition import Definition, Gate, Guards, Output
 from weir.definitions.front_matter import MaxRows, MinRows, read_head
 from weir.definitions.kinds import SHAPES
 from weir.definitions.names import Declaration
 from weir.definitions.plan_body import CompiledPlan, PlanBody, compiled_or_cached
 from weir.files.text import decoded_text
+from weir.shacl.vocabulary import NAMESPACE
+
+Severity = Literal["Info", "Warning", "Violation"]
+_SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+
+
+class GateKey(BaseModel):
+    """Which answers are held while there are results of a severity."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    stops: tuple[str, ...] | Literal["all"]
+    severity: Severity = "Violation"
+
+    def rows(self, report: str) -> str:
+        """SQL of the results of this severity, or a higher one, in a report."""
+        higher = _SEVERITIES[_SEVERITIES.index(self.severity) :]
+        terms = ", ".join(f"'{NAMESPACE}{severity}'" for severity in higher)
+        columns = "focus_node, result_path, value, message"
+        return f"SELECT {columns} FROM {report} WHERE severity IN ({terms})"
 
 
 class ShapesFrontMatter(TableFrontMatter):
@@ -33,6 +53,11 @@ class ShapesFrontMatter(TableFrontMatter):
         description="where `rdfs:subClassOf` counts: in the data, at each epoch; or in this file"
         " alone, which costs less",
     )
+    gate: GateKey | None = Field(
+        None,
+        description="answers that are held while a result of this severity, or a higher one, is"
+        " open: `{stops: [a, b], severity: Violation}`, or `stops: all`",
+    )
     max_rows: MaxRows = None
     min_rows: MinRows = None
 
@@ -42,11 +67,11 @@ class CompiledShapes(CompiledPlan):
 
     Attributes:
         front_matter: the `#+` lines.
-        guard_lines: the lines of those keys of it that are guards.
+        lines: the lines of those keys of it that hold answers.
     """
 
     front_matter: ShapesFrontMatter
-    guard_lines: dict[str, int]
+    lines: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -81,7 +106,7 @@ def read(
         CompiledShapes, name, source, cache, lambda: compile_shapes_graph(text, str(file))
     )
     said = compiled.front_matter
-    guards = Guards.of(file, compiled.guard_lines, said.max_rows, said.min_rows)
+    guards = Guards.of(file, compiled.lines, said.max_rows, said.min_rows)
     return Definition(
         name=name,
         kind=SHAPES,
@@ -100,6 +125,18 @@ def read(
         owner=said.owner,
         tags=said.tags,
         current=CurrentTable.of(said),
+        gate=None if said.gate is None else _gate(name, file, compiled),
+    )
+
+
+def _gate(name: str, file: Path, compiled: CompiledShapes) -> Gate:
+    said = compiled.front_matter.gate
+    assert said is not None, "it has the key"
+    return Gate(
+        stops=None if said.stops == "all" else said.stops,
+        rows=said.rows(name),
+        what=f"The report {name} has no open result of severity {said.severity}.",
+        place=f"{file.parent.name}/{file.name}:{compiled.lines['gate']}",
     )
 
 
@@ -122,6 +159,6 @@ def compile_shapes_graph(text: str, file: str) -> CompiledShapes:
     plan = lower(compile_shapes(shapes, Dataset(said.default_graph)), allow_product=True)
     return CompiledShapes(
         front_matter=said,
-        guard_lines=head.lines("max_rows", "min_rows"),
+        lines=head.lines("max_rows", "min_rows", "gate"),
         **CompiledShapes.fields_of(plan),
     )

@@ -118,17 +118,23 @@ class OwnChecks:
         # If it is published nevertheless, only what passed now is known of its rows.
         return CheckedAnswer(results, PassedChecks(work.from_epoch, known & passed))
 
-    def typed_answer(self, name: str) -> pa.Table:
+    def typed_answer(self, name: str, epoch: int) -> pa.Table:
         """Another answer as it would be published.
+
+        Args:
+            name: of the answer.
+            epoch: up to which it has to be known.
 
         Raises:
             TooManyRows: it is too large.
-            CannotCompute: it is not computed yet.
+            CannotCompute: it is not computed up to there yet.
         """
+        maintained = self.completion.maintained(name)
+        if maintained is None:
+            raise CannotCompute(f"{name} has no answer yet")
+        if maintained.epoch < epoch:
+            raise CannotCompute(f"{name} is known at epoch {maintained.epoch}, not at {epoch}")
         if name not in self._typed:
-            maintained = self.completion.maintained(name)
-            if maintained is None:
-                raise CannotCompute(f"{name} has no answer yet")
             definition = self.catalog.member(name)
             rows = state_of(self.engine, name, maintained)
             self._typed[name] = typed(self.completion, definition, rows)
@@ -176,7 +182,7 @@ class _Rows:
         changes = typed_changes(self.of.completion, self.definition, self.whole, self.changes)
         others = answers_named(said, self.of.catalog.names) - {CURRENT, DELTA}
         return {CURRENT: whole, DELTA: changes} | {
-            name: self.of.typed_answer(name) for name in sorted(others)
+            name: self.of.typed_answer(name, self.work.to_epoch) for name in sorted(others)
         }
 
 
