@@ -198,9 +198,11 @@ def _stage(
 ) -> Callable[[str, Progress], StageResult]:
     match name:
         case "ingest":
+            from weir.door import guarded
             from weir.ingest.stage import ingest_changes
 
-            return partial(ingest_changes, project, accept=options.accept_sources)
+            accept = options.accept_sources
+            return partial(guarded, ingest_changes, project, accept=accept)
         case "maintain":
             from weir.maintain.stage import maintain_queries
 

@@ -81,6 +81,21 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
+class Door:
+    """Results of a report that no change set may open.
+
+    Attributes:
+        sources: whose change sets are stopped; None for those of all.
+        severities: of the results, IRIs.
+        place: file and line that say so.
+    """
+
+    sources: tuple[str, ...] | None
+    severities: tuple[str, ...]
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """The published table, `answers/<name>`.
 
@@ -208,6 +223,7 @@ class Definition:
         tags: words to find it by.
         current: the table with its answer as it is now.
         gate: which other answers are held because of its own; None if none is.
+        door: which of its rows no change set may open; None if any may.
     """
 
     name: str
@@ -235,6 +251,7 @@ class Definition:
     tags: tuple[str, ...] = ()
     current: CurrentTable = field(default_factory=CurrentTable)
     gate: Gate | None = None
+    door: Door | None = None
 
     @property
     def has_full_history(self) -> bool:

@@ -10,32 +10,43 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, TableFrontMatter, check_columns
-from weir.definitions.definition import Definition, Gate, Guards, Output
+from weir.definitions.definition import Definition, Door, Gate, Guards, Output
 from weir.definitions.front_matter import MaxRows, MinRows, read_head
 from weir.definitions.kinds import SHAPES
 from weir.definitions.names import Declaration
 from weir.definitions.plan_body import CompiledPlan, PlanBody, compiled_or_cached
 from weir.files.text import decoded_text
+from weir.rdf.terms import iri
 from weir.shacl.vocabulary import NAMESPACE
 
 Severity = Literal["Info", "Warning", "Violation"]
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 
-class GateKey(BaseModel):
-    """Which answers are held while there are results of a severity."""
+class _OfSeverity(BaseModel):
+    """Results of a severity, or a higher one."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    stops: tuple[str, ...] | Literal["all"]
     severity: Severity = "Violation"
 
-    def rows(self, report: str) -> str:
-        """SQL of the results of this severity, or a higher one, in a report."""
+    @property
+    def severities(self) -> tuple[str, ...]:
+        """The IRIs of this severity and of higher ones, without brackets."""
         higher = _SEVERITIES[_SEVERITIES.index(self.severity) :]
-        terms = ", ".join(f"'{NAMESPACE}{severity}'" for severity in higher)
-        columns = "focus_node, result_path, value, message"
-        return f"SELECT {columns} FROM {report} WHERE severity IN ({terms})"
+        return tuple(f"{NAMESPACE}{severity}" for severity in higher)
+
+
+class GateKey(_OfSeverity):
+    """Which answers are held while there are such results."""
+
+    stops: tuple[str, ...] | Literal["all"]
+
+
+class DoorKey(_OfSeverity):
+    """Whose change sets must not open such results."""
+
+    sources: tuple[str, ...] | Literal["all"] = "all"
 
 
 class ShapesFrontMatter(TableFrontMatter):
@@ -57,6 +68,11 @@ class ShapesFrontMatter(TableFrontMatter):
         None,
         description="answers that are held while a result of this severity, or a higher one, is"
         " open: `{stops: [a, b], severity: Violation}`, or `stops: all`",
+    )
+    door: DoorKey | None = Field(
+        None,
+        description="a change set that would open such a result stops its source, before anything"
+        " is committed: `{sources: [a], severity: Violation}`; without `sources` any source",
     )
     max_rows: MaxRows = None
     min_rows: MinRows = None
@@ -125,19 +141,33 @@ def read(
         owner=said.owner,
         tags=said.tags,
         current=CurrentTable.of(said),
-        gate=None if said.gate is None else _gate(name, file, compiled),
+        gate=None if said.gate is None else _gate(declaration, said.gate, compiled),
+        door=None if said.door is None else _door(declaration, said.door, compiled),
     )
 
 
-def _gate(name: str, file: Path, compiled: CompiledShapes) -> Gate:
-    said = compiled.front_matter.gate
-    assert said is not None, "it has the key"
+def _gate(declaration: Declaration, said: GateKey, compiled: CompiledShapes) -> Gate:
+    terms = ", ".join(f"'{iri}'" for iri in said.severities)
+    columns = "focus_node, result_path, value, message"
     return Gate(
         stops=None if said.stops == "all" else said.stops,
-        rows=said.rows(name),
-        what=f"The report {name} has no open result of severity {said.severity}.",
-        place=f"{file.parent.name}/{file.name}:{compiled.lines['gate']}",
+        rows=f"SELECT {columns} FROM {declaration.name} WHERE severity IN ({terms})",
+        what=f"The report {declaration.name} has no open result of severity {said.severity}.",
+        place=_place(declaration, compiled, "gate"),
     )
+
+
+def _door(declaration: Declaration, said: DoorKey, compiled: CompiledShapes) -> Door:
+    return Door(
+        sources=None if said.sources == "all" else said.sources,
+        severities=tuple(map(iri, said.severities)),
+        place=_place(declaration, compiled, "door"),
+    )
+
+
+def _place(declaration: Declaration, compiled: CompiledShapes, key: str) -> str:
+    file = declaration.file
+    return f"{file.parent.name}/{file.name}:{compiled.lines[key]}"
 
 
 def compile_shapes_graph(text: str, file: str) -> CompiledShapes:
@@ -159,6 +189,6 @@ def compile_shapes_graph(text: str, file: str) -> CompiledShapes:
     plan = lower(compile_shapes(shapes, Dataset(said.default_graph)), allow_product=True)
     return CompiledShapes(
         front_matter=said,
-        lines=head.lines("max_rows", "min_rows", "gate"),
+        lines=head.lines("max_rows", "min_rows", "gate", "door"),
         **CompiledShapes.fields_of(plan),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self, TypeAlias
@@ -24,6 +24,12 @@ Target: TypeAlias = GraphTarget | StreamTarget
 """What the change sets of a batch are of, once they are read."""
 Epochs: TypeAlias = GraphEpochs | EventEpochs
 """What those become that are accepted: computed, not committed."""
+
+
+Door: TypeAlias = Callable[[Engine, GraphEpochs, int, Mapping[int, str]], Mapping[int, str]]
+"""Says why change sets of the graph must not be taken, by epoch: of what they become, the newest
+epoch before them, and the source of each of their epochs.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,7 @@ def ingest_batch(
     change_sets: Sequence[ChangeSet],
     positions: Mapping[str, SourcePosition],
     permits: Mapping[str, StoppedSource],
+    door: Door | None = None,
 ) -> BatchResult:
     """Make epochs of the change sets, in their order.
 
@@ -77,6 +84,7 @@ def ingest_batch(
         change_sets: those of one source together and in order; all of the graph, or of one stream.
         positions: by name, how far each source is ingested.
         permits: what may be beyond the guards of its source, by name of the source.
+        door: refuses change sets for what they would do to the graph; None if nothing does.
     """
     accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
     batch = read_batch(project, engine, accepted, positions)
@@ -96,6 +104,11 @@ def ingest_batch(
             epochs = target.epochs(own, within, head)
             if _stop_beyond_guards(accepted, within, target, epochs, positions, permits):
                 continue
+            if door is not None and isinstance(epochs, GraphEpochs) and epochs.numbers:
+                sources = {e: within.change_sets[o].source.name for o, e in epochs.numbers.items()}
+                reasons = door(own, epochs, head, sources)
+                if _stop_at_door(accepted, within, epochs, reasons, permits):
+                    continue
             until = max(epochs.numbers.values(), default=head)
             epochs.prepare(own, journal, until)
             recorded = within.change_sets | within.refused
@@ -168,6 +181,26 @@ def _stop_beyond_guards(
                 break
             held += inserted - deleted
     return is_any
+
+
+def _stop_at_door(
+    accepted: AcceptedChangeSets,
+    within: AcceptedChangeSets,
+    epochs: GraphEpochs,
+    reasons: Mapping[int, str],
+    permits: Mapping[str, StoppedSource],
+) -> bool:
+    """Stop the source of the first change set that must not be taken; whether there was one.
+
+    What those after it would do to the graph depends on whether it is taken.
+    """
+    for ordinal, epoch in sorted(epochs.numbers.items(), key=lambda numbered: numbered[1]):
+        change_set, reason = within.change_sets[ordinal], reasons.get(epoch)
+        permit = permits.get(change_set.source.name)
+        if reason and not (permit and permit.accepts(change_set.position, reason)):
+            accepted.refuse(ordinal, _beyond_guards(change_set, reason))
+            return True
+    return False
 
 
 def _beyond_guards(change_set: ChangeSet, excess: str) -> GuardExceeded:

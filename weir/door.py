@@ -1,0 +1,229 @@
+"""The door: which results of shapes the change sets of a batch would open, before it is committed.
+
+A shapes graph with the key `door` has its report computed for the rows that ingest is about to
+write, as maintain would compute it afterwards: by the same delta, from the stored rows at the
+newest epoch. Nothing of it is stored. A change set at whose epoch a result opens stops its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+from sqlglot import exp
+
+from weir.compute.engine import Engine
+from weir.compute.relations import Statement
+from weir.compute.sql import (
+    ascending,
+    column,
+    columns,
+    number,
+    one_of,
+    rows_of,
+    select,
+    text,
+)
+from weir.definitions.catalog import Catalog
+from weir.definitions.definition import Definition
+from weir.engine.fixpoint import make
+from weir.engine.graph import QUADS, TRIPLES, scope_log
+from weir.engine.neighbourhood import touched_seeds
+from weir.engine.read_graph import read_neighbourhood
+from weir.engine.relations import EpochRange
+from weir.engine.thresholds import Thresholds
+from weir.ingest import netting
+from weir.ingest.graph_target import GraphEpochs
+from weir.ingest.stage import IngestResult
+from weir.lake.counted import counted
+from weir.lake.tables import EMBEDDINGS
+from weir.maintain.stage import maintain_queries
+from weir.plan.lookups import Seed, by_scope, seeds
+from weir.plan.plan import ANSWER
+from weir.plan.scope import Scope
+from weir.progress.completion import Completion
+from weir.project import Project
+from weir.stage import Progress, silent
+from weir.timeline.evaluation import EpochInputs
+
+_LOOKED_UP = Thresholds(1, bulk_share=1e18, bulk_quads=0, neighbourhood_rows=10**15, small_rows=0)
+"""Never the whole graph: the rows that are not committed are in no table that could be read."""
+_SHOWN = 3
+"""Results that the reason of a stop names."""
+
+
+@dataclass
+class Door:
+    """The doors of a project.
+
+    Attributes:
+        project: whose shapes have doors.
+        run_id: of the run.
+        progress: receives a line per step.
+        shapes: the reports that have one.
+    """
+
+    project: Project
+    run_id: str
+    progress: Progress
+    shapes: Sequence[Definition]
+    _unique: Iterator[int] = field(default_factory=count)
+
+    @classmethod
+    def of(cls, project: Project, run_id: str, progress: Progress) -> Door | None:
+        """The doors of a project; None if it has none."""
+        catalog = Catalog.of(project.settings)
+        shapes = [member for member in catalog.members if member.door is not None]
+        return cls(project, run_id, progress, shapes) if shapes else None
+
+    def opened(
+        self, engine: Engine, epochs: GraphEpochs, head: int, sources: Mapping[int, str]
+    ) -> Mapping[int, str]:
+        """What the change sets of a batch would open, by epoch; nothing of those that open nothing.
+
+        Args:
+            engine: knows the relations of the epochs.
+            epochs: what the change sets become.
+            head: the newest epoch of the lake.
+            sources: by epoch, the source of its change set.
+
+        Raises:
+            BusyError: a report is behind, and another run maintains.
+            WeirError: a report cannot be brought up to date.
+        """
+        reasons: dict[int, list[str]] = {}
+        for definition in self.shapes:
+            door = definition.door
+            assert door is not None, "these have one"
+            guarded = [
+                epoch
+                for epoch, source in sources.items()
+                if door.sources is None or source in door.sources
+            ]
+            if not guarded:
+                continue
+            self._bring_up_to_date(definition, head)
+            until = max(epochs.numbers.values())
+            for epoch, reason in self._results(engine, definition, epochs, head, until):
+                if epoch in guarded:
+                    reasons.setdefault(epoch, []).append(reason)
+        return {epoch: "; ".join(of_epoch) for epoch, of_epoch in reasons.items()}
+
+    def _bring_up_to_date(self, definition: Definition, head: int) -> None:
+        if head == 0:
+            return
+        maintained = Completion.read(self.project.lake).maintained(definition.name)
+        is_current = (
+            maintained is not None
+            and maintained.epoch >= head
+            and maintained.metadata.fingerprint == definition.fingerprint
+        )
+        if not is_current:
+            self.progress(f"{definition.name}: bringing the report up to date, which has a door")
+            maintain_queries(self.project, self.run_id, self.progress, only=[definition.name])
+
+    def _results(
+        self, engine: Engine, definition: Definition, pending: GraphEpochs, head: int, until: int
+    ) -> Iterator[tuple[int, str]]:
+        """By epoch, the results of a report that would open, in words."""
+        door = definition.door
+        assert door is not None, "it has one"
+        with engine.scope() as own:
+            rows = self._new_rows(own, definition, pending, EpochRange(head, until, head == 0))
+            if rows is None:
+                return
+            cells = dict(definition.columns)
+            opened = select(
+                *columns(("epoch", *cells.values())),
+                from_=rows_of(rows),
+                where=[
+                    column("node").eq(text(ANSWER)),
+                    column("weight") > number(0),
+                    one_of(column(cells["severity"]), door.severities),
+                ],
+            )
+            own.make(Statement(f"{rows}_opened", opened, "cache"))
+            totals = select(
+                column("epoch"),
+                exp.Count(this=exp.Star()),
+                from_=rows_of(f"{rows}_opened"),
+                group_by=[column("epoch")],
+                order_by=[ascending(column("epoch"))],
+            )
+            for epoch, total in own.rows(totals):
+                shown = select(
+                    *columns(cells[name] for name in ("focus_node", "result_path", "message")),
+                    from_=rows_of(f"{rows}_opened"),
+                    where=[column("epoch").eq(number(int(str(epoch))))],
+                    order_by=[ascending(name) for name in columns(cells.values())],
+                    limit=_SHOWN,
+                )
+                results = [" ".join(filter(None, row)) for row in own.rows(shown)]  # type: ignore[arg-type]
+                more = int(str(total)) - len(results)
+                named = ", ".join([*results, *([f"{more} more"] if more else [])])
+                opens = counted(int(str(total)), "result")
+                yield int(str(epoch)), f"opens {opens} of {definition.name}: {named}"
+
+    def _new_rows(
+        self, engine: Engine, definition: Definition, pending: GraphEpochs, epochs: EpochRange
+    ) -> str | None:
+        """The relation of the rows that maintain would store; None if no pattern is touched."""
+        body, prefix = definition.body, f"door{next(self._unique)}"
+        for table in (QUADS, TRIPLES):
+            engine.open(table, table)
+        logs = {QUADS: pending.log, TRIPLES: f"{prefix}_triples"}
+        triples = netting.net_triples(pending.log, pending.present)
+        engine.make(Statement(logs[TRIPLES], triples, "cache"))
+        graph, touched = dict[Scope, str](), set[Seed]()
+        scopes = by_scope(body.components)
+        changes = {scope: f"{prefix}_changes{i}" for i, scope in enumerate(scopes)}
+        for scope, parts in scopes.items():
+            log = logs[TRIPLES if scope.is_union else QUADS]
+            rows = scope_log(scope, epochs.last, None, log)
+            engine.make(Statement(changes[scope], rows, "cache"))
+            touched |= touched_seeds(engine, changes[scope], seeds(parts), f"{changes[scope]}_s")
+        if not touched:
+            return None
+        for i, (scope, parts) in enumerate(scopes.items()):
+            read = read_neighbourhood(
+                engine,
+                parts,
+                changes[scope],
+                scope,
+                epochs,
+                _LOOKED_UP,
+                f"{prefix}_{i}",
+                frozenset(touched),
+            )
+            graph[scope] = read.relation
+        stored = f"{prefix}_stored"
+        if not epochs.from_nothing and body.reads_stored:
+            engine.open(stored, EMBEDDINGS.name(definition.name))
+        inputs = EpochInputs(engine, epochs, graph, stored, prefix, "cache", frozenset(touched))
+        delta = body.delta(inputs)
+        for statement in delta.statements:
+            make(engine, statement)
+        engine.make(delta.result)
+        return delta.result.name
+
+
+def guarded(
+    ingest: Callable[..., IngestResult],
+    project: Project,
+    run_id: str,
+    progress: Progress = silent,
+    **options: Any,
+) -> IngestResult:
+    """Ingest with the doors of a project.
+
+    Args:
+        ingest: `ingest_changes` or `ingest_or_fail`.
+        project: whose sources are read.
+        run_id: of the run.
+        progress: receives a line per step.
+        options: further ones of `ingest`.
+    """
+    door = Door.of(project, run_id, progress)
+    return ingest(project, run_id, progress, door=None if door is None else door.opened, **options)
