@@ -17,6 +17,7 @@ from sqlglot import exp
 from weir.compute.engine import Engine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
+    alias,
     ascending,
     column,
     columns,
@@ -24,7 +25,10 @@ from weir.compute.sql import (
     one_of,
     rows_of,
     select,
+    subquery,
+    sum_of,
     text,
+    union_all,
 )
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
@@ -45,6 +49,7 @@ from weir.plan.plan import ANSWER
 from weir.plan.scope import Scope
 from weir.progress.completion import Completion
 from weir.project import Project
+from weir.rdf.terms import Literal, parse_term, to_text
 from weir.stage import Progress, silent
 from weir.timeline.evaluation import EpochInputs
 
@@ -131,18 +136,33 @@ class Door:
         door = definition.door
         assert door is not None, "it has one"
         with engine.scope() as own:
-            rows = self._new_rows(own, definition, pending, EpochRange(head, until, head == 0))
+            for table in (QUADS, TRIPLES):
+                own.open(table, table)
+            epochs = EpochRange(head, until, from_nothing=head == 0)
+            rows = self._new_rows(own, definition, pending, epochs)
             if rows is None:
                 return
             cells = dict(definition.columns)
+            key = ("epoch", *cells.values())
+            of_severity = [
+                column("node").eq(text(ANSWER)),
+                one_of(column(cells["severity"]), door.severities),
+            ]
+            weighed: exp.Query = select(
+                *columns((*key, "weight")), from_=rows_of(rows), where=of_severity
+            )
+            if epochs.from_nothing:
+                # Of a node that is named, there may be results without any data.
+                nothing = self._new_rows(own, definition, None, epochs)
+                assert nothing is not None, "it is computed from nothing"
+                before = alias(exp.Neg(this=column("weight")), "weight")
+                held = select(*columns(key), before, from_=rows_of(nothing), where=of_severity)
+                weighed = union_all([weighed, held])
             opened = select(
-                *columns(("epoch", *cells.values())),
-                from_=rows_of(rows),
-                where=[
-                    column("node").eq(text(ANSWER)),
-                    column("weight") > number(0),
-                    one_of(column(cells["severity"]), door.severities),
-                ],
+                *columns(key),
+                from_=subquery(weighed, "weighed"),
+                group_by=columns(key),
+                having=sum_of(column("weight")) > number(0),
             )
             own.make(Statement(f"{rows}_opened", opened, "cache"))
             totals = select(
@@ -160,22 +180,32 @@ class Door:
                     order_by=[ascending(name) for name in columns(cells.values())],
                     limit=_SHOWN,
                 )
-                results = [" ".join(filter(None, row)) for row in own.rows(shown)]  # type: ignore[arg-type]
+                results = [_shown(*map(str, filter(None, row))) for row in own.rows(shown)]
                 more = int(str(total)) - len(results)
                 named = ", ".join([*results, *([f"{more} more"] if more else [])])
                 opens = counted(int(str(total)), "result")
                 yield int(str(epoch)), f"opens {opens} of {definition.name}: {named}"
 
     def _new_rows(
-        self, engine: Engine, definition: Definition, pending: GraphEpochs, epochs: EpochRange
+        self,
+        engine: Engine,
+        definition: Definition,
+        pending: GraphEpochs | None,
+        epochs: EpochRange,
     ) -> str | None:
-        """The relation of the rows that maintain would store; None if no pattern is touched."""
+        """The relation of the rows that maintain would store; None if no pattern is touched.
+
+        Without `pending` changes, of a graph without a triple.
+        """
         body, prefix = definition.body, f"door{next(self._unique)}"
-        for table in (QUADS, TRIPLES):
-            engine.open(table, table)
-        logs = {QUADS: pending.log, TRIPLES: f"{prefix}_triples"}
-        triples = netting.net_triples(pending.log, pending.present)
-        engine.make(Statement(logs[TRIPLES], triples, "cache"))
+        if pending is None:
+            logs = {
+                name: self._empty(engine, name, f"{prefix}_{name}") for name in (QUADS, TRIPLES)
+            }
+        else:
+            logs = {QUADS: pending.log, TRIPLES: f"{prefix}_triples"}
+            triples = netting.net_triples(pending.log, pending.present)
+            engine.make(Statement(logs[TRIPLES], triples, "cache"))
         graph, touched = dict[Scope, str](), set[Seed]()
         scopes = by_scope(body.components)
         changes = {scope: f"{prefix}_changes{i}" for i, scope in enumerate(scopes)}
@@ -184,7 +214,7 @@ class Door:
             rows = scope_log(scope, epochs.last, None, log)
             engine.make(Statement(changes[scope], rows, "cache"))
             touched |= touched_seeds(engine, changes[scope], seeds(parts), f"{changes[scope]}_s")
-        if not touched:
+        if not (touched or epochs.from_nothing):
             return None
         for i, (scope, parts) in enumerate(scopes.items()):
             read = read_neighbourhood(
@@ -207,6 +237,18 @@ class Door:
             make(engine, statement)
         engine.make(delta.result)
         return delta.result.name
+
+    @staticmethod
+    def _empty(engine: Engine, table: str, name: str) -> str:
+        """The relation of no rows of a log."""
+        engine.make(Statement(name, select("*", from_=rows_of(table), where=[exp.false()])))
+        return name
+
+
+def _shown(*terms: str) -> str:
+    """A result in words: its nodes as they are, its message as text."""
+    parsed = [parse_term(term) for term in terms]
+    return " ".join(term.lexical if isinstance(term, Literal) else to_text(term) for term in parsed)
 
 
 def guarded(

@@ -69,6 +69,7 @@ LAWS: Mapping[str, Law] = {
     ),
     "programs": Law(1000, 25, "a program of rules, and a history"),
     "program files": Law(120, 10, "a file of a program with front matter, and a history"),
+    "doors": Law(40, 1, "shapes with a door, and 4 change sets"),
     "w3c shapes": Law(16, 1, "a sixteenth of the W3C tests of SHACL, as histories"),
     "shapes": Law(1000, 5, "shapes of all kinds of constraints, and 4 epochs of data"),
     "strata": Law(3000, 1000, "rules with any dependencies"),
