@@ -32,6 +32,7 @@ from weir.compute.sql import (
 )
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
+from weir.definitions.kinds import SHAPES
 from weir.engine.fixpoint import make
 from weir.engine.graph import QUADS, TRIPLES, scope_log
 from weir.engine.neighbourhood import touched_seeds
@@ -80,7 +81,7 @@ class Door:
     def of(cls, project: Project, run_id: str, progress: Progress) -> Door | None:
         """The doors of a project; None if it has none."""
         catalog = Catalog.of(project.settings)
-        shapes = [member for member in catalog.members if member.door is not None]
+        shapes = [report for report in catalog.of_kind(SHAPES) if report.door is not None]
         return cls(project, run_id, progress, shapes) if shapes else None
 
     def opened(

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.definition import Definition
+from weir.definitions.kinds import Kind
 from weir.definitions.names import Declaration, Folders, declarations, folders_of, no_query
 from weir.definitions.output_streams import Linked, linked
 from weir.definitions.predicate_views import rival_views
@@ -76,6 +77,11 @@ class Catalog:
     def members(self) -> tuple[Definition, ...]:
         """All that is declared without an error, in the order of the files."""
         contents = map(self._find, self.declarations)
+        return tuple(content for content in contents if isinstance(content, Definition))
+
+    def of_kind(self, kind: Kind) -> tuple[Definition, ...]:
+        """What is declared of a kind without an error; no file of another kind is opened."""
+        contents = (self._find(d) for d in self.declarations if d.kind is kind and d.is_usable)
         return tuple(content for content in contents if isinstance(content, Definition))
 
     @cached_property

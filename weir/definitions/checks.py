@@ -137,23 +137,21 @@ def declared_checks(
 
 def _gates(catalog: Catalog) -> Iterator[tuple[Gate, Check]]:
     """The gates of shapes, each with the check that it is of the answers that it holds."""
-    for declared in catalog.declarations:
-        if declared.kind is SHAPES and declared.is_usable and catalog.is_usable(declared.name):
-            gate = catalog.member(declared.name).gate
-            if gate is not None:
-                query = UnexpectedRows(unexpected_rows_query=gate.rows)
-                yield (
-                    gate,
-                    Check(
-                        name=f"gate_{declared.name}",
-                        type="UnexpectedRowsExpectation",
-                        arguments=query,
-                        severity="error",
-                        description=gate.what,
-                        place=gate.place,
-                        place_of_arguments=gate.place,
-                    ),
-                )
+    for report in catalog.of_kind(SHAPES):
+        if report.gate is not None:
+            yield report.gate, _check_of(report.name, report.gate)
+
+
+def _check_of(report: str, gate: Gate) -> Check:
+    return Check(
+        name=f"gate_{report}",
+        type="UnexpectedRowsExpectation",
+        arguments=UnexpectedRows(unexpected_rows_query=gate.rows),
+        severity="error",
+        description=gate.what,
+        place=gate.place,
+        place_of_arguments=gate.place,
+    )
 
 
 def _stopped(gate: Gate, catalog: Catalog) -> Iterable[str]:
