@@ -27,6 +27,7 @@ from weir.cli.refresh import refresh
 from weir.cli.remotes import remotes
 from weir.cli.review import check
 from weir.cli.serve import serve
+from weir.cli.shapes import validate
 from weir.cli.site import site
 from weir.cli.spark_setup import setup_spark
 from weir.cli.stages import ingest, run
@@ -64,12 +65,23 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
         artifacts,
         serve,
     ),
-    "Review": (check, test_, try_, diff),
+    "Review": (check, test_, try_, diff, validate),
     "Check": (audit, repair),
     "Change": (drop, rename, retype),
 }
 
-_WITH_STAGES = ("ingest", "run", "refresh", "notify", "test", "try", "diff", "watch", "serve")
+_WITH_STAGES = (
+    "ingest",
+    "run",
+    "refresh",
+    "notify",
+    "test",
+    "try",
+    "diff",
+    "validate",
+    "watch",
+    "serve",
+)
 """Commands that report progress themselves, or wait."""
 
 for panel, commands in _COMMANDS.items():

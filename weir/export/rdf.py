@@ -60,15 +60,25 @@ def write_rdf(
             for text in _texts(counted):
                 output.write(text.encode())
         else:
-            parsed = (
-                quad.triple
-                for text in _texts(counted)
-                # The terms were checked before they were published.
-                for quad in pyoxigraph.parse(text, pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
-            )
-            prefixes = dict(_usable(prefixes_of(project.settings, query)))
-            pyoxigraph.serialize(parsed, output, pyoxigraph.RdfFormat.TURTLE, prefixes=prefixes)
+            write_turtle(counted, output, prefixes_of(project.settings, query))
         return WrittenState(counted.number, at)
+
+
+def write_turtle(lines: Iterable[str], output: IO[bytes], prefixes: Mapping[str, str]) -> None:
+    """Write lines of N-Triples as Turtle.
+
+    Args:
+        lines: triples whose terms were checked.
+        output: a file, opened to write bytes.
+        prefixes: IRIs by prefix; those that Turtle does not allow are left out.
+    """
+    triples = (
+        quad.triple
+        for text in _texts(lines)
+        for quad in pyoxigraph.parse(text, pyoxigraph.RdfFormat.N_TRIPLES, lenient=True)
+    )
+    usable = dict(_usable(prefixes))
+    pyoxigraph.serialize(triples, output, pyoxigraph.RdfFormat.TURTLE, prefixes=usable)
 
 
 class _Counted:

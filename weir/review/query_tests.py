@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyoxigraph
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -21,21 +17,12 @@ from weir.checks.values import key_of, lexical_of, value_of
 from weir.definitions.catalog import Catalog
 from weir.definitions.checks import require_declared
 from weir.definitions.definition import Definition
-from weir.errors import ConfigurationError, WeirError
+from weir.errors import ConfigurationError
 from weir.files.text import read_text
 from weir.files.yaml_file import YamlFile, yaml_files
-from weir.ingest.stage import ingest_changes
-from weir.lake.scratch import scratch_folder
-from weir.lake.tables import EMBEDDINGS
-from weir.lake.whole_files import write_whole
-from weir.plan.plan import ANSWER
 from weir.project import Project
-from weir.review.computed import Computed, computed
+from weir.review.given_data import answer_over_quads
 from weir.settings import Settings
-from weir.stage import silent
-
-_SOURCES = "sources: [{name: given, kind: snapshots, location: versions}]\n"
-_DRIVER_ROWS = 1_000_000
 
 
 def _triples(text: str) -> str:
@@ -183,51 +170,12 @@ def mismatches(project: Project, definition: Definition, test: QueryTest) -> lis
     if not definition.axis.has_states or definition.services.blocks or definition.traversals:
         what = f"{definition.name} reads streams, remotes or traversals, and tests have a graph"
         raise ConfigurationError(what, test.place)
-    compared = ((expected, _answer(project, definition, expected)) for expected in test.expected)
+    compared = (
+        (expected, answer_over_quads(project, definition, expected.quads))
+        for expected in test.expected
+    )
     differing = (_mismatch(expected, rows) for expected, rows in compared)
     return [mismatch for mismatch in differing if mismatch is not None]
-
-
-def _answer(project: Project, definition: Definition, expected: Expected) -> pa.Table:
-    folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
-    try:
-        with (
-            _of_test(project, folder, expected.quads) as own,
-            computed(own, [definition], silent) as rows,
-        ):
-            if definition.name in rows.errors:
-                raise WeirError(rows.errors[definition.name], str(definition.file))
-            return _rows(rows, definition)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _of_test(project: Project, folder: Path, quads: str) -> Iterator[Project]:
-    """A project with some quads; a parser of its own would take longer to start than the test."""
-    settings = project.settings
-    write_whole(folder / "versions" / "001.nq", quads)
-    write_whole(folder / "sources.yml", _SOURCES.replace("versions", str(folder / "versions")))
-    places = {"lake": str(folder / "lake"), "sources": folder / "sources.yml", "store": {}}
-    limits = settings.limits.model_copy(update={"driver_rows": _DRIVER_ROWS})
-    of_test = settings.model_copy(update={**places, "limits": limits, "index": "off"})
-    with Project(of_test, session=_no_spark, parser=project.parser) as own:
-        ingest_changes(own, "given")
-        yield own
-
-
-def _no_spark() -> NoReturn:
-    raise WeirError("the test needs Spark", "", "Tests of queries run without it: give less data.")
-
-
-def _rows(rows: Computed, definition: Definition) -> pa.Table:
-    """The answer: its columns, and `weight`."""
-    stored = rows.lake.existing(EMBEDDINGS.name(definition.name)).to_pyarrow_dataset()
-    own = [column for _, column in definition.columns]
-    of_answer = stored.to_table([*own, "weight"], filter=pc.field("node") == ANSWER)
-    net = of_answer.group_by(own).aggregate([("weight", "sum")])
-    net = net.filter(pc.field("weight_sum") != 0).select([*own, "weight_sum"])
-    return net.rename_columns([*(name for name, _ in definition.columns), "weight"])
 
 
 def _mismatch(expected: Expected, rows: pa.Table) -> Mismatch | None:

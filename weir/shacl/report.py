@@ -9,7 +9,7 @@ from typing import assert_never
 
 from weir.rdf.terms import Literal, literal, parse_term
 from weir.shacl.compile import REPORT_COLUMNS
-from weir.shacl.vocabulary import FIRST, NIL, REST, TYPE, XSD, sh
+from weir.shacl.vocabulary import FIRST, NIL, REST, TYPE, XSD, local_name, sh
 from weir.sparql.algebra.paths import (
     Alternative,
     Closure,
@@ -23,6 +23,14 @@ from weir.sparql.algebra.paths import Sequence as Steps
 from weir.sparql.algebra.patterns import PathPattern
 from weir.sparql.frontend.translate import translate
 
+_LABELS = {
+    "Severity": "severity",
+    "Source Shape": "source_shape",
+    "Focus Node": "focus_node",
+    "Value Node": "value",
+    "Result Path": "result_path",
+    "Message": "message",
+}
 REPORT = "<urn:weir:report>"
 """The node of the report."""
 _ID_LENGTH = 32
@@ -75,6 +83,22 @@ def report_lines(rows: Iterable[tuple[Row, int]]) -> Iterator[str]:
             head, lines = _path(path, blanks)
             yield f"{node} {sh('resultPath')} {head} ."
             yield from lines
+
+
+def human_lines(rows: Iterable[tuple[Row, int]]) -> Iterator[str]:
+    """A report as lines for people, in the form that pySHACL users know, in a fixed order."""
+    results = sorted((row for row, weight in rows for _ in range(weight)), key=str)
+    yield "Validation Report"
+    yield f"Conforms: {not results}"
+    if results:
+        yield f"Results ({len(results)}):"
+    for row in results:
+        cells = dict(zip(REPORT_COLUMNS, row, strict=True))
+        component = str(cells["source_constraint_component"])
+        yield f"Constraint Violation in {local_name(component)} ({component[1:-1]}):"
+        for label, column in _LABELS.items():
+            if cells[column] is not None:
+                yield f"    {label}: {cells[column]}"
 
 
 def _path(term: str, blanks: Iterator[int]) -> tuple[str, list[str]]:
