@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.support.opened import no_spark, on_spark
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
-from weir.door import guarded
-from weir.ingest.stage import IngestResult, ingest_changes
 from weir.ingest.stopped_sources import stopped_sources
 from weir.project import open_lake
 
@@ -28,27 +27,20 @@ def _room(name: str) -> str:
     return f'<http://x/{name}> <http://x/room> "1" .'
 
 
-def _ingest(project: Project, accept: tuple[str, ...] = ()) -> IngestResult:
-    def ingest(opened, run_id, **options):  # type: ignore[no-untyped-def]
-        return guarded(ingest_changes, opened, run_id, **options)
-
-    return on_spark(no_spark, ingest, project.settings, "test", accept=accept)
-
-
 @pytest.fixture
-def project(tmp_path):  # type: ignore[no-untyped-def]
+def project(tmp_path: Path) -> Project:
     """A project with a door and an exhibit in a room."""
     project = Project(tmp_path).declare(PATCHES)
     project.write("shapes/exhibits.ttl", _SHAPES)
     project.change_set(f"A {_title('vase')}", f"A {_room('vase')}")
-    assert _ingest(project).errors == ()
+    assert project.deliver().errors == ()
     project.stages("maintain", "validate", "publish")
     return project
 
 
 def test_a_change_set_that_opens_a_result_is_not_taken(project: Project) -> None:
     project.change_set(f"A {_title('coin')}")
-    (error,) = _ingest(project).errors
+    (error,) = project.deliver().errors
     assert "0002.rdfp opens 1 result of exhibits: <http://x/coin> <http://x/room>" in error.what
     assert error.exit_code == 3
     assert len(project.table("transactions")) == 1
@@ -58,7 +50,7 @@ def test_a_change_set_that_opens_a_result_is_not_taken(project: Project) -> None
 def test_the_change_sets_before_it_are_taken(project: Project) -> None:
     project.change_set(f"A {_title('coin')}", f"A {_room('coin')}")
     project.change_set(f"D {_room('vase')}")
-    result = _ingest(project)
+    result = project.deliver()
     assert result.to_epoch == 2
     assert stopped_sources(open_lake(project.settings))["p"].position == "0003.rdfp"
 
@@ -66,54 +58,54 @@ def test_the_change_sets_before_it_are_taken(project: Project) -> None:
 def test_a_result_that_a_later_change_set_would_close_is_one(project: Project) -> None:
     project.change_set(f"D {_room('vase')}")
     project.change_set(f"A {_room('vase')}")
-    assert _ingest(project).to_epoch == 1
+    assert project.deliver().to_epoch == 1
 
 
 def test_a_corrected_change_set_is_taken(project: Project) -> None:
     project.change_set(f"A {_title('coin')}")
-    assert _ingest(project).errors
+    assert project.deliver().errors
     project.patch("changes/0002.rdfp", f"A {_title('coin')}", f"A {_room('coin')}")
-    assert not _ingest(project).errors
+    assert not project.deliver().errors
 
 
 def test_an_accepted_change_set_is_taken_once(project: Project) -> None:
     project.change_set(f"A {_title('coin')}")
-    assert _ingest(project).errors
-    assert not _ingest(project, ("p",)).errors
+    assert project.deliver().errors
+    assert not project.deliver(("p",)).errors
     project.change_set(f"A {_title('mask')}")
-    assert _ingest(project, ("p",)).errors
+    assert project.deliver(("p",)).errors
 
 
 def test_a_result_that_is_open_stops_nothing(project: Project) -> None:
     project.change_set(f"A {_title('coin')}")
-    assert _ingest(project).errors
-    assert not _ingest(project, ("p",)).errors
+    assert project.deliver().errors
+    assert not project.deliver(("p",)).errors
     project.change_set('A <http://x/coin> <http://x/title> "old coin" .')
-    assert not _ingest(project).errors
+    assert not project.deliver().errors
 
 
-def test_the_first_delivery_passes_the_door_too(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_the_first_delivery_passes_the_door_too(tmp_path: Path) -> None:
     project = Project(tmp_path).declare(PATCHES)
     project.write("shapes/exhibits.ttl", _SHAPES)
     project.change_set(f"A {_title('vase')}")
-    assert _ingest(project).errors
+    assert project.deliver().errors
 
 
 def test_sources_that_the_door_does_not_name_pass(project: Project) -> None:
     project.declare(PATCHES, {**SNAPSHOTS, "graph": "http://x/s"})
     project.write("versions/1.nt", _title("coin"))
-    assert not _ingest(project).errors
+    assert not project.deliver().errors
 
 
 def test_a_report_that_is_behind_is_brought_up_to_date_first(project: Project) -> None:
     project.change_set(f"A {_title('coin')}", f"A {_room('coin')}")
-    assert not _ingest(project).errors
+    assert not project.deliver().errors
     project.change_set(f"D {_room('coin')}")
-    assert _ingest(project).errors
+    assert project.deliver().errors
 
 
 def test_results_below_the_severity_of_the_door_pass(project: Project) -> None:
     warning = _SHAPES.replace("sh:minCount 1 ;", "sh:minCount 1 ; sh:severity sh:Warning ;")
     project.write("shapes/exhibits.ttl", warning)
     project.change_set(f"A {_title('coin')}")
-    assert not _ingest(project).errors
+    assert not project.deliver().errors

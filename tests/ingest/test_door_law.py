@@ -9,13 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.laws import Seeds
-from tests.support.opened import no_spark, on_spark
 from tests.support.oracles.reference import rows
 from tests.support.projects.project import PATCHES, Project
 from tests.support.shacl.cases import Quad, shapes_case
-from weir.door import guarded
-from weir.errors import WeirError
-from weir.ingest.stage import ingest_changes
 from weir.shacl.compile import REPORT_COLUMNS, compile_shapes
 from weir.shacl.read import read_shapes
 from weir.sparql.algebra.queries import Dataset, Query
@@ -41,11 +37,11 @@ def _broken(seed: int, folder: Path) -> Iterator[str]:
         opened = _violations(query, state) - _violations(query, held)
         lines = [f"D {' '.join(quad[1:])}" for quad in sorted(vanish)]
         project.change_set(*lines, *(f"A {' '.join(quad[1:])}" for quad in sorted(appear)))
-        errors = _ingest(project, ())
+        errors = project.deliver().errors
         if bool(errors) != bool(opened):
             yield f"epoch {epoch}: opens {opened}, and the door says {errors}"
             return
-        if errors and _ingest(project, ("p",)):
+        if errors and project.deliver(("p",)).errors:
             yield f"epoch {epoch}: an accepted change set is not taken"
             return
         held = state
@@ -55,10 +51,3 @@ def _violations(query: Query, state: frozenset[Quad]) -> Counter[tuple[str | Non
     severity = REPORT_COLUMNS.index("severity")
     report = rows(query, state, REPORT_COLUMNS)
     return Counter({row: n for row, n in report.items() if row[severity] == _VIOLATION})
-
-
-def _ingest(project: Project, accept: tuple[str, ...]) -> tuple[WeirError, ...]:
-    def ingest(opened, run_id, **options):  # type: ignore[no-untyped-def]
-        return guarded(ingest_changes, opened, run_id, **options)
-
-    return on_spark(no_spark, ingest, project.settings, "test", accept=accept).errors

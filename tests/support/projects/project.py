@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -16,10 +16,12 @@ import yaml
 from tests.support.opened import no_spark, on_spark
 from tests.support.stages import STAGES
 from weir.compute.session import Spark
+from weir.door import guarded
 from weir.ingest.stage import IngestResult, ingest_changes
 from weir.maintain.outcome import MaintainResult
 from weir.maintain.stage import maintain_queries
 from weir.progress.completion import Completion
+from weir.project import Project as Opened
 from weir.project import open_lake
 from weir.publish.stage import PublishResult, publish_answers
 from weir.settings import CONFIG_FILE, Settings
@@ -136,6 +138,14 @@ class Project:
     def ingest(self, spark: Spark = no_spark, **options: Any) -> IngestResult:
         """Run ingest."""
         return on_spark(spark, ingest_changes, self.settings, "test", **options)
+
+    def deliver(self, accept: Collection[str] = ()) -> IngestResult:
+        """Run ingest as a run does: past the doors of shapes."""
+
+        def ingest(opened: Opened, run_id: str, **options: Any) -> IngestResult:
+            return guarded(ingest_changes, opened, run_id, **options)
+
+        return on_spark(no_spark, ingest, self.settings, "test", accept=accept)
 
     def maintain(self, spark: Spark = no_spark, **options: Any) -> MaintainResult:
         """Run maintain."""
