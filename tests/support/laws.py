@@ -95,6 +95,9 @@ LAWS: Mapping[str, Law] = {
     "edits of any query": Law(
         63, 3, "4 queries of the whole grammar, edited twice while the graph changes"
     ),
+    "killed tables": Law(
+        90, 2, "a life of an answer and its table, whose runs of publish die now and then"
+    ),
     "repaired lives": Law(40, 1, "a life with damaged embeddings, beside one without"),
     "killed streams": Law(5, 1, "a history of a stream that is killed at every commit"),
     "killed refreshes": Law(20, 20, "evaluations of a remote, each killed at a checkpoint"),
