@@ -8,11 +8,13 @@ import threading
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import rdflib
@@ -38,8 +40,9 @@ INDEX, FIRST = "index.trig", "000000000001.trig"
 
 @pytest.fixture(autouse=True)
 def _few_members(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So few that any answer has several pages."""
+    """So few that any answer has several pages, and nodes of links to them."""
     monkeypatch.setattr(ldes, "MEMBERS", 3)
+    monkeypatch.setattr(ldes, "LINKS", 2)
 
 
 @pytest.fixture
@@ -130,28 +133,35 @@ def test_a_later_call_appends_and_leaves_full_pages(changed: Answer, folder: Pat
     assert later == contents(whole)
 
 
-def test_a_call_that_is_killed_at_any_file_is_continued(
-    changed: Answer, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole, written = folder.with_name("whole"), whole_files.whole_file
+@contextmanager
+def dies_at(file: int) -> Iterator[None]:
+    """A context that ends when so many files are written and the next one is to take its place."""
+    written, numbers = whole_files.whole_file, count()
+
+    @contextmanager
+    def dying(path: Path) -> Iterator[Any]:
+        with written(path) as output:
+            yield output
+            if next(numbers) == file:
+                raise KeyboardInterrupt
+
+    with mock.patch.object(ldes, "whole_file", dying), suppress(KeyboardInterrupt):
+        yield
+
+
+def test_a_call_that_is_killed_at_any_file_is_continued(changed: Answer, folder: Path) -> None:
+    changed.publish(*((6, 1, f"<urn:{n}>", P, '"1"') for n in range(8)), epoch=6)
+    whole = folder.with_name("whole")
     changed.stream(whole)
-    for number in range(3):
-        files = iter(range(10))
-
-        @contextmanager
-        def killed(file: Path, files: Any = files, at: int = number) -> Iterator[Any]:
-            with written(file) as output:
-                yield output
-                if next(files) == at:
-                    raise KeyboardInterrupt
-
-        with monkeypatch.context() as patched:
-            patched.setattr(ldes, "whole_file", killed)
-            with pytest.raises(KeyboardInterrupt):
-                changed.stream(folder)
-        assert contents(folder).items() <= contents(whole).items()
+    files = contents(whole)
+    assert len(files) == 4 + 3 + 1
+    for number in range(len(files)):
+        with dies_at(number):
+            changed.stream(folder)
+        assert len(contents(folder)) == number
+        assert contents(folder).items() <= files.items()
         changed.stream(folder)
-        assert contents(folder) == contents(whole)
+        assert contents(folder) == files
         shutil.rmtree(folder)
 
 
@@ -194,6 +204,31 @@ def test_a_stream_of_triples_is_not_continued_by_one_of_rows(changed: Answer, fo
     changed.lake.query("g", "SELECT ?who { ?who ?p ?o }")
     with pytest.raises(ConfigurationError, match=r"index.trig: it is the root of a stream of trip"):
         changed.stream(folder)
+
+
+def test_the_root_leads_to_full_pages_by_nodes_that_never_change(
+    answer: Answer, folder: Path
+) -> None:
+    written = dict[str, bytes]()
+    for epoch in range(1, 16):
+        answer.publish(*((epoch, 1, f"<urn:{epoch}>", P, f'"{n}"') for n in range(2)), epoch=epoch)
+        answer.stream(folder)
+        files = contents(folder)
+        assert written.items() <= files.items()
+        written = {name: text for name, text in files.items() if b"ldes:immutable" in text}
+        assert (folder / INDEX).read_text().count("tree:remainingItems") <= 4
+    # Ten full pages: two in each of five nodes, two of these in each of two.
+    assert [name for name in written if name.startswith("node2")] == [
+        "node2-000000000001.trig",
+        "node2-000000000002.trig",
+    ]
+    client = reader(folder)
+    assert [len(state) for state in client.states().values()] == [*range(2, 31, 2)]
+    assert len(client.immutable) == len(written)
+    before = contents(folder)
+    (folder / INDEX).unlink()
+    answer.stream(folder)
+    assert contents(folder) == before
 
 
 def test_a_root_that_is_gone_or_damaged_is_made_again(changed: Answer, folder: Path) -> None:
@@ -278,7 +313,10 @@ def test_the_answer_of_an_ask_is_a_stream_of_one_row(tmp_path: Path) -> None:
 
 @pytest.mark.law("event streams")
 def test_streams_replay_to_the_answer_at_every_epoch(tmp_path: Path, seeds: Seeds) -> None:
-    """However often a log that grows and is edited is exported; full pages stay as they are."""
+    """However often a log that grows and is edited is exported, and some exports are killed.
+
+    Full pages stay as they are.
+    """
     seeds.check(lambda seed: _broken(seed, tmp_path / str(seed)))
 
 
@@ -328,6 +366,8 @@ def _broken(seed: int, folder: Path) -> Iterator[str]:
         )
         published = last
         if chance.random() < 0.7 or step == 7:
+            with dies_at(chance.randrange(8)):
+                call(write_stream, lake.settings, "g", out)
             call(write_stream, lake.settings, "g", out)
             files = contents(out)
             if not full.items() <= files.items():

@@ -5,7 +5,7 @@ It knows of Weir only in which properties the columns of a row are, and the epoc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -13,6 +13,8 @@ import pyoxigraph as ox
 
 LDES, TREE = "https://w3id.org/ldes#", "https://w3id.org/tree#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+Bounds = Mapping[str, datetime]
+"""By the type of a relation, its value."""
 Row = frozenset[tuple[str, str]]
 """Of a row of a CONSTRUCT the triple; else names of columns with their terms."""
 
@@ -54,7 +56,7 @@ class Reader:
             quad.predicate.value.removeprefix(LDES): _text(quad.object)
             for quad in head.quads_for_pattern(stream.subject, None, None, None)
         }
-        self._follow(self.root, _text(stream.subject), said, {})
+        self._follow(self.root, _text(stream.subject), said, [])
         entities, states = dict[str, tuple[Row, int]](), dict[int, dict[Row, int]]()
         for member in sorted(self._members.values(), key=lambda member: member.order):
             was_there = member.entity in entities
@@ -73,9 +75,9 @@ class Reader:
         return states
 
     def _follow(
-        self, address: str, stream: str, said: Mapping[str, str], bounds: Mapping[str, datetime]
+        self, address: str, stream: str, said: Mapping[str, str], bounds: Sequence[Bounds]
     ) -> None:
-        """Read a page, and those that it links to."""
+        """Read a page, and those that it links to; what all relations on the way say holds."""
         assert address not in self.pages, "two relations lead to a page"
         store = self._store(address)
         members = store.quads_for_pattern(ox.NamedNode(stream), _iri(TREE, "member"), None, None)
@@ -85,8 +87,9 @@ class Reader:
             assert name not in self._members, "a member is on two pages"
             member = self._members[name] = _member(store, name, said)
             time = member.order[0]
-            assert bounds.get("GreaterThanOrEqualToRelation", time) <= time
-            assert bounds.get("LessThanOrEqualToRelation", time) >= time
+            for bound in bounds:
+                assert bound.get("GreaterThanOrEqualToRelation", time) <= time
+                assert bound.get("LessThanOrEqualToRelation", time) >= time
         page = ox.NamedNode(address)
         if [*store.quads_for_pattern(page, _iri(LDES, "immutable"), None, None)]:
             self.immutable.add(address)
@@ -101,7 +104,7 @@ class Reader:
             kind = own[f"{RDF}type"].removeprefix(TREE)
             links.setdefault(own[f"{TREE}node"], {})[kind] = _time(own[f"{TREE}value"])
         for link, of_link in links.items():
-            self._follow(link, stream, said, of_link)
+            self._follow(link, stream, said, [*bounds, of_link])
 
     def _store(self, address: str) -> ox.Store:
         store = ox.Store()

@@ -4,9 +4,9 @@ https://w3id.org/ldes/specification, https://w3id.org/tree/specification
 
 A member is a version of a row: the row as it is after an epoch, or that it is gone. Members are
 numbered, and are in the order of their numbers in pages of at most `MEMBERS`; a page that is full
-never changes. The root links to all pages, and is written last: a reader who begins there meets
-whole pages only. The folder depends on nothing but the log and what it has already, so that a call
-that is killed is continued by the next.
+never changes. The root leads to all pages, by nodes of `LINKS` links, and is written last: a reader
+who begins there meets whole pages only. The folder depends on nothing but the log and what it has
+already, so that a call that is killed is continued by the next.
 """
 
 from __future__ import annotations
@@ -28,9 +28,11 @@ from weir.export.ldes_pages import (
     Page,
     Root,
     member_text,
+    node_text,
     page_text,
     read_page,
     read_root,
+    rolled_up,
     root_text,
 )
 from weir.export.versions import Version, Versions, published_versions
@@ -38,8 +40,8 @@ from weir.lake.interrupts import heed
 from weir.lake.whole_files import one_writer, remove_drafts, whole_file
 from weir.project import Project
 
-MEMBERS = 1000
-"""Members of a page that never changes again."""
+MEMBERS, LINKS = 1000, 100
+"""Members of a page that never changes again; links of a node that does not."""
 _BASE = re.compile(r"https?://[^\s<>\"{}|\\^`#?]+")
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -128,8 +130,8 @@ class _Writer:
                 begin = _Begin(before.epoch, self._said_at(before.epoch, numbers), is_edited)
         links = dict[int, Link]()
         for written in self._pages(page, before, begin):
-            links[written.number], last = written.link, written.members[-1]
-        self._write_root(root, links, last.number)
+            links[written.number], last = written.link(MEMBERS), written.members[-1]
+        self._write_links(root, links, last.number)
         file = self.folder / self.names.root
         return WrittenStream(file, last.number - before.number, len(links), last.epoch)
 
@@ -151,7 +153,7 @@ class _Writer:
         Raises:
             ConfigurationError: it is none of this stream.
         """
-        file = self.folder / self.names.page(number)
+        file = self.folder / self.names.file(0, number)
         with suppress(ValueError, KeyError, SyntaxError):
             page, source = read_page(self.names, number, file.read_bytes())
             if source == self.source and page.members:
@@ -205,7 +207,7 @@ class _Writer:
     def _written(self, page: Page) -> Page:
         is_full = len(page.members) >= MEMBERS
         content = page_text(self.names, self.source, page, is_full=is_full).encode()
-        self._write(self.names.page(page.number), content)
+        self._write(self.names.file(0, page.number), content)
         return page
 
     def _write(self, name: str, content: bytes) -> None:
@@ -221,23 +223,25 @@ class _Writer:
             return read_root(self.names, (self.folder / self.names.root).read_bytes())
         return Root()
 
-    def _write_root(self, before: Root, new: dict[int, Link], members: int) -> None:
-        """Write the root.
+    def _write_links(self, before: Root, new: Mapping[int, Link], members: int) -> None:
+        """Write new nodes, then the root.
 
         Args:
-            before: what it said.
+            before: what the root said.
             new: the links to the pages that were written.
             members: how many members all pages have.
         """
-        known = {**before.links, **new}
-        numbers = self.names.numbers_in(self.folder)
-        links = [known[n] if n in known else self._read(n).link for n in numbers]
-        text = root_text(
-            self.names,
-            self.source,
-            self.versions.query,
-            self.versions.variables,
-            Root({link.page: link for link in links}, members, self.versions.published),
-            MEMBERS,
-        )
+        nodes = [link for link in before.links if link.level]
+        covered = sum(LINKS**link.level for link in nodes)
+        known = {link.number: link for link in before.links if not link.level and link.is_full}
+        known |= new
+        numbers = (n for n in self.names.numbers_in(self.folder) if n > covered)
+        pages = [known[n] if n in known else self._read(n).link(MEMBERS) for n in numbers]
+        links, more = rolled_up([*nodes, *pages], LINKS)
+        for node, own in more:
+            text = node_text(self.names, self.source, node, own)
+            self._write(self.names.file(node.level, node.number), text.encode())
+        of_answer = self.versions.query, self.versions.variables
+        root = Root(links, members, self.versions.published)
+        text = root_text(self.names, self.source, *of_answer, root)
         self._write(self.names.root, text.encode())

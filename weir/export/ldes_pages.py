@@ -7,8 +7,8 @@ are such IRIs, too: a label would be another node in each file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -65,24 +65,24 @@ class Names:
         """The file with which a reader begins."""
         return f"index{self.ending}"
 
-    def page(self, number: int) -> str:
-        """The file of a page, from 1; its name sorts by the number."""
-        return f"{number:012}{self.ending}"
-
-    @property
-    def pages(self) -> re.Pattern[str]:
-        """The names of the files of pages."""
-        return re.compile(rf"([0-9]{{12}}){re.escape(self.ending)}")
+    def file(self, level: int, number: int) -> str:
+        """The file of a page, or of a node of links at a level from 1; numbers are from 1."""
+        return f"{f'node{level}-' if level else ''}{number:012}{self.ending}"
 
     @property
     def files(self) -> re.Pattern[str]:
-        """The names of all files."""
-        return re.compile(rf"(?:[0-9]{{12}}|index){re.escape(self.ending)}")
+        """The names of all files, with level and number."""
+        return re.compile(rf"(?:(?:node(\d+)-)?([0-9]{{12}})|index){re.escape(self.ending)}")
+
+    def place_of(self, file: str) -> tuple[int, int] | None:
+        """The level and number of a file; None for the root, and for files of others."""
+        name = self.files.fullmatch(file)
+        return None if name is None or name[2] is None else (int(name[1] or 0), int(name[2]))
 
     def numbers_in(self, folder: Path) -> list[int]:
         """The numbers of the pages that a folder has, in order."""
-        names = map(self.pages.fullmatch, (file.name for file in folder.iterdir()))
-        return sorted(int(name[1]) for name in names if name is not None)
+        places = map(self.place_of, (file.name for file in folder.iterdir()))
+        return sorted(place[1] for place in places if place is not None and place[0] == 0)
 
     def iri(self, file: str) -> str:
         """The IRI of a file, in brackets."""
@@ -145,21 +145,31 @@ class Page:
     members: tuple[Member, ...] = ()
     body: str = ""
 
-    @property
-    def link(self) -> Link:
-        """What the root says of it."""
-        first, last = self.members[0], self.members[-1]
-        return Link(self.number, len(self.members), first.created, last.created)
+    def link(self, full: int) -> Link:
+        """What is said of it; `full`: how many members a page has that never changes again."""
+        first, last, number = self.members[0], self.members[-1], len(self.members)
+        return Link(0, self.number, number, first.created, last.created, number >= full)
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What the root says of a page: its members are created from a time to a time."""
+    """What is said of a page, or of a node with links to such.
 
-    page: int
+    Attributes:
+        level: 0 for a page; of a node that of what it links to, plus 1.
+        number: among those of the level, from 1.
+        members: how many can be reached.
+        since: when the first of them was created.
+        until: when the last was; later ones may come if it is not full.
+        is_full: whether it never changes again.
+    """
+
+    level: int
+    number: int
     members: int
     since: datetime
     until: datetime
+    is_full: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +177,41 @@ class Root:
     """What the root of a stream says.
 
     Attributes:
-        links: to the pages, by their numbers; of a root that was read, only to those that never
-            change again.
+        links: to nodes and pages, in the order of their members.
         members: how many members the stream has.
         epoch: up to which it is complete.
     """
 
-    links: Mapping[int, Link] = field(default_factory=dict)
+    links: tuple[Link, ...] = ()
     members: int = 0
     epoch: int = 0
+
+
+def rolled_up(
+    links: Sequence[Link], most: int
+) -> tuple[tuple[Link, ...], list[tuple[Link, tuple[Link, ...]]]]:
+    """Links of which those of a level are fewer than `most` full ones, and the nodes for the rest.
+
+    Args:
+        links: in the order of their members, those of higher levels first.
+        most: so many full ones of a level are in a node.
+
+    Returns:
+        The links of the root; and each new node with its links.
+    """
+    left, nodes, level = [*links], list[tuple[Link, tuple[Link, ...]]](), 0
+    while any(link.level >= level for link in left):
+        full = [link for link in left if link.level == level and link.is_full]
+        while len(full) >= most:
+            own, full = tuple(full[:most]), full[most:]
+            first, last = own[0], own[-1]
+            number = (first.number - 1) // most + 1
+            members = sum(link.members for link in own)
+            node = Link(level + 1, number, members, first.since, last.until, True)
+            left[left.index(first) : left.index(last) + 1] = [node]
+            nodes.append((node, own))
+        level += 1
+    return tuple(left), nodes
 
 
 def page_text(names: Names, source: str, page: Page, *, is_full: bool) -> str:
@@ -190,7 +226,7 @@ def page_text(names: Names, source: str, page: Page, *, is_full: bool) -> str:
     full = " ; ldes:immutable true" if is_full else ""
     return (
         f"{names.head}own:stream a ldes:EventStream ; dct:source <{source}> .\n"
-        f"{names.iri(names.page(page.number))} a tree:Node{full} .\n\n{page.body}"
+        f"{names.iri(names.file(0, page.number))} a tree:Node{full} .\n\n{page.body}"
     )
 
 
@@ -229,10 +265,18 @@ def member_text(
     return f"own:stream tree:member {own} .\n{own} {_joined(said)} .\n{triple}"
 
 
-def root_text(
-    names: Names, source: str, title: str, variables: Sequence[str], root: Root, full: int
-) -> str:
-    """The root: what the stream is, and its pages.
+def node_text(names: Names, source: str, node: Link, links: Iterable[Link]) -> str:
+    """A node that links to full pages or nodes: it never changes again."""
+    relations = [relation for link in links for relation in _relations(names, link)]
+    said = ["a tree:Node", "ldes:immutable true", f"tree:relation {_listed(relations)}"]
+    return (
+        f"{names.head}own:stream a ldes:EventStream ; dct:source <{source}> .\n"
+        f"{names.iri(names.file(node.level, node.number))} {_joined(said)} .\n"
+    )
+
+
+def root_text(names: Names, source: str, title: str, variables: Sequence[str], root: Root) -> str:
+    """The root: what the stream is, and where its pages are.
 
     Args:
         names: of the stream.
@@ -240,9 +284,8 @@ def root_text(
         title: of the stream.
         variables: the columns of rows.
         root: what it says.
-        full: how many members a page has that never changes again.
     """
-    links = [*root.links.values()]
+    links = root.links
     paths = [
         "[ sh:path dct:isVersionOf ; sh:minCount 1 ; sh:maxCount 1 ; sh:nodeKind sh:IRI ]",
         "[ sh:path dct:created ; sh:minCount 1 ; sh:maxCount 1 ; sh:datatype xsd:dateTime ]",
@@ -252,7 +295,7 @@ def root_text(
             if not names.is_graph
         ),
     ]
-    relations = [relation for link in links for relation in _relations(names, link, full)]
+    relations = [relation for link in links for relation in _relations(names, link)]
     kept = f" ; ldes:startingFrom {_time(links[0].since)}" if links else ""
     node = ["a tree:Node", "ldes:retentionPolicy own:retention"]
     node += [f"tree:relation {_listed(relations)}"] if relations else []
@@ -277,14 +320,15 @@ def root_text(
     )
 
 
-def _relations(names: Names, link: Link, full: int) -> Iterator[str]:
-    page = f"tree:node {names.iri(names.page(link.page))} ; tree:path dct:created"
+def _relations(names: Names, link: Link) -> Iterator[str]:
+    file = names.iri(names.file(link.level, link.number))
+    page = f"tree:node {file} ; tree:path dct:created"
     yield (
         f"[ a tree:GreaterThanOrEqualToRelation ; {page} ; tree:value {_time(link.since)}"
         f" ; tree:remainingItems {link.members} ]"
     )
     # The last page gets members that are created later.
-    if link.members >= full:
+    if link.is_full:
         yield f"[ a tree:LessThanOrEqualToRelation ; {page} ; tree:value {_time(link.until)} ]"
 
 
@@ -337,26 +381,24 @@ def _value(term: object) -> str:
 
 
 def read_root(names: Names, content: bytes) -> Root:
-    """What a root that was written says."""
+    """What a root that was written says; when its last page ends is not known of it."""
     nodes: dict[str, dict[str, str]] = {}
     for quad in names.quads(content):
         nodes.setdefault(_value(quad.subject), {})[_value(quad.predicate)] = _value(quad.object)
-    pages: dict[int, dict[str, str]] = {}
+    places: dict[tuple[int, int], dict[str, str]] = {}
     for said in nodes.values():
-        page = names.pages.fullmatch(said.get(f"{_TREE}node", "").rpartition("/")[2])
-        if page is not None:
-            own, members = pages.setdefault(int(page[1]), {}), said.get(_ITEMS)
+        place = names.place_of(said.get(f"{_TREE}node", "").rpartition("/")[2])
+        if place is not None:
+            own, members = places.setdefault(place, {}), said.get(_ITEMS)
             own |= {"since" if members else "until": said[f"{_TREE}value"]}
             own |= {"members": members} if members else {}
-    links = {
-        number: Link(
-            number,
-            int(said["members"]),
-            datetime.fromisoformat(said["since"]),
-            datetime.fromisoformat(said["until"]),
-        )
-        for number, said in pages.items()
-        if "until" in said
-    }
+    links = (_link(*place, said) for place, said in places.items())
+    ordered = sorted(links, key=lambda link: (-link.level, link.number))
     stream = nodes[names.own("stream")]
-    return Root(links, int(stream[names.own("number")]), int(stream[names.own("epoch")]))
+    return Root(tuple(ordered), int(stream[names.own("number")]), int(stream[names.own("epoch")]))
+
+
+def _link(level: int, number: int, said: Mapping[str, str]) -> Link:
+    since = datetime.fromisoformat(said["since"])
+    until = datetime.fromisoformat(said.get("until", said["since"]))
+    return Link(level, number, int(said["members"]), since, until, "until" in said)
