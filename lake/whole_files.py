@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import shutil
 import time
@@ -55,6 +56,15 @@ def whole_path(file: Path) -> Iterator[Path]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def one_writer(folder: Path) -> Iterator[None]:
+    """Wait until nobody else writes the files of a folder, and keep others from it meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def remove_drafts(folder: Path, names: re.Pattern[str]) -> None:

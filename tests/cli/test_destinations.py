@@ -14,7 +14,12 @@ OF_FILES = [
     ("export", "rdf", "exhibits", "--format", "turtle", "--to"),
     ("export", "duckdb"),
 ]
-OF_FOLDERS = [("artifacts", "--to"), ("site", "--to"), ("export", "patch", "exhibits", "--to")]
+OF_FOLDERS = [
+    ("artifacts", "--to"),
+    ("site", "--to"),
+    ("export", "patch", "exhibits", "--to"),
+    ("export", "ldes", "exhibits", "--to"),
+]
 
 
 @pytest.mark.usefixtures("has_run")

@@ -1,4 +1,4 @@
-"""`weir export rdf`, `weir export patch`: what they print, and the files that they write."""
+"""`weir export rdf`, `patch` and `ldes`: what they print, and the files that they write."""
 
 from __future__ import annotations
 
@@ -71,3 +71,15 @@ def test_a_folder_of_patches_is_continued(weir: Weir) -> None:
     assert len([*Path("out").iterdir()]) == 3
     (written,) = weir("export", "patch", "g", "--to", "b", "--from", "3", "--output", "json").json
     assert written == {"file": "b/000000000003.rdfp", "epoch": 3, "added": 0, "deleted": 1}
+
+
+def test_a_folder_of_an_event_stream_is_continued(weir: Weir, answer: Answer) -> None:
+    first = weir("export", "ldes", "g", "--to", "out")
+    said = "Wrote 3 members on 1 page, up to epoch 3; begin at out/index.trig.\n"
+    assert (first.code, first.out) == (0, said)
+    assert weir("export", "ldes", "g", "--to", "out").out == "out has all changes of g.\n"
+    answer.publish((4, 1, "<http://ex/a>", "<http://ex/p>", '"2"'))
+    written = weir("export", "ldes", "g", "--to", "out", "--output", "json").json
+    assert written == {"root": "out/index.trig", "epoch": 4, "members": 1, "pages": 1}
+    refused = weir("export", "ldes", "g", "--to", "other", "--base", "out")
+    assert (refused.code, "it is no IRI of a folder" in refused.err) == (EXIT_USAGE, True)

@@ -56,6 +56,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("refresh", "q", "NAME"),
     ("export", "rdf", "NAME"),
     ("export", "patch", "NAME", "--to", "patches"),
+    ("export", "ldes", "NAME", "--to", "stream"),
 )
 VIEWS = ("_current", "_changes", "_events", "_stream", "_x")
 FREE_TEXTS = {

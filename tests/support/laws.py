@@ -91,9 +91,15 @@ LAWS: Mapping[str, Law] = {
     "explanations of programs": Law(2000, 10, "a program of rules, some rows of its log"),
     "matches": Law(200, 10, "a query of one basic graph pattern, two rows of each of two epochs"),
     "patches": Law(200, 5, "a log that grows and is edited, exported now and then"),
+    "event streams": Law(
+        200, 4, "a log that grows and is edited, written as pages by calls that are killed"
+    ),
     "differences": Law(40, 1, "6 queries, edited twice while the graph changes"),
     "edits of any query": Law(
         63, 3, "4 queries of the whole grammar, edited twice while the graph changes"
+    ),
+    "killed tables": Law(
+        90, 2, "a life of an answer and its table, whose runs of publish die now and then"
     ),
     "repaired lives": Law(40, 1, "a life with damaged embeddings, beside one without"),
     "killed streams": Law(5, 1, "a history of a stream that is killed at every commit"),

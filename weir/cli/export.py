@@ -210,3 +210,44 @@ def patch(
     if patches[-1].epoch > patches[0].epoch:
         epochs = f"epochs {patches[0].epoch} to {patches[-1].epoch}"
     print_line(f"Wrote {counted(len(patches), 'file')} of {epochs} to {folder}.")
+
+
+@export.command("ldes")
+def ldes(
+    context: typer.Context,
+    query: QueryName,
+    folder: Annotated[
+        Path, typer.Option("--to", help="The folder; full pages of it are not written again.")
+    ],
+    base: Annotated[
+        str,
+        typer.Option(
+            help="The IRI at which the folder is served; default: IRIs relative to its files."
+        ),
+    ] = "",
+) -> None:
+    """Write the published changes of a query as a Linked Data Event Stream, in TREE pages.
+
+    A later call adds the epochs since. Any web server can serve the folder; readers begin at index.
+    """
+    from weir.export.ldes import write_stream
+
+    options = Options.of(context)
+    require_writable_folder(folder)
+    with options.project() as project:
+        written = write_stream(project, query, folder, base)
+    if options.output is Output.json:
+        print_json(
+            {
+                "root": str(written.root),
+                "epoch": written.epoch,
+                "members": written.members,
+                "pages": written.pages,
+            }
+        )
+        return
+    if not written.members:
+        print_line(f"{folder} has all changes of {query}.")
+        return
+    members, pages = counted(written.members, "member"), counted(written.pages, "page")
+    print_line(f"Wrote {members} on {pages}, up to epoch {written.epoch}; begin at {written.root}.")

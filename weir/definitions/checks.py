@@ -85,15 +85,18 @@ def declared_checks(
         catalog: of the project.
         only: names of usable definitions; None for all.
     """
-    names = [member.name for member in catalog.members] if only is None else only
+    members = catalog.members if only is None else map(catalog.member, only)
+    by_name = {member.name: member for member in members}
     checks = defaultdict[str, list[Check]](list)
     wrong = defaultdict[str, list[ConfigurationError]](list)
     of_nothing = list[ConfigurationError]()
-    for name in names:
-        try:
-            checks[name] += _own(catalog.member(name))
-        except ConfigurationError as error:
-            wrong[name].append(error)
+    for name, member in by_name.items():
+        # Mostly there are none, and the YAML need not be read again.
+        if "checks" in member.text:
+            try:
+                checks[name] += _own(member)
+            except ConfigurationError as error:
+                wrong[name].append(error)
     for file in yaml_files(folder):
         try:
             suite, mistakes = _read(file)
@@ -107,8 +110,8 @@ def declared_checks(
         if not about:
             of_nothing += [*mistakes, *suite.read(None)[1]]
         for name in about:
-            if name in names:
-                usable, unusable = suite.read([one for one, _ in catalog.member(name).columns])
+            if name in by_name:
+                usable, unusable = suite.read([column for column, _ in by_name[name].columns])
                 checks[name] += usable
                 wrong[name] += [*mistakes, *unusable]
     for gate, check in _gates(catalog):
@@ -128,8 +131,8 @@ def declared_checks(
     return DeclaredChecks(
         {
             name: AnswerChecks(tuple(checks[name]), tuple(wrong[name]))
-            for name in names
-            if checks[name] or wrong[name]
+            for name in by_name
+            if checks.get(name) or wrong.get(name)
         },
         tuple(of_nothing),
     )
@@ -243,9 +246,6 @@ def require_declared(name: str, catalog: Catalog, place: str) -> None:
 
 
 def _own(definition: Definition) -> tuple[Check, ...]:
-    # Mostly there are none, and the YAML need not be read again.
-    if "checks" not in definition.text:
-        return ()
     head = _head(definition.text, str(definition.file), definition.kind.comment)
     columns = [name for name, _ in definition.columns]
     return checks_of_head(head.values.checks, head, columns)

@@ -45,11 +45,10 @@ from weir.definitions.kinds import PROGRAM
 from weir.definitions.names import folders_of, is_declared
 from weir.engine.terms import begins
 from weir.errors import ConfigurationError
+from weir.export.changed_at import change_times, was_edited_at
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import ANSWERS
-from weir.progress.answer_commits import publications
-from weir.progress.backlog import DIFFERENCE_AT
 from weir.progress.completion import Completion
 from weir.project import Project
 from weir.rdf.terms import POSITIONS
@@ -63,8 +62,6 @@ Change = tuple[int, bool, str]
 """Epoch, whether the triple appears, and the triple as it is written in a patch."""
 
 _LOG, _BATCH = "log", 100_000
-_WITHOUT_DIFFERENCE = ("initial", "incremental")
-"""Of the other modes, commits of earlier versions do not say at which epoch."""
 _KNOWN = pa.schema(dict[str, pa.DataType](weight=pa.int64(), triple=pa.string()))
 
 
@@ -125,7 +122,7 @@ class Triples:
         state = select(
             *columns(TRIPLE),
             from_=rows_of(self._log.relation),
-            where=[*_is_triple(), column("epoch") <= number(epoch)],
+            where=[*is_triple(), column("epoch") <= number(epoch)],
             group_by=columns(TRIPLE),
             having=sum_of(column("weight")) > number(0),
         )
@@ -163,37 +160,12 @@ class Triples:
             yield from self._ordered(_without_known(moved, first))
 
     def was_edited_at(self, epoch: int) -> bool:
-        """Whether a difference was published at an epoch, perhaps after its other changes.
-
-        An edit of the query does that, and a rebuild of its answer. True also if it is not known,
-        as the commits of that time are gone.
-        """
-        for metadata in publications(self.lake, self.query):
-            at = metadata.extra.get(DIFFERENCE_AT)
-            if at == epoch or (at is None and metadata.mode not in _WITHOUT_DIFFERENCE):
-                return True
-            if metadata.watermark < epoch or metadata.mode == "initial":
-                return False
-        return True
+        """As of `was_edited_at`."""
+        return was_edited_at(self.lake, self.query, epoch)
 
     def times(self, first: int, last: int) -> dict[int, datetime]:
-        """By epoch, when its changes happened; nothing if an edit of the query made them all.
-
-        Of a query over streams, it is the last of the instants.
-        """
-        rows = select(
-            column("epoch"),
-            exp.Max(this=column("event_time")),
-            from_=rows_of(self._log.relation),
-            where=[
-                column("epoch") >= number(first),
-                column("epoch") <= number(last),
-                is_not_null(column("event_time")),
-            ],
-            group_by=columns(["epoch"]),
-        )
-        with self.lake.using(ANSWERS.name(self.query)):
-            return dict(self._bindings.connection.execute(_sql(rows)).fetchall())
+        """As of `change_times`."""
+        return change_times(self._bindings, self.lake, self._log, first, last)
 
     def _moved(self, first: int, last: int) -> exp.Select:
         """The triples that appear (weight 1) or vanish (-1) at an epoch from `first` to `last`."""
@@ -204,7 +176,7 @@ class Triples:
             alias(bigint(sum_of(column("weight", _LOG))), "weight"),
             from_=rows_of(self._log.relation, _LOG),
             joins=joins,
-            where=[*_is_triple(_LOG), column("epoch", _LOG) <= number(last)],
+            where=[*is_triple(_LOG), column("epoch", _LOG) <= number(last)],
             group_by=columns(("epoch", *TRIPLE), _LOG),
         )
         held = over(sum_of(column("weight")), columns(TRIPLE), [ascending(column("epoch"))])
@@ -308,7 +280,7 @@ def _require_graph(settings: Settings, query: str, *, or_report: bool) -> None:
     )
 
 
-def _is_triple(table: str | None = None) -> Sequence[exp.Expr]:
+def is_triple(table: str | None = None) -> Sequence[exp.Expr]:
     subject, predicate, object_ = (column(name, table) for name in TRIPLE)
     return (
         any_of([begins(subject, "<"), begins(subject, "_")]),

@@ -76,7 +76,9 @@ def is_behind(completion: Completion, query: Definition, limits: Limits) -> bool
     if not completion.follows(query.name):
         return True
     layout = completion.layout(query.name)
-    return layout is None or not _is_as_pinned(layout, query)
+    # A run that was killed may have written a table that the ledger does not know.
+    is_recorded = completion.has_table(query.name)
+    return layout is None or not _is_as_pinned(layout, query) or not is_recorded
 
 
 def is_concerned(completion: Completion, query: Definition, limits: Limits) -> bool:
@@ -207,6 +209,10 @@ class _Follower:
         changes = self._appended(int(stored.metadata.extra[FOLLOWS]))
         if changes is None:
             return False
+        if stored.metadata.extra[FOLLOWS] == self.published.version:
+            # A run that was killed wrote it, and did not record it.
+            self._note(stored.metadata, stored.version, 0)
+            return True
         undecided = [column.name for column in layout.columns if not column.type.decided]
         if any(changes[name].null_count < changes.num_rows for name in undecided):
             # Its first value decides the type of a column.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -16,15 +14,6 @@ from weir.text.secret_values import public
 
 _STATE: Final = "site.json"
 _ANSWERS: Final = "answers"
-
-
-@contextmanager
-def one_writer(folder: Path) -> Iterator[None]:
-    """Wait until nobody else writes a site, and keep others from it meanwhile."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def page_of(answer: str) -> str:

@@ -18,12 +18,13 @@ from weir.artifacts.contents import read_contents
 from weir.errors import ConfigurationError
 from weir.lake.counted import counted
 from weir.lake.delta.bindings import Bindings
+from weir.lake.whole_files import one_writer
 from weir.pages.page import render
 from weir.pending import Pending
 from weir.project import Project
 from weir.site.answers import AnswerPages
 from weir.site.epochs import Epochs
-from weir.site.files import SiteFiles, called, one_writer
+from weir.site.files import SiteFiles, called
 from weir.site.graph_counts import GraphCounts
 from weir.site.lineage import Lineage
 from weir.site.overview import listed, overview

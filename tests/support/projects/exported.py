@@ -10,6 +10,7 @@ from typing import Any
 from tests.support.opened import call
 from tests.support.projects.handmade import Change, HandMadeLake, publish_by_hand
 from weir.export.formats import Format
+from weir.export.ldes import WrittenStream, write_stream
 from weir.export.patches import WrittenPatch, write_patches
 from weir.export.rdf import write_rdf
 from weir.export.triples import TRIPLE
@@ -59,6 +60,11 @@ class Answer:
             return [*write_patches(project, "g", folder, **epochs)]
 
         return call(write, self.lake.settings)
+
+    def stream(self, folder: Path, base: str = "") -> WrittenStream:
+        """Write the members that a folder lacks."""
+        written: WrittenStream = self.call(write_stream, "g", folder, base)
+        return written
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function of the project gives."""
