@@ -123,9 +123,9 @@ def test_events_are_printed_with_their_times_and_lines(
         "    +1 <http://example.org/s2/7> ex:of ex:s2   at 2026-01-01T00:00:07Z,"
         " readings: 2.nt:1\n"
         "  with\n"
+        "       ex:s2 ex:in ex:hall\n"
         "       <http://example.org/s2/3> ex:of ex:s2   at 2026-01-01T00:00:03Z,"
         " readings: 0.nt:3\n"
-        "       and rows that parts of the query have stored\n"
     )
     (row,) = weir("why", "hot", "n=2", *at, "--output", "json").json
     assert row["event_time"] == "2026-01-01T00:00:10Z"

@@ -16,6 +16,7 @@ from tests.mutants.replicas import REPLICA_MUTANTS
 from tests.mutants.rules import RULE_MUTANTS
 from tests.mutants.streams import STREAM_MUTANTS
 from tests.mutants.traversals import TRAVERSAL_MUTANTS
+from tests.mutants.why import WHY_MUTANTS
 
 _ENGINE = (
     "tests/engine/test_grammar_laws.py",
@@ -72,4 +73,5 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "site": SITE_MUTANTS,
     "serve": SERVE_MUTANTS,
     "traversals": _by(TRAVERSAL_MUTANTS, *_TRAVERSALS),
+    "why": _by(WHY_MUTANTS, "tests/why/test_window_laws.py"),
 }

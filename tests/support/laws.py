@@ -87,8 +87,8 @@ LAWS: Mapping[str, Law] = {
     "flips of a lake": Law(400, 100, "a flipped bit in a table of a whole lake"),
     "flips of logs": Law(500, 100, "a flipped bit in the log of a table of a whole lake"),
     "explanations": Law(500, 2, "a query of the whole grammar, two rows of each of two epochs"),
-    "explanations over streams": Law(2000, 5, "a query over streams, four rows of its log"),
-    "explanations of programs": Law(2000, 10, "a program of rules, some rows of its log"),
+    "explanations over streams": Law(500, 2, "a query over streams, four rows of its log"),
+    "explanations of programs": Law(500, 5, "a program of rules, some rows of its log"),
     "matches": Law(200, 10, "a query of one basic graph pattern, two rows of each of two epochs"),
     "patches": Law(200, 5, "a log that grows and is edited, exported now and then"),
     "event streams": Law(

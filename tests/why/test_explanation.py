@@ -138,13 +138,36 @@ def test_a_match_has_what_the_row_needs_beside_the_changes(lived: Project) -> No
         assert match_of(came) == {"v2 a Vase", "v2 room hall"}
 
 
-def test_a_match_says_where_parts_of_the_query_have_stored_rows(lived: Project) -> None:
+def test_a_match_says_that_parts_of_the_query_have_stored_rows_that_are_not_looked_up(
+    lived: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weir.why.graph.MOST_SCANNED", 0)
     with Opened(lived.settings) as project:
         stored = {
             name: {one.match.is_beside_stored for one in explained(project, name).rows if one.match}
             for name in ("rooms", "stored_away")
         }
     assert stored == {"rooms": {False}, "stored_away": {True}}
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "match"),
+    [
+        ("reach", "+d", {"a next b", "b next c", "c next d"}),
+        ("stored_away", "+v1", {"v1 a Vase"}),
+        ("labels", '-v1 "x"', {"v1 a Vase", 'v1 label "x"'}),
+        ("counts", '+"3"', {'v1 number "2"', 'v2 number "5"', 'v3 number "1"'}),
+        ("first", "+v3", {'v3 number "1"'}),
+    ],
+)
+def test_a_match_is_whole_also_beside_stored_rows(
+    lived: Project, name: str, row: str, match: set[str]
+) -> None:
+    with Opened(lived.settings) as project:
+        (one,) = (one for one in explained(project, name).rows if shown(one)[0] == row)
+    assert match_of(one) == match
+    assert one.match is not None
+    assert not one.match.is_beside_stored
 
 
 def test_the_newest_epoch_that_changed_an_answer_is_the_default(lived: Project) -> None:

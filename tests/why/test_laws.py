@@ -35,6 +35,7 @@ from weir.timeline.evaluation import LegInputs, plan_rows
 from weir.why.explanation import ChangedRow, Explanation
 from weir.why.graph import around_changes
 from weir.why.plan_surroundings import newest
+from weir.why.whole_match import StoredGraph
 from weir.why.worlds import STORED, Worlds
 
 ROWS = 2
@@ -84,7 +85,8 @@ def explained(
         graph[scope] = read.relation
     shown = [column for _, column in plan.columns]
     worlds = Worlds(engine, PlanBody(plan), plan.width, shown)
-    around = around_changes(worlds, graph, epoch)
+    stored_graph = StoredGraph({"quads": "quads", "triples": "triples"}, scans=True)
+    around = around_changes(worlds, graph, epoch, stored_graph)
     for _, weight, row in rng.sample(changed, min(ROWS, len(changed))):
         yield around.explain(ChangedRow(row, weight))
 
@@ -134,6 +136,7 @@ def broken_laws(seed: int) -> Iterator[str]:
         before = evaluator.answer(graphs[epoch - 1])
         vanish, appear = case.history[epoch - 1]
         for explanation in explained(plan, case, epoch, rng):
+            yield from broken_whole_match(evaluator, explanation, graphs, epoch, seed)
             if not explanation.is_all:
                 continue
             named = {change.triple for change in explanation.changes}
@@ -152,6 +155,24 @@ def broken_laws(seed: int) -> Iterator[str]:
                     f"seed {seed}, epoch {epoch}: {case.query} [{case.default_graph}]: {row}"
                     f" changes by {without[row] - before[row]} without {named}"
                 )
+
+
+def broken_whole_match(
+    evaluator: Evaluator,
+    explanation: Explanation,
+    graphs: list[frozenset[Quad]],
+    epoch: int,
+    seed: int,
+) -> Iterator[str]:
+    """Whether a row is not in the answer over its match alone, where that is said to be whole."""
+    match = explanation.match
+    if match is None or match.is_beside_stored or not match.is_all:
+        return
+    (row,) = comparable(Counter([explanation.row]))
+    held = graphs[epoch] if explanation.weight > 0 else graphs[epoch - 1]
+    alone = frozenset(quad for quad in held if quad[1:] in match.triples)
+    if not evaluator.answer(alone)[row]:
+        yield f"seed {seed}, epoch {epoch}: {row} is not there by {match.triples}"
 
 
 @pytest.mark.law("explanations")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.projects.project import PATCHES, Project
 from weir.definitions.catalog import Catalog
 from weir.project import Project as Opened
@@ -14,9 +16,10 @@ from weir.why.places import Places
 ROOM = "<http://e/room>"
 
 
-def two_epochs(folder: Path) -> Project:
-    """A project in which the second of two patches adds a room."""
-    project = Project(folder / "project").declare(PATCHES)
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project in which the second of two patches has another room."""
+    project = Project(tmp_path_factory.mktemp("places") / "project").declare(PATCHES)
     project.query("q", "SELECT ?x ?r { ?x <http://e/room> ?r }")
     project.change_set(f"A <http://e/a> {ROOM} <http://e/1>")
     project.run()
@@ -35,9 +38,8 @@ def places(project: Project, *, reads_files: bool) -> list[str]:
         return [written.of_change(change) for change in changes if isinstance(change, Change)]
 
 
-def test_a_change_has_the_line_of_its_file(tmp_path: Path) -> None:
-    project = two_epochs(tmp_path)
-    file = project.change_sets[1]
+def test_a_change_has_the_line_of_its_file(moved: Project) -> None:
+    file = moved.change_sets[1]
     lines = file.read_text().splitlines()
     expected = [
         f"p: {file.name}:{i}"
@@ -45,13 +47,13 @@ def test_a_change_has_the_line_of_its_file(tmp_path: Path) -> None:
         for i, line in enumerate(lines, start=1)
         if line.startswith(start)
     ]
-    assert places(project, reads_files=True) == expected
+    assert places(moved, reads_files=True) == expected
 
 
-def test_without_the_file_a_change_has_its_change_set(tmp_path: Path) -> None:
-    project = two_epochs(tmp_path)
-    file = project.change_sets[1]
+def test_without_the_file_a_change_has_its_change_set(moved: Project, tmp_path: Path) -> None:
+    own = moved.copy(tmp_path / "copy")
+    file = own.change_sets[1]
     named = [f"p: {file.name}"] * 2
-    assert places(project, reads_files=False) == named
+    assert places(own, reads_files=False) == named
     file.unlink()
-    assert places(project, reads_files=True) == named
+    assert places(own, reads_files=True) == named

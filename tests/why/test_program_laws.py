@@ -223,6 +223,7 @@ def test_without_what_is_named_an_atom_is_not_in_the_log(seeds: Seeds) -> None:
     seeds.check(lambda seed: broken_laws(rule_case(seed)))
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("name", GIVEN)
 def test_atoms_of_written_programs_keep_the_laws(name: str) -> None:
     assert [*broken_laws(given_case(name))] == []

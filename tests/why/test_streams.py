@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.support.projects.project import Project
 from tests.support.streams.projects import OFTEN, SECOND, SEEN, START, readings
@@ -131,11 +132,25 @@ def test_an_element_of_the_output_of_a_query_is_named_by_the_query(lived: Projec
     }
 
 
-def test_a_match_has_the_events_of_a_window(lived: Project) -> None:
+def test_a_corrected_output_of_a_query_is_named_where_it_is_read(
+    lived: Project, tmp_path: Path
+) -> None:
+    own = lived.copy(tmp_path / "copy")
+    own.write("events/4.nt", readings(("s3", 27)))
+    own.run()
+    rows = [row for row in explained(own, "often", 6) if row.is_correction]
+    assert {row.row for row in rows} == {(EX.format("s3"),)}
+    assert {row.weight for row in rows} == {1}
+    assert {tuple(causes(row)) for row in rows} == {("+1 s3 at 30 in seen",)}
+
+
+def test_a_match_has_the_events_of_a_window_and_triples_of_the_graph(lived: Project) -> None:
     came = only(lived, "hot", 4, 10, n=n(2))
     assert came.match is not None
     events = {local(part) for part in came.match.parts if isinstance(part, Event)}
+    triples = {" ".join(map(short, part)) for part in came.match.parts if isinstance(part, tuple)}
     assert events == {"s2/3 at 3 in readings", "s2/7 at 7 in readings"}
+    assert triples == {"s2 in hall"}
 
 
 def test_a_derivation_leads_from_an_atom_to_what_rules_read(lived: Project) -> None:
@@ -175,3 +190,19 @@ def test_a_time_is_refused_of_an_answer_over_the_graph(lived: Project) -> None:
 
 def test_an_instant_is_read_with_its_zone() -> None:
     assert instant_of("2026-01-01T00:00:10Z", "--at") == microseconds(START) + 10 * SECOND
+
+
+def test_spark_alone_names_the_same_events(
+    lived: Project, tmp_path: Path, quick_spark: SparkSession
+) -> None:
+    own = lived.copy(tmp_path / "spark")
+    own.configure(driver_rows=0)
+    chosen = (("last", 5, 41, {"n": n(1)}), ("rules", 3, 12, {"predicate": '"twice"'}))
+    for name, epoch, second, values in chosen:
+        expected = [*map(causes, explained(lived, name, epoch, second, **values))][:1]
+        with Opened(own.settings, quick_spark) as project:
+            definition = Catalog.of(project.settings).member(name)
+            columns = {column: [Value([value])] for column, value in values.items()}
+            instant = microseconds(START) + second * SECOND
+            rows = explain_epoch(project, definition, epoch, columns, 1, instant).rows
+        assert [*map(causes, rows)] == expected

@@ -166,6 +166,9 @@ def broken_matches(own: Explained, log_row: StreamRow, explanation: Explanation)
     match = explanation.match
     if match is None or match.is_beside_stored or not match.is_all:
         return
+    if len({*own.case.streams.values()}) < len(own.case.windows):
+        # An event need not be in all windows over its stream.
+        return
     (row,) = comparable(Counter([explanation.row]))
 
     def is_there(parts: list[Part]) -> bool:

@@ -29,8 +29,11 @@ from weir.project import Project
 from weir.why.explanation import Part
 from weir.why.marked import MARKS, Mark, MarkedRows, differs
 from weir.why.plan_surroundings import PlanSurroundings, newest
+from weir.why.whole_match import StoredGraph
 from weir.why.worlds import Worlds
 
+MOST_SCANNED = 1_000_000
+"""A log of more quads is not read as a whole to look triples up, but only by its index."""
 MOST_CHANGES = 100_000
 """More changes of an epoch, of what a query reads, are not looked at."""
 
@@ -71,16 +74,21 @@ def around_epoch(
         keep = "cache" if read.keep == "cache" else keep
     shown = [stored for _, stored in definition.columns]
     worlds = Worlds(engine, definition.body, definition.width, shown, keep)
-    return around_changes(worlds, graph, epoch)
+    scans = completion.quads <= MOST_SCANNED
+    stored = StoredGraph({table.name: table.name for table in (QUADS, TRIPLES)}, scans)
+    return around_changes(worlds, graph, epoch, stored)
 
 
-def around_changes(worlds: Worlds, graph: Mapping[Scope, str], epoch: int) -> PlanSurroundings:
+def around_changes(
+    worlds: Worlds, graph: Mapping[Scope, str], epoch: int, stored: StoredGraph
+) -> PlanSurroundings:
     """What is around an epoch, of which the neighbourhood of its changes was read.
 
     Args:
         worlds: has the quads of the epoch (`newest`), too.
         graph: by scope, the interval relation.
         epoch: the epoch.
+        stored: the log of the graph.
     """
     content = {}
     for i, (scope, relation) in enumerate(graph.items()):
@@ -102,7 +110,14 @@ def around_changes(worlds: Worlds, graph: Mapping[Scope, str], epoch: int) -> Pl
     steps = steps_of(worlds.engine, content.values(), changed)
     upto = column("epoch") <= number(epoch - 1)
     known: Mapping[Mark, Sequence[exp.Expr]] = {"before": [upto], "after": []}
-    return PlanSurroundings(worlds, content, dict.fromkeys(steps, 0), known)
+    return PlanSurroundings(
+        worlds,
+        content,
+        dict.fromkeys(steps, 0),
+        known,
+        graph=stored,
+        graph_epochs={"before": epoch - 1, "after": epoch},
+    )
 
 
 def marked_graph(

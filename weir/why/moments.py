@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from weir.timeline.timeline import Timeline
+from weir.why.marked import Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,18 @@ class GraphEpochs:
         """The epochs after `settled` on an axis: 1 for those that begin, 2 for `own`."""
         own = () if self.own is None else ((self.own, 2),)
         return (*((epoch, 1) for epoch in self.begin), *own)
+
+    @property
+    def held(self) -> Mapping[Mark, int]:
+        """By mark, the newest epoch that holds."""
+        begun = max((self.settled, *self.begin))
+        own = begun if self.own is None else self.own
+        return {
+            "before": own if self.own_is_earlier else self.settled,
+            "after": own,
+            "before_undone": self.settled,
+            "after_undone": begun,
+        }
 
     @property
     def changes(self) -> tuple[int, ...]:

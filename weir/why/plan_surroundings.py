@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import pyarrow as pa
@@ -35,10 +35,11 @@ from weir.why.explanation import (
     Part,
     Triple,
 )
-from weir.why.fewest import fewest
+from weir.why.fewest import Needed, fewest
 from weir.why.last_elements import LastEvents
 from weir.why.marked import Mark, MarkedRows
 from weir.why.surroundings import Surroundings
+from weir.why.whole_match import StoredGraph, WholeMatch
 from weir.why.worlds import Positions, Worlds
 
 MOST_TRIPLES = 20_000
@@ -60,6 +61,8 @@ class PlanSurroundings(Surroundings[Part]):
         known: conditions on the embeddings that are the state before the change, after it, and as
             it was if no step had happened; None if there is nothing.
         looks_back: whether a step matters before the change, too.
+        graph: the log of the graph; None if it cannot be looked up.
+        graph_epochs: by mark, the epoch that the state of the graph is of.
         corrected: of a correction of an answer over streams, the epoch before which the rows of its
             log are those that it corrects; else None.
     """
@@ -70,6 +73,8 @@ class PlanSurroundings(Surroundings[Part]):
     known: Mapping[Mark, Sequence[exp.Expr] | None]
     looks_back: bool = False
     corrected: int | None = None
+    graph: StoredGraph | None = None
+    graph_epochs: Mapping[Mark, int] = field(default_factory=dict)
 
     @property
     def is_correction(self) -> bool:
@@ -115,12 +120,37 @@ class PlanSurroundings(Surroundings[Part]):
         there = self._there(row)
         if there is None:
             return None
+        if self._is_beside_stored:
+            whole = self._whole_match(row, first, there)
+            if whole is not None:
+                return Match(whole.steps, whole.is_all, is_beside_stored=False)
         known = frozenset(there)
         order = dict.fromkeys([*(step for step in first if step in known), *there])
         parts = fewest([*order], lambda some: self._again_after(row, some), MOST_NAMED)
         if parts is None:
             return None
         return Match(parts.steps, parts.is_all, self._is_beside_stored)
+
+    def _whole_match(
+        self, row: ChangedRow, first: Sequence[Part], there: Sequence[Part]
+    ) -> Needed[Part] | None:
+        """The same, with the triples that stored rows came from; None if they are not found."""
+        where = self._where(row)
+        if self.graph is None or where not in self.graph_epochs:
+            return None
+        events = {}
+        for scope, content in self.content.items():
+            if scope.window is None:
+                continue
+            match content:
+                case MarkedRows():
+                    own = content.parts(self.worlds.engine, column(where), MOST_TRIPLES)
+                    events[scope] = [part for part in own if isinstance(part, Event)]
+                case LastEvents():
+                    events[scope] = [*content.content(where)]
+        seeds = [part for part in first if part in there] or [*there][:MOST_NAMED]
+        whole = WholeMatch(self.worlds, self.graph, self.graph_epochs[where], row.row, events)
+        return whole.parts(seeds)
 
     def _there(self, row: ChangedRow) -> Sequence[Part] | None:
         """The triples and events where the row is; None if they are more than `MOST_TRIPLES`."""

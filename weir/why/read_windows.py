@@ -45,7 +45,7 @@ from weir.timeline.stream_names import stream_name
 from weir.timeline.timeline import Timeline
 from weir.timeline.windows import windows_of
 from weir.why.explanation import Part
-from weir.why.graph import looked_up, too_many_changes
+from weir.why.graph import MOST_SCANNED, looked_up, too_many_changes
 from weir.why.moments import Moment
 from weir.why.programs import ProgramSurroundings
 from weir.why.surroundings import Surroundings
@@ -136,6 +136,7 @@ class StreamAnswer:
             self._open_events(engine, moment),
             _open_graph_log(engine, moment) if definition.reads else None,
             looked_up(self.project, self.completion),
+            self.completion.quads <= MOST_SCANNED,
         )
         try:
             if isinstance(definition.body, ProgramBody):

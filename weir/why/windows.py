@@ -19,6 +19,7 @@ from weir.compute.sql import (
     alias,
     all_of,
     any_of,
+    case,
     column,
     columns,
     descending,
@@ -42,6 +43,7 @@ from weir.why.last_elements import KnownEvent, LastEvents
 from weir.why.marked import Mark, MarkedRows, differs, marks_of
 from weir.why.moments import Moment
 from weir.why.plan_surroundings import Content, PlanSurroundings, newest
+from weir.why.whole_match import StoredGraph
 from weir.why.worlds import Worlds
 
 KNOWN, KNOWN_UNDONE = "known", "known_undone"
@@ -64,6 +66,7 @@ class StreamReads:
         events: by stream, the relation of its events (`KNOWN_EVENT`): at least those that windows
             have right before the instant, or at it.
         graph: the log of the graph, on the axis of `GraphEpochs.times`; None if it reads none.
+        scans: whether that may be read as a whole to look triples up.
         thresholds: when to give up looking up in the graph.
     """
 
@@ -72,6 +75,7 @@ class StreamReads:
     events: Mapping[str, str]
     graph: GraphLog | None
     thresholds: Thresholds
+    scans: bool = True
 
 
 def around_moment(worlds: Worlds, reads: StreamReads, moment: Moment) -> PlanSurroundings:
@@ -113,7 +117,17 @@ class _Reading:
                 content[scope] = self._last_events(scope.window, window, steps)
         corrected = self.moment.epoch if self.moment.corrects else None
         looks_back = not self.moment.is_first
-        return PlanSurroundings(self.worlds, content, steps, self._known(), looks_back, corrected)
+        log = self.reads.graph
+        return PlanSurroundings(
+            self.worlds,
+            content,
+            steps,
+            self._known(),
+            looks_back,
+            corrected,
+            None if log is None else StoredGraph(log.stored, self.reads.scans),
+            self.moment.graph.held,
+        )
 
     def _known(self) -> Mapping[Mark, list[exp.Expr] | None]:
         """What is stored of the answer and its parts."""
@@ -158,7 +172,8 @@ class _Reading:
     def _window(self, name: str, window: str) -> MarkedRows:
         """The events that are in a window right before the instant, or at it.
 
-        Of a window of the last elements, those of the epoch, too, if it corrects the instant.
+        Of a window of the last elements, those of the instant that others push out again, too, and
+        those of the epoch, if it corrects the instant.
         """
         kind, stream = self.reads.windows[window], self.reads.streams[window]
         events, instant, corrects = f"{name}_events", self.moment.instant, self.moment.corrects
@@ -177,6 +192,8 @@ class _Reading:
             )
         else:
             held = event_intervals(events, kind, instant - 1, instant, KNOWN_EVENT)
+            if isinstance(kind, LastElements):
+                held = _with_displaced(held, instant)
         before, after = holds_at(instant - 1), holds_at(instant)
         if self.moment.is_first:
             before = exp.false()
@@ -253,3 +270,15 @@ class _Reading:
             "after_undone": holds_at(1 if moment.corrects else 0),
         }
         return marked_graph(engine, name, scope, relation, marks)
+
+
+def _with_displaced(held: exp.Query, instant: int) -> exp.Select:
+    """The events of a window of the last elements, with all of an instant: if later ones of it had
+    not happened, those that they push out would be there.
+    """
+    is_own = column("instant").eq(number(instant))
+    return select(
+        *columns((*KNOWN_EVENT, "since")),
+        alias(case((is_own, number(instant + 1)), otherwise=column("until")), "until"),
+        from_=subquery(held, "held"),
+    )

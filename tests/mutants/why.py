@@ -1,0 +1,39 @@
+"""The mutants of explanations."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+WHY_MUTANTS = (
+    Mutant(
+        "an event that is taken back is still there before the instant",
+        "why/windows",
+        "looks_back = not self.moment.is_first",
+        "looks_back = False",
+    ),
+    Mutant(
+        "a correction is measured against nothing",
+        "why/plan_surroundings",
+        "return change - before",
+        "return change",
+    ),
+    Mutant(
+        "what others push out at the instant is no step",
+        "why/windows",
+        "held = _with_displaced(held, instant)",
+        "pass",
+    ),
+    Mutant(
+        "a step that is taken back lets no earlier element in",
+        "why/last_elements",
+        "            fill(turn)\n",
+        "",
+    ),
+    Mutant(
+        "what a correction recorded before is not taken off",
+        "why/programs",
+        "by * (self._change(row, steps[:number_]) - before) <= 0",
+        "by * self._change(row, steps[:number_]) <= 0",
+        tests=("tests/why/test_program_laws.py",),
+    ),
+)
