@@ -121,7 +121,7 @@ def declared_checks(
             except ConfigurationError as error:
                 of_nothing.append(error)
         for name in _stopped(gate, catalog):
-            if name in names:
+            if name in by_name:
                 checks[name].append(check)
     for name, own in checks.items():
         try:
