@@ -4,7 +4,8 @@
     make bench ARGS='--only empty'          one of initial, empty, nomisma20, spark, bulk,
                                             operators, scale, fleet, runs, resident, streams,
                                             streams_spark, rules, refreshes, traversal, formats,
-                                            choices, classes, store, site, endpoint
+                                            choices, classes, store, site, endpoint,
+                                            shapes
     make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -40,6 +41,7 @@ from bench.results import Scenario
 from bench.rules import rules
 from bench.runs import FULL_RUNS, Runs
 from bench.scale import FULL_QUADS, Scale
+from bench.shapes import FULL_THINGS, Shapes
 from bench.site import FULL_SIZES, SitePages
 from bench.store import FULL_QUERIES as STORE_QUERIES
 from bench.store import Store
@@ -68,6 +70,7 @@ NAMES = (
     "store",
     "site",
     "endpoint",
+    "shapes",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -104,6 +107,9 @@ def arg_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--people", type=int, default=FULL_PEOPLE, help="whose pods the scenario traversal has"
+    )
+    parser.add_argument(
+        "--things", type=int, default=FULL_THINGS, help="that the campus of the scenario shapes has"
     )
     parser.add_argument(
         "--change-sets",
@@ -173,6 +179,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "classes": Classes(options.change_sets, CLASSES_QUADS, progress).run,
         "store": Store(STORE_QUERIES, progress).run,
         "endpoint": Endpoint(options.quads, progress).run,
+        "shapes": Shapes(options.things, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False
