@@ -14,6 +14,7 @@ from tests.mutants.protocol import PROTOCOL_MUTANTS
 from tests.mutants.remotes import REMOTE_MUTANTS
 from tests.mutants.replicas import REPLICA_MUTANTS
 from tests.mutants.rules import RULE_MUTANTS
+from tests.mutants.shapes import SHAPES_MUTANTS
 from tests.mutants.streams import STREAM_MUTANTS
 from tests.mutants.traversals import TRAVERSAL_MUTANTS
 from tests.mutants.why import WHY_MUTANTS
@@ -63,6 +64,7 @@ def _of_remotes(mutant: Mutant) -> Mutant:
 
 AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "engine": _by(ENGINE_MUTANTS, *_ENGINE),
+    "shapes": _by(SHAPES_MUTANTS, "tests/shacl/test_laws.py"),
     "exists": _by(EXISTS_MUTANTS, *_EXISTS),
     "timeline": _by(STREAM_MUTANTS, "tests/timeline/test_laws.py"),
     "rules": _by(RULE_MUTANTS, "tests/rules/test_laws.py"),
