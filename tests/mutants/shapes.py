@@ -142,7 +142,7 @@ SHAPES_MUTANTS = (
         tests=_DOOR,
     ),
     Mutant(
-        "whatever was accepted once passes the door",
+        "any change set passes the door once one was accepted",
         "ingest/batch",
         "if reason and not (permit and permit.accepts(change_set.position, reason)):",
         "if reason and not permit:",
