@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
@@ -142,6 +143,17 @@ def test_pandas(folder: Path) -> None:
     assert str(frame.dtypes["price"]) == "decimal128(38, 2)[pyarrow]"
     assert str(frame.dtypes["seen"]) == "timestamp[us, tz=UTC][pyarrow]"
     check(by_number(pa.Table.from_pandas(frame, preserve_index=False).to_pylist()))
+
+
+def test_polars(folder: Path) -> None:
+    frame = polars.read_delta(str(folder))
+    assert frame.schema["number"] == polars.Int64
+    assert frame.schema["price"] == polars.Decimal(38, 2)
+    assert frame.schema["seen"] == polars.Datetime("us", "UTC")
+    rows = frame.to_dicts()
+    for row in rows:
+        row["seen"] = row["seen"] and row["seen"].astimezone(UTC)
+    check(by_number(rows))
 
 
 def _arrow_dtype() -> Any:
