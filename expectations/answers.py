@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weir.expectations.suite import Expectation, QualityResult, Suite
+from weir.expectations.suite import Expectation, Suite
 
 MAX_ROWS = "row_count_is_within_max_rows"
 """The check of a query's `max_rows`; the stored state may be right if it fails."""
@@ -15,16 +15,6 @@ LIMITS = frozenset({MAX_ROWS, *GUARDS})
 """The checks whose failure does not mean that the stored state is wrong."""
 SMALL_ANSWER = 100
 """If at most so many rows are published, any number of them may be deleted."""
-
-MAX_ROWS_SENTENCE = "The answer has at most `max_rows` rows."
-MAX_ROWS_DETAIL = "{rows_at} rows, max_rows is {max_rows}"
-
-
-def too_many_rows(query: str, rows: int, max_rows: int) -> QualityResult:
-    """The failed check of `max_rows` for an answer that is already published."""
-    detail = MAX_ROWS_DETAIL.format(rows_at=rows, max_rows=max_rows)
-    return QualityResult("answers", query, MAX_ROWS, MAX_ROWS_SENTENCE, False, 1, (), detail)
-
 
 ANSWERS_SUITE = Suite(
     name="answers",
@@ -79,9 +69,9 @@ ANSWERS_SUITE = Suite(
         ),
         Expectation(
             MAX_ROWS,
-            MAX_ROWS_SENTENCE,
+            "The answer has at most `max_rows` rows.",
             "NOT is_total OR max_rows IS NULL OR rows_at <= max_rows",
-            detail=MAX_ROWS_DETAIL,
+            detail="{rows_at} rows, max_rows is {max_rows}",
         ),
         Expectation(
             MIN_ROWS,

@@ -32,7 +32,6 @@ from weir.project import Project
 from weir.publish.current_tables import is_behind as is_table_behind
 from weir.remotes.readiness import is_edited, why_unpublished
 from weir.settings import Limits
-from weir.validate.over_limit import over_limit
 
 State = Literal["current", "behind", "held", "waiting", "new", "broken", "removed"]
 
@@ -44,8 +43,8 @@ class DefinitionState:
     Attributes:
         name: of the definition.
         state: `current`; `behind`: a run will publish more, or check it by edited checks; `held`:
-            a check of its rows or of the graph failed, a file of its checks is wrong, the published
-            answer is above its limit, or answers of remotes are too old; `waiting`: for answers of
+            a check of its rows or of the graph failed, a file of its checks is wrong, or answers of
+            remotes are too old; `waiting`: for answers of
             remotes, until the first one is complete; `new`: not published yet; `broken`: its file
             cannot be used, the newest commit of one of its tables cannot be read, or the graph that
             it reads is damaged; `removed`: its file is gone, and its answers are there.
@@ -166,7 +165,6 @@ class Pending:
         answers = {item.query: item for item in completion.answers(m.name for m in members)}
         checks = self.checks.fingerprints
         held = held_reasons(completion, answers.values())
-        held |= {over.query: over.reason for over in over_limit(completion, self.catalog)}
         beyond = beyond_limits(completion, usable, self.settings.limits)
         states = {
             name: DefinitionState(
@@ -247,7 +245,10 @@ def _state(
         if table_behind:
             state, reason = "behind", f"its table {CURRENT.name(name)} is behind its log"
         elif unchecked:
-            state, reason = "behind", "its checks were edited: the next run checks it by them"
+            state, reason = (
+                "behind",
+                "its checks or limits were edited: the next run checks it by them",
+            )
     if not is_pending and maintained is not None:
         output = OutputStream.of(query)
         is_pending = output is not None and output.is_behind(completion.lake, maintained.metadata)

@@ -62,7 +62,7 @@ RUNS = Table(
             "STRING",
             "validate: own checks that all rows passed",
         ),
-        Column("checks", "STRING", "validate: fingerprint of the own checks"),
+        Column("checks", "STRING", "validate: limits, fingerprint of own checks"),
     ),
     properties=PLAIN,
     log_commits=LOG_COMMITS,

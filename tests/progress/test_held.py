@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.projects.handmade import HandMadeLake
 from weir.lake.ledger.runs import FAILED, SUCCEEDED, LedgerRow, record
 from weir.progress.backlog import Backlog
@@ -31,7 +33,7 @@ def check_graph(lake: HandMadeLake) -> None:
     record(open_lake(lake.settings), [row])
 
 
-def check_rows(lake: HandMadeLake, failure: str | None) -> None:
+def check_rows(lake: HandMadeLake, failure: str | None, checks: str | None = None) -> None:
     """The ledger row of a validation of q."""
     _, work = read(lake)
     row = LedgerRow(
@@ -45,6 +47,7 @@ def check_rows(lake: HandMadeLake, failure: str | None) -> None:
         to_epoch=work.to_epoch,
         table_version=work.maintained.version,
         checked_run=work.maintained.metadata.run_id,
+        checks=checks,
     )
     record(open_lake(lake.settings), [row])
 
@@ -75,6 +78,21 @@ def test_rows_that_passed_over_a_graph_that_passed_are_not_held(lake: HandMadeLa
     check_rows(lake, None)
     assert why_held(*read(lake), {}) is None
     assert not needs_checks(*read(lake), {})
+
+
+@pytest.mark.parametrize("present", [{"q": "edited"}, {}])
+def test_rows_that_passed_other_checks_are_held_and_to_be_checked(
+    lake: HandMadeLake, present: dict[str, str]
+) -> None:
+    with_rows(lake)
+    check_graph(lake)
+    check_rows(lake, None, "own")
+    completion, work = read(lake)
+    assert why_held(completion, work, {"q": "own"}) is None
+    assert needs_checks(completion, work, present)
+    assert why_held(completion, work, present) == Held(
+        "its rows have not been checked by the checks that there are now yet", False
+    )
 
 
 def test_a_verdict_about_other_rows_does_not_count(lake: HandMadeLake) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.opened import has_pending_work
 from tests.support.projects.project import PATCHES, Project
 from weir.errors import EXIT_QUALITY, QualityError
 
@@ -142,6 +143,21 @@ def test_fewer_rows_than_min_rows_hold_an_answer(project: Project) -> None:
     project.change(*added(3))
     project.run()
     assert rows(project) == 3
+
+
+def test_a_limit_that_is_edited_counts_at_once_and_can_be_accepted(published: Project) -> None:
+    published.query("labels", f"#+ min_rows: 200\n{LABELS}")
+    for _ in range(2):
+        with pytest.raises(QualityError, match="133 rows, min_rows is 200"):
+            published.validate()
+    published.validate(accept=["labels"])
+    assert not has_pending_work(published.settings)
+    published.query("labels", f"#+ max_rows: 100\n{LABELS}")
+    with pytest.raises(QualityError, match="133 rows, max_rows is 100"):
+        published.validate()
+    published.query("labels", LABELS)
+    assert published.validate().did_something
+    assert not has_pending_work(published.settings)
 
 
 def test_a_guard_can_be_set_to_permit_all(project: Project) -> None:

@@ -145,7 +145,7 @@ def test_a_published_answer_is_checked_by_an_edited_check_though_it_did_not_chan
     assert has_pending_work(project.settings)
     assert (status.state, status.reason) == (
         "behind",
-        "its checks were edited: the next run checks it by them",
+        "its checks or limits were edited: the next run checks it by them",
     )
     for _ in range(2):
         # As long as it fails, each run says so.

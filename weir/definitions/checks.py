@@ -49,15 +49,21 @@ class DeclaredChecks:
     Attributes:
         of_answers: of the answers that have any, or about which a file is wrong; by name.
         of_nothing: what is wrong with files about no answer that is known.
+        limits: how many rows an answer may have, in words; of those that say so in front matter.
     """
 
     of_answers: Mapping[str, AnswerChecks] = field(default_factory=dict)
     of_nothing: tuple[ConfigurationError, ...] = ()
+    limits: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def fingerprints(self) -> Mapping[str, str]:
-        """Those of the checks of each answer that has any."""
-        return {name: own.fingerprint for name, own in self.of_answers.items()}
+        """Those of the checks and limits of each answer that has any."""
+        checks = {name: own.fingerprint for name, own in self.of_answers.items()}
+        return {
+            name: " ".join(said[name] for said in (self.limits, checks) if name in said)
+            for name in {**self.limits, **checks}
+        }
 
     @property
     def usable(self) -> Mapping[str, tuple[Check, ...]]:
@@ -135,6 +141,7 @@ def declared_checks(
             if checks.get(name) or wrong.get(name)
         },
         tuple(of_nothing),
+        {name: limits for name, member in by_name.items() if (limits := _limits(member))},
     )
 
 
@@ -162,6 +169,12 @@ def _stopped(gate: Gate, catalog: Catalog) -> Iterable[str]:
     reports = {declared.name for declared in catalog.declarations if declared.kind is SHAPES}
     named = catalog.names if gate.stops is None else gate.stops
     return [name for name in named if name not in reports]
+
+
+def _limits(definition: Definition) -> str:
+    guards = definition.output.guards
+    limits = {"max_rows": guards.max_rows, "min_rows": guards.min_rows}
+    return " ".join(f"{key}={limit}" for key, limit in limits.items() if limit is not None)
 
 
 def mistakes_of_checks(

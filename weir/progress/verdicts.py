@@ -62,7 +62,7 @@ class Verdict:
         success: whether all checks passed.
         reason: which checks failed.
         passed: what each row of the answer passed; None if the project has no checks of it.
-        checks: the fingerprint of the checks of the project; None if it had none of the answer.
+        checks: the fingerprint of the checks and limits of the project; None if it had none of it.
     """
 
     version: int

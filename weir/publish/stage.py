@@ -30,7 +30,6 @@ from weir.publish.current_tables import CurrentTables, behind, is_concerned
 from weir.publish.publication import Publication, move_watermark, publish
 from weir.remotes.readiness import NotReady, Readiness
 from weir.stage import Progress, StageResult, claimed, silent
-from weir.validate.over_limit import over_limit
 
 JOB: Literal["publish"] = "publish"
 
@@ -157,7 +156,6 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
             ]
         if any(publication.mode in ("held", "failed") for publication in done):
             # Its error replaces that of validate in the run, so it reports these, too.
-            done += _above_limits(completion, catalog)
             done += _failing(completion, catalog)
         result = PublishResult(tuple(done))
         progress(result.counts)
@@ -191,14 +189,6 @@ def _why_waits(query: Definition, not_ready: Mapping[str, NotReady | None]) -> N
             reason = f"the query {upstream}, whose stream it reads, is not published"
             return NotReady(why.mode, reason)
     return None
-
-
-def _above_limits(completion: Completion, catalog: Catalog) -> list[Publication]:
-    """The published answers that exceed their present limit; validate has reported them."""
-    return [
-        Publication(over.query, "held", over.epoch, reason=over.reason)
-        for over in over_limit(completion, catalog)
-    ]
 
 
 def _failing(completion: Completion, catalog: Catalog) -> list[Publication]:

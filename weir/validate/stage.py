@@ -21,7 +21,6 @@ from weir.compute.engine import Engine
 from weir.definitions.catalog import Catalog
 from weir.definitions.checks import DeclaredChecks, declared_checks
 from weir.errors import ConfigurationError, QualityError, listed
-from weir.expectations.answers import too_many_rows
 from weir.ingest.sources.declared import load_sources
 from weir.lake.counted import counted
 from weir.lake.lake import Lake
@@ -37,7 +36,6 @@ from weir.project import Project
 from weir.settings import Settings
 from weir.stage import Progress, StageResult, claimed, silent
 from weir.validate.answer_rows import AnswerRules, Checked
-from weir.validate.over_limit import OverLimit, over_limit
 from weir.validate.quality_results import record_results
 from weir.validate.stream_rows import checked_streams
 from weir.validate.validation import Validation, validate_graph, validate_queries
@@ -119,7 +117,6 @@ def validate_answers(
         before.graph_validated_to < before.head
         or declared.of_nothing
         or _not_validated(before, catalog, declared)
-        or over_limit(before, catalog)
     ):
         return ValidateResult()
     started = time.monotonic()
@@ -130,8 +127,7 @@ def validate_answers(
         graph_from = max(graph_from, consolidated_until(lake, QUADS.name))
         work = _not_validated(completion, catalog, declared)
         run.totals |= {"from_epoch": graph_from, "to_epoch": graph_from}
-        published = tuple(_too_many_rows(over) for over in over_limit(completion, catalog))
-        if not work and not published and graph_from >= graph_to:
+        if not work and graph_from >= graph_to:
             _raise_for(ValidateResult(), (), declared)
             return ValidateResult()
         graph: tuple[Validation, ...] = ()
@@ -157,7 +153,7 @@ def validate_answers(
             )
             for validation in answers
         ]
-        result = ValidateResult((*graph, *answers, *published))
+        result = ValidateResult((*graph, *answers))
         record_results(lake, run_id, result.validations)
         if all(validation.success for validation in graph):
             run.totals["to_epoch"] = max(graph_from, graph_to)
@@ -222,13 +218,6 @@ def _is_as_held(validation: Validation, before: Verdict | None) -> bool:
         and before.reason == validation.failures
         and can_be_accepted(before.reason)
     )
-
-
-def _too_many_rows(over: OverLimit) -> Validation:
-    """The failed check of a published answer that exceeds a limit lowered since."""
-    result = too_many_rows(over.query, over.rows, over.max_rows)
-    places = {"max_rows": over.max_rows_at}
-    return Validation(over.query, over.epoch, over.epoch, (result,), places)
 
 
 def _max_late_shares(settings: Settings, lake: Lake) -> dict[str, float]:
