@@ -65,16 +65,16 @@ def searched(has_effect: Callable[[int], bool], last: int) -> int | None:
     Few are tried first. If more steps may take an effect back, it need not be the least number.
 
     Args:
-        has_effect: whether so many first steps have the effect.
+        has_effect: whether so many first steps have the effect, at least one; without any there is
+            none.
         last: the number of all steps.
     """
-    if has_effect(0):
-        return 0
-    without, tried = 0, min(1, last)
-    while not has_effect(tried):
-        if tried == last:
+    without, tried = 0, 1
+    while not has_effect(min(tried, last)):
+        if tried >= last:
             return None
-        without, tried = tried, min(2 * tried, last)
+        without, tried = tried, 2 * tried
+    tried = min(tried, last)
     while tried - without > 1:
         middle = (without + tried) // 2
         if has_effect(middle):

@@ -9,7 +9,7 @@ not change.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import pyarrow as pa
@@ -59,6 +59,7 @@ from weir.why.graph import MOST_CHANGES
 from weir.why.marked import Mark
 from weir.why.moments import Moment
 from weir.why.surroundings import Surroundings
+from weir.why.whole_match import triple_of
 from weir.why.windows import KNOWN, KNOWN_EVENT, KNOWN_UNDONE, StreamReads, TooManyChangesError
 from weir.why.worlds import STORED, Worlds
 
@@ -86,6 +87,7 @@ class ProgramSurroundings(Surroundings[Part]):
     moment: Moment
     steps: Mapping[Part, int]
     product_rows: int | None = None
+    _undone: dict[tuple[ChangedRow, frozenset[Part]], bool] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -116,17 +118,28 @@ class ProgramSurroundings(Surroundings[Part]):
         return self.moment.corrects
 
     def changed(self, row: ChangedRow) -> Sequence[Part]:
-        """What may have changed a row: what came or went, before other events and the graph."""
-        by = 1 if row.weight > 0 else -1
+        """What may have changed a row: what came or went, before other events and the graph.
+
+        First comes what has a term of the row: what is tried first takes the fewest evaluations.
+        """
+        by, terms = 1 if row.weight > 0 else -1, {*row.row}
         rank = {by: 0, -by: 1, 0: 2}
-        return sorted(self.steps, key=lambda step: rank[self.steps[step]])
+
+        def order(step: Part) -> tuple[int, bool]:
+            return rank[self.steps[step]], terms.isdisjoint(triple_of(step))
+
+        return sorted(self.steps, key=order)
 
     def undone_after(self, row: ChangedRow, steps: Sequence[Part]) -> int | None:
         """After how many of the steps are taken back the row does not change; None if it does."""
         by, before = 1 if row.weight > 0 else -1, self._recorded(row)
 
         def is_undone(number_: int) -> bool:
-            return by * (self._change(row, steps[:number_]) - before) <= 0
+            key = row, frozenset(steps[:number_])
+            if key not in self._undone:
+                change = self._change(row, steps[:number_])
+                self._undone[key] = by * (change - before) <= 0
+            return self._undone[key]
 
         return searched(is_undone, len(steps))
 

@@ -110,13 +110,18 @@ class WholeMatch:
                 for i, (scope, own) in enumerate(patterns.items())
             }
             terms |= {term for rows in looked_up.values() for row in rows for term in row[-3::2]}
-            if self._add(looked_up) and self._there_after(self._steps(first)) is not None:
-                return fewest(self._steps(first), self._there_after, MOST_NAMED)
+            parts = self._fewest(first) if self._add(looked_up) else None
+            if parts is not None:
+                return parts
         if not self.graph.scans:
             return None
         # What shares no term with the changes, as in a count of everything.
         added = self._add({scope: self._all(scope) for scope in patterns})
-        return fewest(self._steps(first), self._there_after, MOST_NAMED) if added else None
+        return self._fewest(first) if added else None
+
+    def _fewest(self, first: Sequence[Part]) -> Needed[Part] | None:
+        """The fewest of the parts that are known by now, by which the row is in the answer."""
+        return fewest(self._steps(first), self._there_after, MOST_NAMED)
 
     def _add(self, rows: Mapping[Scope, Iterable[tuple[str, ...]]]) -> bool:
         """Add triples of scopes; says whether there was a new one, or if there is no scope."""
