@@ -64,7 +64,7 @@ def _of_remotes(mutant: Mutant) -> Mutant:
 
 AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "engine": _by(ENGINE_MUTANTS, *_ENGINE),
-    "shapes": _by(SHAPES_MUTANTS, "tests/shacl/test_laws.py"),
+    "shapes": _by(SHAPES_MUTANTS, "tests/shacl/test_components.py", "tests/shacl/test_laws.py"),
     "exists": _by(EXISTS_MUTANTS, *_EXISTS),
     "timeline": _by(STREAM_MUTANTS, "tests/timeline/test_laws.py"),
     "rules": _by(RULE_MUTANTS, "tests/rules/test_laws.py"),

@@ -6,6 +6,7 @@ from tests.mutants.mutant import Mutant
 
 _DOOR = ("tests/ingest/test_door.py", "tests/ingest/test_door_law.py")
 _PATHS = ("tests/shacl/test_paths.py",)
+_PARTS = ("tests/engine/test_laws.py", "tests/engine/test_grammar_laws.py")
 SHAPES_MUTANTS = (
     Mutant(
         "literals are compared by value",
@@ -153,23 +154,27 @@ SHAPES_MUTANTS = (
         "engine/run",
         "self._untouched[node] = touched.isdisjoint(own)",
         "self._untouched[node] = not {*own} <= touched",
+        tests=_PARTS,
     ),
     Mutant(
         "a join has no rows where its right side has no changes",
         "engine/two_sides",
         'run.narrow(run.name(node, "state_l"), deltas[0])',
         "run.narrow(deltas[1])",
+        tests=_PARTS,
     ),
     Mutant(
         "stored rows of the left side do not count",
         "engine/two_sides",
         'run.narrow(run.name(node, "state_l"), deltas[0])',
         "run.narrow(deltas[0])",
+        tests=_PARTS,
     ),
     Mutant(
         "one relation without rows is enough to compute nothing",
         "compute/duck",
         "all(map(self.bindings.is_empty, statement.changes))",
         "any(map(self.bindings.is_empty, statement.changes))",
+        tests=_PARTS,
     ),
 )
