@@ -32,8 +32,8 @@ WHY_MUTANTS = (
     Mutant(
         "what a correction recorded before is not taken off",
         "why/programs",
-        "by * (self._change(row, steps[:number_]) - before) <= 0",
-        "by * self._change(row, steps[:number_]) <= 0",
+        "by * (change - before) <= 0",
+        "by * change <= 0",
         tests=("tests/why/test_program_laws.py",),
     ),
 )
