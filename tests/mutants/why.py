@@ -30,10 +30,10 @@ WHY_MUTANTS = (
         "",
     ),
     Mutant(
-        "what a correction recorded before is not taken off",
+        "an event that is taken back is still read by rules",
         "why/programs",
-        "by * (change - before) <= 0",
-        "by * change <= 0",
+        "                where=[there],\n",
+        '                where=[column(KNOWN, "e")],\n',
         tests=("tests/why/test_program_laws.py",),
     ),
 )

@@ -140,6 +140,17 @@ def without(case: RuleCase, explanation: Explanation) -> RuleCase:
     return replace(case, epochs=tuple(epochs))
 
 
+def eventless(case: RuleCase, moment: Moment) -> RuleCase:
+    """The case without any event, or without those of the epoch that corrects it."""
+    epochs = tuple(
+        replace(epoch, events=())
+        if isinstance(epoch, StreamBatch) and (number_ == moment.epoch or not moment.corrects)
+        else epoch
+        for number_, epoch in enumerate(case.epochs, start=1)
+    )
+    return replace(case, epochs=epochs)
+
+
 class Outputs:
     """The output of a case at points, with or without what is named; the times are those with."""
 
@@ -176,15 +187,16 @@ def broken_laws(case: RuleCase) -> Iterator[str]:
         moment, explanation = own.explain(log_row)
         atom: GroundAtom = (predicate, tuple(map(value, terms)))
         yield from broken_derivations(case, log_row, atom, explanation)
-        if not explanation.is_all or not explanation.changes:
+        if not explanation.is_all:
             continue
-        point = case.axis.point(instant)
-        by = 1 if weight > 0 else -1
-        left = by * outputs.change(atom, epoch, point, without(case, explanation))
-        if moment.corrects:
-            left -= by * outputs.change(atom, epoch - 1, point, case)
-        if left > 0:
-            yield f"seed {case.seed}: {log_row} is there without {explanation.changes}"
+        point, by = case.axis.point(instant), 1 if weight > 0 else -1
+        before = outputs.change(atom, epoch - 1, point, case) if moment.corrects else 0
+        # A rule may derive something of the graph, or of time, alone; then no event is named.
+        named = without(case, explanation) if explanation.changes else eventless(case, moment)
+        left = by * (outputs.change(atom, epoch, point, named) - before)
+        is_broken = left > 0 if explanation.changes else left <= 0 and not moment.is_first
+        if is_broken:
+            yield f"seed {case.seed}: {log_row} is named {explanation.changes}"
 
 
 def broken_derivations(

@@ -191,3 +191,17 @@ def broken_matches(own: Explained, log_row: StreamRow, explanation: Explanation)
 @pytest.mark.law("explanations over streams")
 def test_without_what_is_named_a_row_is_not_in_the_log(seeds: Seeds) -> None:
     seeds.check(broken_laws)
+
+
+REGRESSIONS = {
+    30: "events before the instant were missing where one is taken back",
+    117: "a row that newly vanishes was looked for where it is not any more",
+    5300: "events of the instant that others push out were no steps",
+}
+"""Seeds of cases that broke a law, and what was wrong."""
+
+
+@pytest.mark.usefixtures("sampled")
+@pytest.mark.parametrize("seed", REGRESSIONS)
+def test_a_case_that_once_broke_a_law_keeps_the_laws(seed: int) -> None:
+    assert [*broken_laws(seed)] == []
