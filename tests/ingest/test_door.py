@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 from weir.ingest.stopped_sources import stopped_sources
@@ -109,3 +110,15 @@ def test_results_below_the_severity_of_the_door_pass(project: Project) -> None:
     project.write("shapes/exhibits.ttl", warning)
     project.change_set(f"A {_title('coin')}")
     assert not project.deliver().errors
+
+
+@pytest.mark.spark
+def test_the_door_is_asked_where_spark_alone_computes(
+    project: Project, spark: SparkSession
+) -> None:
+    project.configure(driver_rows=0, broadcast_rows=1)
+    project.change_set(f"A {_title('coin')}", f"A {_room('coin')}")
+    project.change_set(f"D {_room('vase')}")
+    result = project.deliver(spark=lambda: spark)
+    assert result.to_epoch == 2
+    assert "0003.rdfp opens 1 result" in result.errors[0].what

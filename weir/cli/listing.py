@@ -28,7 +28,7 @@ _COLUMNS = ("name", "kind", "state", "owner", "tags", "description")
 
 
 def ls(context: typer.Context, select: Select = None, exclude: Exclude = None) -> None:
-    """List what is declared: queries and programs, with owner, tags and state."""
+    """List what is declared, with owner, tags and state."""
     from weir.pending import Pending
     from weir.selection import names_of
 

@@ -139,13 +139,13 @@ class Project:
         """Run ingest."""
         return on_spark(spark, ingest_changes, self.settings, "test", **options)
 
-    def deliver(self, accept: Collection[str] = ()) -> IngestResult:
+    def deliver(self, accept: Collection[str] = (), spark: Spark = no_spark) -> IngestResult:
         """Run ingest as a run does: past the doors of shapes."""
 
         def ingest(opened: Opened, run_id: str, **options: Any) -> IngestResult:
             return guarded(ingest_changes, opened, run_id, **options)
 
-        return on_spark(no_spark, ingest, self.settings, "test", accept=accept)
+        return on_spark(spark, ingest, self.settings, "test", accept=accept)
 
     def maintain(self, spark: Spark = no_spark, **options: Any) -> MaintainResult:
         """Run maintain."""
