@@ -32,6 +32,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(tmp_path_factory.mktemp("assets")).declare(PATCHES)
     project.query("assets", _KEY + _QUERY)
     project.query("asserted", _QUERY)
+    project.query("pumps", _KEY + _QUERY.replace(":Asset", ":Pump"))
     project.write("shapes/literals.ttl", _KEY + _SHAPES)
     project.change_set(
         f"A <http://x/feeds> {_DOMAIN} <http://x/Pump> .\n"
@@ -45,6 +46,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def test_the_answer_has_what_follows(project: Project) -> None:
     assert project.answer("assets") == {(("x", "<http://x/p1>"),): 1}
     assert project.answer("asserted") == {}
+
+
+def test_queries_that_differ_in_their_class_are_computed_together(project: Project) -> None:
+    catalog = Catalog.of(project.settings)
+    shapes = {catalog.member(name).body.shape for name in ("assets", "pumps")}
+    assert len(shapes) == 1
+    assert project.answer("pumps") == project.answer("assets")
 
 
 def test_what_followed_from_a_deleted_statement_of_the_schema_leaves(
