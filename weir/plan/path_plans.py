@@ -130,10 +130,10 @@ class PathLowering:
     def _closure(self, subject: Node, inner: paths.Path, object_: Node) -> PlanNode:
         """One or more steps; from the end that is a constant, if one is."""
         carried = self.context.carried
-        source = subject if isinstance(subject, Variable) else self._fresh()
+        source = subject if isinstance(subject, Variable) else self._other_end(inner, object_)
         target = object_
         if not isinstance(object_, Variable) or object_ == source:
-            target = self._fresh()
+            target = self._other_end(inner, source)
         assert isinstance(target, Variable), "a constant has been replaced"
         steps = self.path(source, inner, target)
         forward = isinstance(subject, Constant) or not isinstance(object_, Constant)
@@ -151,6 +151,15 @@ class PathLowering:
             pairs = push_filter(Call("SAMETERM", (ends[1], wanted)), pairs)
         kept = {node.name for node in (subject, object_) if isinstance(node, Variable)}
         return Project(tuple(n for n in pairs.variables if n in kept or n in carried), pairs)
+
+    def _other_end(self, steps: paths.Path, end: Node) -> Variable:
+        """A hidden end of a closure, the same for the same steps and other end: closures to several
+        constants have their steps in common.
+        """
+        ends = self.lowering.path_ends
+        if (steps, end) not in ends:
+            ends[steps, end] = self._fresh()
+        return ends[steps, end]
 
     def _no_step(self, subject: Node, object_: Node, like: PlanNode) -> PlanNode:
         """The pairs of a term with itself, in the columns of `like`.
