@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tests.mutants.documents import DOCUMENT_MUTANTS
 from tests.mutants.engine import ENGINE_MUTANTS
+from tests.mutants.entailment import ENTAILMENT_MUTANTS
 from tests.mutants.exists import EXISTS_MUTANTS
 from tests.mutants.mutant import Mutant
 from tests.mutants.pages import SERVE_MUTANTS, SITE_MUTANTS
@@ -66,6 +67,7 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "engine": _by(ENGINE_MUTANTS, *_ENGINE),
     "shapes": _by(SHAPES_MUTANTS, "tests/shacl/test_components.py", "tests/shacl/test_laws.py"),
     "exists": _by(EXISTS_MUTANTS, *_EXISTS),
+    "entailment": _by(ENTAILMENT_MUTANTS, "tests/engine/test_entailment.py"),
     "timeline": _by(STREAM_MUTANTS, "tests/timeline/test_laws.py"),
     "rules": _by(RULE_MUTANTS, "tests/rules/test_laws.py"),
     "policies": _by(REPLICA_MUTANTS, "tests/remotes/policies/test_elections.py"),

@@ -41,6 +41,7 @@ LAWS: Mapping[str, Law] = {
     "graph patterns": Law(300, 15, "a query of one basic graph pattern, and a history"),
     "whole grammar": Law(400, 4, "a query of the whole grammar, and 20 histories"),
     "correlated": Law(60, 2, "a query whose EXISTS depends on the outside, and 2 histories"),
+    "entailment": Law(200, 2, "a query under RDFS over a schema and data that change"),
     "groups": Law(300, 5, "queries that differ in constants, together and one by one"),
     "services": Law(40, 2, "a query with SERVICE, and 20 histories of graph and replica"),
     "pushed filters": Law(40, 2, "one of these whose remotes are given filters, and do without"),
@@ -72,6 +73,9 @@ LAWS: Mapping[str, Law] = {
     "doors": Law(40, 1, "shapes with a door, and 4 change sets"),
     "w3c shapes": Law(16, 1, "a sixteenth of the W3C tests of SHACL, as histories"),
     "shapes": Law(1000, 5, "shapes of all kinds of constraints, and 4 epochs of data"),
+    "shapes over what follows": Law(
+        100, 1, "shapes of all kinds of constraints under RDFS, and 4 epochs of data and schema"
+    ),
     "strata": Law(3000, 1000, "rules with any dependencies"),
     "elections": Law(1500, 150, "candidates, a policy and a budget"),
     "budgets": Law(10_000, 2500, "an evaluation whose runs are killed, and its budget"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,9 @@ import pyoxigraph as ox
 
 _MANIFEST = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 _QUERY = "http://www.w3.org/2001/sw/DataAccess/tests/test-query#"
+_REGIME = "http://www.w3.org/ns/sparql-service-description#entailmentRegime"
+_ENTAILMENT = "http://www.w3.org/ns/entailment/"
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _BASE = "http://test/"
 
@@ -29,6 +32,7 @@ class Case:
         default: the files of the unnamed graph.
         named: the files of named graphs; a graph's name is the IRI of its file.
         result: the file of the expected result, None of a syntax test.
+        regimes: the local names of the entailment regimes that it is for: `RDFS`, `OWL-Direct`.
     """
 
     name: str
@@ -38,6 +42,7 @@ class Case:
     default: tuple[Path, ...] = ()
     named: tuple[Path, ...] = ()
     result: Path | None = None
+    regimes: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -59,7 +64,7 @@ class Case:
 def read_cases(folder: Path) -> list[Case]:
     """The tests of all manifests below `folder`, in a fixed order."""
     manifests = sorted(folder.glob("*/manifest.ttl"))
-    return sorted((c for m in manifests for c in _cases(m)), key=lambda case: case.name)
+    return sorted((c for m in manifests for c in manifest_cases(m)), key=lambda case: case.name)
 
 
 def read_triples(file: Path) -> Iterator[tuple[str, str, str]]:
@@ -73,7 +78,8 @@ def _iri(file: Path) -> str:
     return f"{_BASE}{file.parent.name}/{file.name}"
 
 
-def _cases(manifest: Path) -> Iterator[Case]:
+def manifest_cases(manifest: Path) -> Iterator[Case]:
+    """The tests of one manifest."""
     base = f"{_BASE}{manifest.parent.name}/"
     values: dict[str, dict[str, list[str]]] = {}
     for triple in ox.parse(path=str(manifest), format=ox.RdfFormat.TURTLE, base_iri=base):
@@ -103,4 +109,17 @@ def _cases(manifest: Path) -> Iterator[Case]:
             files(parts.get(f"{_QUERY}data", [])),
             files(parts.get(f"{_QUERY}graphData", [])),
             next(iter(files(properties.get(f"{_MANIFEST}result", []))), None),
+            frozenset(_regimes(parts.get(_REGIME, []), values)),
         )
+
+
+def _regimes(nodes: list[str], values: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
+    """The regimes that are objects of a triple, or members of a list that is."""
+    for node in nodes:
+        if node.startswith(_ENTAILMENT):
+            yield node.removeprefix(_ENTAILMENT)
+        else:
+            members = values.get(node, {})
+            yield from _regimes(
+                [*members.get(f"{_RDF}first", []), *members.get(f"{_RDF}rest", [])], values
+            )

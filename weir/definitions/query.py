@@ -25,6 +25,7 @@ from weir.files.text import decoded_text
 from weir.lake.tables import ANSWER_COLUMNS, STREAM_ANSWER_COLUMNS
 from weir.sparql.algebra.non_empty import where_windows_have_content
 from weir.sparql.algebra.queries import Ask, Construct, Query, Select
+from weir.sparql.algebra.rdfs import entailed
 from weir.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
 from weir.timeline.axis import EPOCHS, Axis, Instants
 
@@ -94,9 +95,12 @@ def _definition(declaration: Declaration, text: str, compiled: CompiledQuery) ->
     # The rows of a query over streams have instants: none is deleted but by a correction.
     max_change = None if compiled.windows else said.max_change
     guards = Guards.of(file, compiled.guard_lines, said.max_rows, said.min_rows, max_change)
-    # A traversal may have no document yet, so nothing is misspelt because it is not there.
+    # A traversal may have no document yet, and a class or a property that is entailed no triple of
+    # its own: nothing is misspelt because it is not there.
     scopes = (
-        (seed.scope.window, seed.shape) for seed in compiled.seeds if not seed.scope.traversals
+        (seed.scope.window, seed.shape)
+        for seed in compiled.seeds
+        if said.entailment == "none" and not seed.scope.traversals
     )
     return Definition(
         name=declaration.name,
@@ -162,6 +166,9 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     axis = _axis(query.windows, said, query.registration)
     if said.report == "non_empty":
         query = where_windows_have_content(query)
+    if said.entailment == "rdfs":
+        _refuse_not_entailed(query, file)
+        query = entailed(query)
     plan = lower(query, allow_product=said.allow_product)
     check_columns(head, [name for name, _ in plan.columns])
     return CompiledQuery(
@@ -203,6 +210,24 @@ def _refuse_not_maintained(query: Query, text: str, file: str) -> None:
         return
     token = next(token for token in tokenize(text) if token.text.upper() == word)
     raise UnsupportedQuery(token.text, file, token.line, token.column, reason, hint)
+
+
+def _refuse_not_entailed(query: Query, file: str) -> None:
+    """Refuse what entailment is not of.
+
+    Raises:
+        UnsupportedQuery: a block of SERVICE, or a traversal; with its place.
+    """
+    from weir.sparql.frontend.errors import UnsupportedQuery
+
+    named = {
+        "SERVICE": (query.remotes, "a remote derives what it derives itself"),
+        "traversal": (query.traversals, "nothing is derived from documents of a traversal"),
+    }
+    for what, (places, reason) in named.items():
+        for name, line, column in places:
+            hint = "Take it out, or leave out `entailment`."
+            raise UnsupportedQuery(f"{what} {name}", file, line, column, reason, hint)
 
 
 def _form(query: Query) -> Form:

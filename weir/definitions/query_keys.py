@@ -8,7 +8,14 @@ from typing import Literal
 from pydantic import Field
 
 from weir.definitions.current_table import TableFrontMatter
-from weir.definitions.front_matter import Duration, Head, MaxRows, MinRows, Time
+from weir.definitions.front_matter import (
+    Duration,
+    Entailment,
+    Head,
+    MaxRows,
+    MinRows,
+    Time,
+)
 from weir.lake.instants import INSTANT_0, microseconds
 from weir.text.durations import parse_duration
 
@@ -19,6 +26,7 @@ SERVICE_KEYS = ("max_staleness", "push_filters")
 _NOT_WITH_WINDOWS = {
     "history": "the log of this one has every instant",
     "max_change": "the rows of this one have instants, and are not deleted",
+    "entailment": "nothing is derived from the content of a window",
 }
 """The keys that are for queries without windows, and why."""
 
@@ -31,6 +39,7 @@ class QueryFrontMatter(TableFrontMatter):
         "union",
         description="what patterns without FROM read: all graphs merged, or the unnamed one",
     )
+    entailment: Entailment = "none"
     history: Literal["current", "full"] = Field(
         "current", description="on first registration: the current answer, or one delta per epoch"
     )

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, TableFrontMatter, check_columns
 from weir.definitions.definition import Definition, Door, Gate, Guards, Output
-from weir.definitions.front_matter import MaxRows, MinRows, read_head
+from weir.definitions.front_matter import Entailment, MaxRows, MinRows, read_head
 from weir.definitions.kinds import SHAPES
 from weir.definitions.names import Declaration
 from weir.definitions.plan_body import CompiledPlan, PlanBody, compiled_or_cached
@@ -56,6 +56,7 @@ class ShapesFrontMatter(TableFrontMatter):
     default_graph: Literal["union", "default"] = Field(
         "union", description="the data that is validated: all graphs merged, or the unnamed one"
     )
+    entailment: Entailment = "none"
     history: Literal["current", "full"] = Field(
         "current", description="on first registration: the current report, or one delta per epoch"
     )
@@ -84,10 +85,12 @@ class CompiledShapes(CompiledPlan):
     Attributes:
         front_matter: the `#+` lines.
         lines: the lines of those keys of it that hold answers.
+        is_entailed: whether the data is what follows from it, too.
     """
 
     front_matter: ShapesFrontMatter
     lines: dict[str, int]
+    is_entailed: bool
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,10 @@ def read(
         is_set=compiled.is_set,
         output=Output(tuple(column for column, _ in compiled.columns), "report", guards),
         reads=compiled.reads,
-        patterns=tuple((frozenset[str](), seed.shape) for seed in compiled.seeds),
+        # A class or a property that is entailed may have no triple of its own.
+        patterns=()
+        if compiled.is_entailed
+        else tuple((frozenset[str](), seed.shape) for seed in compiled.seeds),
         body=ShapesBody(compiled, text, file),
         history=said.history,
         owner=said.owner,
@@ -179,16 +185,23 @@ def compile_shapes_graph(text: str, file: str) -> CompiledShapes:
     # The parser of Turtle takes longer to import than all that a run without new texts does.
     from weir.plan.lower import lower
     from weir.shacl.compile import REPORT_COLUMNS, compile_shapes
+    from weir.shacl.entailment import is_over_rdfs
     from weir.shacl.read import read_shapes
     from weir.sparql.algebra.queries import Dataset
+    from weir.sparql.algebra.rdfs import entailed
 
     head = read_head(text, file, ShapesFrontMatter, SHAPES.comment)
     said = head.values
     check_columns(head, REPORT_COLUMNS)
     shapes = read_shapes(text, file, said.subclasses)
-    plan = lower(compile_shapes(shapes, Dataset(said.default_graph)), allow_product=True)
+    query = compile_shapes(shapes, Dataset(said.default_graph))
+    is_entailed = is_over_rdfs(text, file) or said.entailment == "rdfs"
+    if is_entailed:
+        query = entailed(query)
+    plan = lower(query, allow_product=True)
     return CompiledShapes(
         front_matter=said,
         lines=head.lines("max_rows", "min_rows", "gate", "door"),
+        is_entailed=is_entailed,
         **CompiledShapes.fields_of(plan),
     )

@@ -8,23 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from weir.plan.columns import Columns
 from weir.plan.context import Context
 from weir.plan.decompose import classify
 from weir.plan.filters import push_filter
 from weir.plan.joins import joined
 from weir.plan.leaves import UNIT, Component, Values
+from weir.plan.lowering import Lowering
 from weir.plan.operators import Closure, Distinct, Extend, Filter, PlanNode, Project, Union
 from weir.sparql.algebra import paths
 from weir.sparql.algebra.expressions import Call, Constant, Variable
-from weir.sparql.algebra.patterns import Node, TriplePattern
+from weir.sparql.algebra.patterns import Node, Pattern, TriplePattern
 
 
 @dataclass(frozen=True, slots=True)
 class PathLowering:
     """Lowers the paths of one query in one context; nodes are over columns."""
 
-    columns: Columns
+    lowering: Lowering
     context: Context
 
     def pattern(self, subject: Node, path: paths.Path, object_: Node) -> PlanNode:
@@ -34,7 +34,7 @@ class PathLowering:
         zero-length path connects it with itself, in the graph or not.
         """
         # A path has no expressions: of the carried columns only the graph's name matters to it.
-        steps = PathLowering(self.columns, self.context.with_domain(None))
+        steps = PathLowering(self.lowering, self.context.with_domain(None))
         names = (node.name for node in (subject, object_) if isinstance(node, Variable))
         ends = tuple(dict.fromkeys(names))
         given = tuple(name for name in ends if name in self.context.carried)
@@ -51,7 +51,9 @@ class PathLowering:
                 before = self.pattern(subject, first, between)
                 after = self.pattern(between, second, object_)
                 return self._without(joined(before, after), between)
-            case paths.Link() | paths.Negated() | paths.ZeroOrOne() | paths.Closure():
+            case (
+                paths.Link() | paths.Negated() | paths.ZeroOrOne() | paths.Closure() | paths.Pairs()
+            ):
                 pairs = self.context.carry(steps.path(subject, path, object_))
                 if isinstance(subject, Constant) or isinstance(object_, Constant):
                     # A path from a constant has connected it with itself.
@@ -92,6 +94,8 @@ class PathLowering:
                 if minimum and not paths.may_have_length_zero(inner):
                     return pairs
                 return Distinct(Union((pairs, self._no_step(subject, object_, pairs))))
+            case paths.Pairs(start, pattern, end):
+                return self._solutions(pattern, (start, end), (subject, object_))
             case _:
                 assert_never(path)
 
@@ -100,6 +104,20 @@ class PathLowering:
         context = self.context
         kind = classify((pattern,))
         return context.carry(Component((pattern,), context.scope, kind, (), context.graph))
+
+    def _solutions(
+        self, pattern: Pattern, ends: tuple[Node, Node], names: tuple[Node, Node]
+    ) -> PlanNode:
+        """The solutions of a pattern, with names in the place of two nodes of them."""
+        node = self.context.carry(self.lowering.pattern(pattern, self.context))
+        kept = self.context.carried
+        for end, name in zip(map(self.lowering.columns.node, ends), names, strict=True):
+            if isinstance(name, Variable) and name.name not in node.variables:
+                node = Extend(name.name, end, node)
+            else:
+                node = push_filter(Call("SAMETERM", (end, name)), node)
+            kept = (*kept, *((name.name,) if isinstance(name, Variable) else ()))
+        return Project(tuple(dict.fromkeys(kept)), node)
 
     def _any_but(self, predicates: tuple[str, ...], subject: Node, object_: Node) -> PlanNode:
         predicate = self._fresh()
@@ -112,10 +130,10 @@ class PathLowering:
     def _closure(self, subject: Node, inner: paths.Path, object_: Node) -> PlanNode:
         """One or more steps; from the end that is a constant, if one is."""
         carried = self.context.carried
-        source = subject if isinstance(subject, Variable) else self._fresh()
+        source = subject if isinstance(subject, Variable) else self._other_end(inner, object_)
         target = object_
         if not isinstance(object_, Variable) or object_ == source:
-            target = self._fresh()
+            target = self._other_end(inner, source)
         assert isinstance(target, Variable), "a constant has been replaced"
         steps = self.path(source, inner, target)
         forward = isinstance(subject, Constant) or not isinstance(object_, Constant)
@@ -133,6 +151,15 @@ class PathLowering:
             pairs = push_filter(Call("SAMETERM", (ends[1], wanted)), pairs)
         kept = {node.name for node in (subject, object_) if isinstance(node, Variable)}
         return Project(tuple(n for n in pairs.variables if n in kept or n in carried), pairs)
+
+    def _other_end(self, steps: paths.Path, end: Node) -> Variable:
+        """A hidden end of a closure, the same for the same steps and other end: closures to several
+        constants have their steps in common.
+        """
+        ends = self.lowering.path_ends
+        if (steps, end) not in ends:
+            ends[steps, end] = self._fresh()
+        return ends[steps, end]
 
     def _no_step(self, subject: Node, object_: Node, like: PlanNode) -> PlanNode:
         """The pairs of a term with itself, in the columns of `like`.
@@ -179,7 +206,7 @@ class PathLowering:
         return Distinct(Union(tuple(Project(kept, side) for side in sides)))
 
     def _fresh(self) -> Variable:
-        return Variable(self.columns.fresh("_:path"))
+        return Variable(self.lowering.columns.fresh("_:path"))
 
     def _without(self, node: PlanNode, variable: Variable) -> PlanNode:
         return Project(tuple(name for name in node.variables if name != variable.name), node)

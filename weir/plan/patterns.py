@@ -48,7 +48,7 @@ def lower_pattern(pattern: algebra.Pattern, context: Context, lowering: Lowering
             return _bgp(pattern, context, lowering)
         case algebra.PathPattern(subject, path, object_):
             start, end = columns.node(subject), columns.node(object_)
-            return PathLowering(columns, context).pattern(start, path, end)
+            return PathLowering(lowering, context).pattern(start, path, end)
         case algebra.Values(variables, rows):
             names = tuple(columns.column(name) for name in variables)
             return context.carry(Values(names, rows))

@@ -15,6 +15,7 @@ from weir.sparql.algebra.paths import (
     Inverse,
     Link,
     Negated,
+    Pairs,
     Path,
     Sequence,
     ZeroOrOne,
@@ -91,7 +92,7 @@ def split(path: Path) -> tuple[bool, Path | None]:
     the rest has none: `*` becomes `+`, `?` is left out, a sequence becomes alternatives.
     """
     match path:
-        case Link() | Negated():
+        case Link() | Negated() | Pairs():
             return False, path
         case Inverse(inner):
             empty, rest = split(inner)
@@ -133,8 +134,8 @@ def sparql(path: Path) -> str:
             return f"{_inside(inner)}?"
         case Closure(inner, minimum):
             return f"{_inside(inner)}{'+' if minimum else '*'}"
-        case Negated():
-            raise ValueError("shapes have no negated paths")
+        case Negated() | Pairs():
+            raise ValueError("shapes have no such paths")
         case _:
             assert_never(path)
 

@@ -16,6 +16,7 @@ from weir.sparql.algebra.paths import (
     Inverse,
     Link,
     Negated,
+    Pairs,
     Path,
     ZeroOrOne,
 )
@@ -136,8 +137,8 @@ def _node(path: Path, blanks: Iterator[int], lines: list[str]) -> str:
         case Alternative():
             members = _list([_node(step, blanks, lines) for step in _flat(path)], blanks, lines)
             return _wrapped("alternativePath", members, blanks, lines)
-        case Negated():
-            raise ValueError("shapes have no negated paths")
+        case Negated() | Pairs():
+            raise ValueError("shapes have no such paths")
         case _:
             assert_never(path)
 

@@ -22,6 +22,7 @@ from weir.sparql.algebra.paths import (
     Closure,
     Inverse,
     Negated,
+    Pairs,
     Path,
     ZeroOrOne,
 )
@@ -225,6 +226,8 @@ class _Automaton:
                 if minimum == 0:
                     self._link(first, last)
                 return first, last
+            case Pairs():
+                raise ValueError("rules of traversals have no such paths")
             case _:
                 assert_never(path)
 

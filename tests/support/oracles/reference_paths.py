@@ -14,6 +14,7 @@ from weir.sparql.algebra.paths import (
     Inverse,
     Link,
     Negated,
+    Pairs,
     Path,
     Sequence,
     ZeroOrOne,
@@ -61,6 +62,8 @@ def _pairs(
             return {*pairs(inner, graph, start, end), *_no_steps(graph, start, end)}
         case Closure(inner, minimum):
             return _closure(inner, minimum, graph, start, end)
+        case Pairs():
+            raise ValueError("no query has such a path")
         case _:
             assert_never(path)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
+
+if TYPE_CHECKING:
+    from weir.sparql.algebra.patterns import Node, Pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,19 @@ class Closure:
     minimum: int
 
 
-Path = Link | Inverse | Sequence | Alternative | Negated | ZeroOrOne | Closure
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """One step from `start` to `end` for each solution of a pattern; no query can write it.
+
+    An end is a variable that each solution binds, or a constant.
+    """
+
+    start: Node
+    pattern: Pattern
+    end: Node
+
+
+Path = Link | Inverse | Sequence | Alternative | Negated | ZeroOrOne | Closure | Pairs
 
 
 def may_have_length_zero(path: Path, *, both_ends: bool = False) -> bool:
@@ -83,7 +98,7 @@ def may_have_length_zero(path: Path, *, both_ends: bool = False) -> bool:
             return any(may_have_length_zero(side, both_ends=both_ends) for side in sides)
         case Sequence(first, second):
             return both_ends and may_have_length_zero(first) and may_have_length_zero(second)
-        case Link() | Negated():
+        case Link() | Negated() | Pairs():
             return False
         case _:
             assert_never(path)

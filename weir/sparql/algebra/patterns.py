@@ -362,6 +362,18 @@ class Extend(Selection):
         return (self.variable,)
 
     @property
+    def certain(self) -> frozenset[str]:
+        """The variables that are certain in the pattern; and the new one if it is always bound."""
+        before = self.pattern.certain
+        match self.expression:
+            case Constant():
+                return before | {self.variable}
+            case Variable(name) if name in before:
+                return before | {self.variable}
+            case _:
+                return before
+
+    @property
     def in_scope(self) -> tuple[str, ...]:
         """The variables of the pattern, then the one that is bound."""
         return tuple(dict.fromkeys((*self.pattern.in_scope, self.variable)))

@@ -16,6 +16,7 @@ from weir.sparql.algebra.paths import (
     Inverse,
     Link,
     Negated,
+    Pairs,
     Path,
     Sequence,
     ZeroOrOne,
@@ -66,7 +67,7 @@ def expand(
             between = Variable(fresh())
             yield from expand(subject, first, between, fresh)
             yield from expand(between, second, object_, fresh)
-        case Alternative() | Negated() | ZeroOrOne() | Closure():
+        case Alternative() | Negated() | ZeroOrOne() | Closure() | Pairs():
             yield PathPattern(subject, path, object_)
         case _:
             assert_never(path)
