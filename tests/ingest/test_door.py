@@ -77,6 +77,29 @@ def test_an_accepted_change_set_is_taken_once(project: Project) -> None:
     assert project.deliver(("p",)).errors
 
 
+def test_what_is_other_than_when_it_was_refused_is_not_accepted(project: Project) -> None:
+    project.change_set(f"A {_title('coin')}")
+    assert project.deliver().errors
+    project.patch("changes/0002.rdfp", f"A {_title('coin')}", f"A {_title('mask')}")
+    assert project.deliver(("p",)).errors
+
+
+def test_a_change_set_that_closes_a_result_is_taken(project: Project) -> None:
+    project.change_set(f"A {_title('coin')}")
+    assert project.deliver().errors
+    assert not project.deliver(("p",)).errors
+    project.change_set(f"A {_room('coin')}")
+    assert not project.deliver().errors
+
+
+def test_what_is_wrong_without_any_data_is_not_opened_by_the_first(tmp_path: Path) -> None:
+    project = Project(tmp_path).declare(PATCHES)
+    shapes = _SHAPES.replace("sh:targetSubjectsOf :title", "sh:targetNode :desk")
+    project.write("shapes/exhibits.ttl", shapes)
+    project.change_set(f"A {_title('vase')}")
+    assert not project.deliver().errors
+
+
 def test_a_result_that_is_open_stops_nothing(project: Project) -> None:
     project.change_set(f"A {_title('coin')}")
     assert project.deliver().errors

@@ -90,12 +90,6 @@ SHAPES_MUTANTS = (
         '"minInclusive": ">"',
     ),
     Mutant(
-        "blank nodes have a length",
-        "shacl/components/conditions",
-        "condition = all_of([negated(_IS_BLANK), sure(length)])",
-        "condition = sure(length)",
-    ),
-    Mutant(
         "value nodes of an inner shape forget where they are reached from",
         "shacl/compile",
         "nodes = (*focus.nodes, node)",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from weir.rdf.terms import literal
 from weir.shacl.components.datatypes import is_well_formed
 from weir.shacl.components.reading import Read, Reading
-from weir.shacl.formulas import Names, all_of, any_of, call, integer, negated, same, sure, text
+from weir.shacl.formulas import Names, all_of, any_of, call, integer, same, sure, text
 from weir.shacl.graph import is_iri, is_literal
 from weir.shacl.shapes import Constraint, ValueConstraint
 from weir.shacl.vocabulary import local_name, sh
@@ -19,7 +19,6 @@ from weir.sparql.algebra.expressions import Constant, Expression, Variable
 from weir.sparql.algebra.traversal import map_variables
 
 _VALUE = Variable("value")
-_IS_BLANK = call("ISBLANK", _VALUE)
 _KINDS = {
     sh("IRI"): ("ISIRI",),
     sh("BlankNode"): ("ISBLANK",),
@@ -85,7 +84,8 @@ def _length(parameter: str, operator: str) -> Read:
     def read(reading: Reading, value: str) -> Constraint:
         number = reading.number(parameter, value)
         length = call(operator, call("STRLEN", call("STR", _VALUE)), integer(number))
-        condition = all_of([negated(_IS_BLANK), sure(length)])
+        # A blank node has no text: STR of it is an error.
+        condition = sure(length)
         return _condition(name, f"has a length that is not {operator} {number}", condition)
 
     return read
@@ -97,7 +97,7 @@ def _pattern(reading: Reading, value: str) -> Constraint:
         reading.string("flags", value) for value in reading.graph.objects(reading.node, sh("flags"))
     ]
     matches = call("REGEX", call("STR", _VALUE), text(pattern), *map(text, flags[:1]))
-    condition = all_of([negated(_IS_BLANK), sure(matches)])
+    condition = sure(matches)
     return _condition("Pattern", f"does not match {pattern}", condition)
 
 
