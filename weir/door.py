@@ -7,7 +7,7 @@ newest epoch. Nothing of it is stored. A change set at whose epoch a result open
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -39,8 +39,10 @@ from weir.engine.neighbourhood import touched_seeds
 from weir.engine.read_graph import read_neighbourhood
 from weir.engine.relations import EpochRange
 from weir.engine.thresholds import Thresholds
+from weir.errors import ConfigurationError
 from weir.ingest import netting
 from weir.ingest.graph_target import GraphEpochs
+from weir.ingest.sources.all_sources import all_sources
 from weir.ingest.stage import IngestResult
 from weir.lake.counted import counted
 from weir.lake.tables import EMBEDDINGS
@@ -52,6 +54,7 @@ from weir.progress.completion import Completion
 from weir.project import Project
 from weir.rdf.terms import Literal, parse_term, to_text
 from weir.stage import Progress, silent
+from weir.text.near import enumerated, meant
 from weir.timeline.evaluation import EpochInputs
 
 _LOOKED_UP = Thresholds(1, bulk_share=1e18, bulk_quads=0, neighbourhood_rows=10**15, small_rows=0)
@@ -79,9 +82,15 @@ class Door:
 
     @classmethod
     def of(cls, project: Project, run_id: str, progress: Progress) -> Door | None:
-        """The doors of a project; None if it has none."""
+        """The doors of a project; None if it has none.
+
+        Raises:
+            ConfigurationError: a door names a source that there is not.
+        """
         catalog = Catalog.of(project.settings)
         shapes = [report for report in catalog.of_kind(SHAPES) if report.door is not None]
+        for mistake in mistakes_of_doors(shapes, [s.name for s in all_sources(project.settings)]):
+            raise mistake
         return cls(project, run_id, progress, shapes) if shapes else None
 
     def opened(
@@ -252,6 +261,20 @@ def _shown(*terms: str) -> str:
     return " ".join(term.lexical if isinstance(term, Literal) else to_text(term) for term in parsed)
 
 
+def mistakes_of_doors(
+    shapes: Iterable[Definition], sources: Sequence[str]
+) -> Iterator[ConfigurationError]:
+    """The names in doors that no source has: such a door would let everything pass."""
+    for report in shapes:
+        door = report.door
+        for name in () if door is None else door.sources or ():
+            if name not in sources:
+                assert door is not None
+                what = f"door: there is no source {name}"
+                hint = f"{meant(name, sources)}There are: {enumerated(sources)}."
+                yield ConfigurationError(what, door.place, hint)
+
+
 def guarded(
     ingest: Callable[..., IngestResult],
     project: Project,
@@ -269,4 +292,5 @@ def guarded(
         options: further ones of `ingest`.
     """
     door = Door.of(project, run_id, progress)
-    return ingest(project, run_id, progress, door=None if door is None else door.opened, **options)
+    refusals = None if door is None else door.opened
+    return ingest(project, run_id, progress, refusals=refusals, **options)

@@ -60,6 +60,21 @@ def test_what_cannot_be_read_ends_with_another_code(weir: Weir, files: Path, wro
     assert f"where: {wrong}" in called.err
 
 
+def test_a_line_that_cannot_be_read_is_named(weir: Weir, files: Path) -> None:
+    (files / "rooms.nt").write_text("<http://x/a> <http://x/b> <http://x/c> .\nnonsense\n")
+    called = weir("validate", "-s", "shapes.ttl", "-d", "rooms.nt")
+    assert called.code == 2
+    assert "where: rooms.nt:2" in called.err
+
+
+@pytest.mark.parametrize(("named", "what"), [("nothing.ttl", "no such file"), (".", "a folder")])
+@pytest.mark.usefixtures("files")
+def test_what_is_no_file_is_named(weir: Weir, named: str, what: str) -> None:
+    called = weir("validate", "-s", "shapes.ttl", "-d", named)
+    assert called.code == 2
+    assert what in called.err
+
+
 @pytest.mark.usefixtures("files")
 def test_nothing_is_left_in_the_folder(weir: Weir, files: Path) -> None:
     before = {*files.iterdir()}

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
+from weir.errors import ConfigurationError
 from weir.ingest.stopped_sources import stopped_sources
 from weir.project import open_lake
 
@@ -145,3 +146,9 @@ def test_the_door_is_asked_where_spark_alone_computes(
     result = project.deliver(spark=lambda: spark)
     assert result.to_epoch == 2
     assert "0003.rdfp opens 1 result" in result.errors[0].what
+
+
+def test_a_door_of_a_source_that_there_is_not_is_a_mistake(project: Project) -> None:
+    project.write("shapes/exhibits.ttl", _SHAPES.replace("[p]", "[q]"))
+    with pytest.raises(ConfigurationError, match="there is no source q"):
+        project.deliver()

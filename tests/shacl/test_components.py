@@ -98,6 +98,58 @@ def test_a_path_reaches_each_value_node_once(path: str, data: str, results: int)
     assert _results(_property("sh:nodeKind sh:Literal", path), f"{data} .") == results
 
 
+def _selected(query: str, more: str = "") -> str:
+    declared = "[ sh:declare [ sh:prefix '' ; sh:namespace 'http://x/' ] ]"
+    own = f"[ sh:prefixes {declared} ; sh:select '{query}' {more} ]"
+    return f"a sh:NodeShape ; sh:targetNode :a, :b ; sh:sparql {own}"
+
+
+@pytest.mark.parametrize(
+    ("query", "data", "results"),
+    [
+        ("SELECT $this { $this :p ?x FILTER(?x > 1) }", ":a :p 1, 2", 1),
+        ("SELECT $this { OPTIONAL { $this :p ?x } FILTER(!BOUND(?x)) }", ":a :p 1", 1),
+        ("SELECT $this { FILTER NOT EXISTS { $this :p ?x } }", ":a :p 1", 1),
+        (
+            "SELECT $this { OPTIONAL { $this :p ?x } } GROUP BY $this HAVING(COUNT(?x) < 1)",
+            ":a :p 1",
+            1,
+        ),
+        (
+            "SELECT $this ?value { $this :p ?value"
+            " OPTIONAL { $this :q ?y FILTER(?y = ?value) } FILTER(!BOUND(?y)) }",
+            ":a :p 1, 2 ; :q 1",
+            1,
+        ),
+        ("SELECT $this { { $this :p 1 } UNION { $this :p 2 } }", ":a :p 1, 2", 2),
+        (
+            "SELECT $this ?value { $this :p ?value"
+            " FILTER NOT EXISTS { GRAPH $shapesGraph { $currentShape :allowed ?value } } }",
+            ":a :p 1, 7",
+            1,
+        ),
+    ],
+)
+def test_a_query_is_evaluated_at_each_focus_node(query: str, data: str, results: int) -> None:
+    assert _results(f"{_selected(query)} ; :allowed 7", f"{data} .") == results
+
+
+@pytest.mark.parametrize(
+    ("own", "of_shape", "message"),
+    [
+        ('; sh:message "{$this}: {?x}"', "", '"http://x/a: 1"'),
+        ("", '; sh:message "of the shape"', '"of the shape"'),
+        ('; sh:message "own"', '; sh:message "of the shape"', '"own"'),
+        ('; sh:message "eigen"@de, "own"@en', "", '"own"@en'),
+    ],
+)
+def test_a_result_of_a_query_has_the_nearest_message(own: str, of_shape: str, message: str) -> None:
+    shape = _selected("SELECT $this ?x { $this :p ?x }", own) + of_shape
+    query = compile_shapes(read_shapes(f"{_PREFIXES}:S {shape} .", "s.ttl"), Dataset())
+    report = rows(query, [("", "<http://x/a>", "<http://x/p>", '"1"')], ["message"])
+    assert [*report] == [(message,)]
+
+
 def test_a_focus_node_that_is_a_value_counts_once() -> None:
     shape = _property("sh:minCount 2", "[ sh:zeroOrMorePath :q ]")
     assert _results(shape, ":a :q :a .") == 1
@@ -108,6 +160,12 @@ def test_a_node_that_is_reached_from_two_focus_nodes_has_two_results() -> None:
     inner = "sh:property [ sh:path :q ; sh:minCount 1 ]"
     shape = f"a sh:PropertyShape ; sh:targetNode :a, :b ; sh:path :p ; {inner}"
     assert _results(shape, ":a :p :c . :b :p :c .") == 2
+
+
+def test_a_language_of_the_focus_node_counts() -> None:
+    path = "[ sh:zeroOrOnePath ( [ sh:inversePath :p ] :q ) ]"
+    shape = f"a sh:PropertyShape ; sh:targetObjectsOf :p ; sh:path {path} ; sh:uniqueLang true"
+    assert _results(shape, ":a :p 'x'@en ; :q 'y'@en .") == 1
 
 
 def test_two_targets_of_a_shape_that_hit_a_node_give_one_result() -> None:

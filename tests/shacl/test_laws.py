@@ -13,6 +13,7 @@ from tests.support.laws import Seeds
 from tests.support.shacl.cases import as_turtle, shapes_case
 from tests.support.shacl.other_validator import OtherValidator
 from tests.support.shacl.results import results_of_rows
+from weir.engine.operators import union
 from weir.plan.lower import lower
 from weir.shacl.compile import compile_shapes
 from weir.shacl.read import read_shapes
@@ -30,6 +31,14 @@ def other() -> Iterator[OtherValidator]:
 def test_the_report_is_that_of_another_validator_at_every_epoch(
     seeds: Seeds, other: OtherValidator
 ) -> None:
+    seeds.check(partial(_differences, other))
+
+
+@pytest.mark.law("shapes")
+def test_the_parts_of_a_large_report_may_be_relations(
+    seeds: Seeds, other: OtherValidator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(union, "_FEW", 0)
     seeds.check(partial(_differences, other))
 
 

@@ -23,10 +23,18 @@ _PREFIXES = "@prefix : <http://x/> . @prefix sh: <http://www.w3.org/ns/shacl#> .
         (":S a sh:NodeShape ; sh:property [ sh:minCount 1 ] .", "2:21", "it has no sh:path"),
         (":S a sh:PropertyShape ; sh:targetNode :a .", "2:1", "a property shape has one"),
         (":S a sh:PropertyShape ; sh:path ( :a ) .", "2:25", "at least two members"),
-        (":S a sh:PropertyShape ; sh:path [ sh:x :a ] .", "2:25", "it is not a path"),
+        (":S a sh:PropertyShape ; sh:path [ :x :a ] .", "2:25", "it is not a path"),
         (":S a sh:NodeShape ; sh:node [ sh:path :p ] .", "2:21", "is a property shape"),
         (":S a sh:NodeShape ; sh:closed 1 .", "2:21", "neither true nor false"),
         (":S a sh:NodeShape ;", "2:20", "not Turtle"),
+        (":S a sh:NodeShape ; sh:minCnt 1 .", "2:21", "Did you mean minCount"),
+        (":S a sh:NodeShap .", "2:6", "Did you mean NodeShape"),
+        (":S a sh:NodeShape ; sh:pattern '[a' .", "2:21", "no regular expression"),
+        (":S a sh:NodeShape ; sh:pattern 'a' ; sh:flags 'zz' .", "2:21", "regular expression"),
+        (":S a sh:NodeShape ; sh:pattern 'a' ; sh:flags 'i', 's' .", "2:38", "several values"),
+        (":S a sh:NodeShape ; sh:not 'x' .", "2:1", "is no shape"),
+        (":S a sh:NodeShape ; sh:minLength 1 .", "1:1", "no shape has a target"),
+        ("", "1:1", "no shape has a target"),
     ],
 )
 def test_an_ill_formed_shape_is_named_with_its_place(shape: str, where: str, what: str) -> None:
@@ -72,3 +80,23 @@ def test_a_blank_shape_keeps_its_name_when_another_shape_is_edited() -> None:
     both = read_shapes(_PREFIXES + shape + other, "s.ttl")
     assert alone == both[0]
     assert alone.constraints[0].shape.name.startswith("<urn:weir:shape:")  # type: ignore[attr-defined]
+
+
+def test_a_list_may_have_thousands_of_members() -> None:
+    members = " ".join(f":m{i} {i}" for i in range(2500))
+    text = f"{_PREFIXES}:S a sh:NodeShape ; sh:targetNode :a ; sh:in ( {members} ) ."
+    (shape,) = read_shapes(text, "s.ttl")
+    assert len(shape.constraints) == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "what"),
+    [
+        ("[ sh:path :p ; sh:optional true ]", "not optional"),
+        ("[ sh:path :value ]", "stands for something else"),
+    ],
+)
+def test_a_component_that_would_be_of_all_shapes_is_refused(parameters: str, what: str) -> None:
+    text = f":C a sh:ConstraintComponent ; sh:parameter {parameters} ."
+    with pytest.raises(ShapesSyntaxError, match=what):
+        read_shapes(f"{_PREFIXES}{text} :S a sh:NodeShape ; sh:targetNode :a .", "s.ttl")

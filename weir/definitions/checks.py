@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -120,14 +120,18 @@ def declared_checks(
                 usable, unusable = suite.read([column for column, _ in by_name[name].columns])
                 checks[name] += usable
                 wrong[name] += [*mistakes, *unusable]
+    reports = {declared.name for declared in catalog.declarations if declared.kind is SHAPES}
     for gate, check in _gates(catalog):
         for name in gate.stops or ():
             try:
                 require_declared(name, catalog, gate.place)
             except ConfigurationError as error:
                 of_nothing.append(error)
-        for name in _stopped(gate, catalog):
-            if name in by_name:
+            if name in reports:
+                what = f"gate: {name} is the report of shapes, which no gate holds"
+                of_nothing.append(ConfigurationError(what, gate.place, "Name queries or programs."))
+        for name in catalog.names if gate.stops is None else gate.stops:
+            if name in by_name and name not in reports:
                 checks[name].append(check)
     for name, own in checks.items():
         try:
@@ -162,13 +166,6 @@ def _check_of(report: str, gate: Gate) -> Check:
         place=gate.place,
         place_of_arguments=gate.place,
     )
-
-
-def _stopped(gate: Gate, catalog: Catalog) -> Iterable[str]:
-    """The answers that a gate holds; a report is held by none."""
-    reports = {declared.name for declared in catalog.declarations if declared.kind is SHAPES}
-    named = catalog.names if gate.stops is None else gate.stops
-    return [name for name in named if name not in reports]
 
 
 def _limits(definition: Definition) -> str:

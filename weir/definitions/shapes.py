@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, TableFrontMatter, check_columns
@@ -21,6 +21,15 @@ from weir.shacl.vocabulary import NAMESPACE
 
 Severity = Literal["Info", "Warning", "Violation"]
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+
+
+def _names(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+_ALL = "all"
+Names = Annotated[tuple[str, ...], BeforeValidator(_names), Field(min_length=1)]
+"""Names, or `all`."""
 
 
 class _OfSeverity(BaseModel):
@@ -40,13 +49,13 @@ class _OfSeverity(BaseModel):
 class GateKey(_OfSeverity):
     """Which answers are held while there are such results."""
 
-    stops: tuple[str, ...] | Literal["all"]
+    stops: Names
 
 
 class DoorKey(_OfSeverity):
     """Whose change sets must not open such results."""
 
-    sources: tuple[str, ...] | Literal["all"] = "all"
+    sources: Names = (_ALL,)
 
 
 class ShapesFrontMatter(TableFrontMatter):
@@ -156,7 +165,7 @@ def _gate(declaration: Declaration, said: GateKey, compiled: CompiledShapes) -> 
     terms = ", ".join(f"'{iri}'" for iri in said.severities)
     columns = "focus_node, result_path, value, message"
     return Gate(
-        stops=None if said.stops == "all" else said.stops,
+        stops=None if said.stops == (_ALL,) else said.stops,
         rows=f"SELECT {columns} FROM {declaration.name} WHERE severity IN ({terms})",
         what=f"The report {declaration.name} has no open result of severity {said.severity}.",
         place=_place(declaration, compiled, "gate"),
@@ -165,7 +174,7 @@ def _gate(declaration: Declaration, said: GateKey, compiled: CompiledShapes) -> 
 
 def _door(declaration: Declaration, said: DoorKey, compiled: CompiledShapes) -> Door:
     return Door(
-        sources=None if said.sources == "all" else said.sources,
+        sources=None if said.sources == (_ALL,) else said.sources,
         severities=tuple(map(iri, said.severities)),
         place=_place(declaration, compiled, "door"),
     )

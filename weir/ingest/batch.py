@@ -26,7 +26,7 @@ Epochs: TypeAlias = GraphEpochs | EventEpochs
 """What those become that are accepted: computed, not committed."""
 
 
-Door: TypeAlias = Callable[[Engine, GraphEpochs, int, Mapping[int, str]], Mapping[int, str]]
+Refusals: TypeAlias = Callable[[Engine, GraphEpochs, int, Mapping[int, str]], Mapping[int, str]]
 """Says why change sets of the graph must not be taken, by epoch: of what they become, the newest
 epoch before them, and the source of each of their epochs.
 """
@@ -73,7 +73,7 @@ def ingest_batch(
     change_sets: Sequence[ChangeSet],
     positions: Mapping[str, SourcePosition],
     permits: Mapping[str, StoppedSource],
-    door: Door | None = None,
+    refusals: Refusals | None = None,
 ) -> BatchResult:
     """Make epochs of the change sets, in their order.
 
@@ -84,7 +84,7 @@ def ingest_batch(
         change_sets: those of one source together and in order; all of the graph, or of one stream.
         positions: by name, how far each source is ingested.
         permits: what may be beyond the guards of its source, by name of the source.
-        door: refuses change sets for what they would do to the graph; None if nothing does.
+        refusals: of change sets, for what they would do to the graph; None if there are none.
     """
     accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
     batch = read_batch(project, engine, accepted, positions)
@@ -104,9 +104,9 @@ def ingest_batch(
             epochs = target.epochs(own, within, head)
             if _stop_beyond_guards(accepted, within, target, epochs, positions, permits):
                 continue
-            if door is not None and isinstance(epochs, GraphEpochs) and epochs.numbers:
+            if refusals is not None and isinstance(epochs, GraphEpochs) and epochs.numbers:
                 sources = {e: within.change_sets[o].source.name for o, e in epochs.numbers.items()}
-                reasons = door(own, epochs, head, sources)
+                reasons = refusals(own, epochs, head, sources)
                 if _stop_at_door(accepted, within, epochs, reasons, permits):
                     continue
             until = max(epochs.numbers.values(), default=head)

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError, WeirError
 from weir.ingest.stage import ingest_changes
-from weir.lake.counted import counted
 from weir.lake.scratch import scratch_folder
 from weir.lake.tables import EMBEDDINGS
 from weir.lake.whole_files import write_whole
@@ -26,6 +25,7 @@ from weir.review.computed import Computed, computed
 from weir.stage import silent
 
 _DRIVER_ROWS = 1_000_000
+_FORMATS = "The ending of its name says what it is: .ttl, .nt, .nq, .trig, .rdf, .jsonld."
 
 
 def answer_over_quads(project: Project, definition: Definition, quads: str) -> pa.Table:
@@ -92,13 +92,16 @@ def _ingested(project: Project, files: Sequence[Path], folder: Path) -> Iterator
     given = settings.model_copy(update={**places, "limits": limits, "index": "off"})
     with Project(given, session=_no_spark, parser=project.parser) as own:
         result = ingest_changes(own, "given")
+        rejected = own.lake.rows("rejected").to_pylist() if own.lake.exists("rejected") else []
         for file, read in zip(files, result.sources, strict=True):
+            lines = [row for row in rejected if row["source"] == read.name and row["line"]]
+            if lines:
+                first = min(lines, key=lambda row: row["line"])
+                where = f"{file}:{first['line']}"
+                raise ConfigurationError(first["reason"], where, "Correct the line.")
             if read.error is not None:
                 what = read.error.what.removeprefix(f"source {read.name}: ")
-                raise ConfigurationError(what, str(file), "Correct the file.")
-            if read.rejected:
-                what = f"{counted(read.rejected, 'line')} of it cannot be read"
-                raise ConfigurationError(what, str(file), "Correct the file.")
+                raise ConfigurationError(what, str(file), _FORMATS)
         yield own
 
 

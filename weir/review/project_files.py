@@ -12,12 +12,13 @@ from pydantic import ValidationError
 from weir.definitions.catalog import Catalog
 from weir.definitions.checks import mistakes_of_checks
 from weir.definitions.definition import Definition
-from weir.definitions.kinds import QUERY
+from weir.definitions.kinds import QUERY, SHAPES
 from weir.definitions.names import Declaration, declarations, folders_of
+from weir.door import mistakes_of_doors
 from weir.errors import ConfigurationError
 from weir.files.text import decoded_text, text_if_any
 from weir.files.toml_places import place_in_toml
-from weir.ingest.sources.all_sources import check_names
+from weir.ingest.sources.all_sources import all_sources, check_names
 from weir.ingest.sources.declared import load_sources
 from weir.ingest.undeclared import unusable
 from weir.remotes.declarations import load_remotes
@@ -95,6 +96,7 @@ def _errors(settings: Settings) -> Iterator[ConfigurationError]:
     usable_names = [member.name for member in catalog.members]
     for mistake in mistakes_of_checks(settings.expectations, catalog, usable_names):
         yield from (mistake, *mistake.others)
+    yield from _of_reading(lambda: _check_doors(settings, catalog))
     yield from _of_reading(lambda: query_tests(settings, catalog))
     for channel in settings.notify:
         yield from _of_reading(partial(queries_of, channel, settings, catalog))
@@ -102,6 +104,12 @@ def _errors(settings: Settings) -> Iterator[ConfigurationError]:
         # A mistake of the front matter hides those of the text.
         if declared.kind == QUERY and declared.name in catalog.errors and declared.is_usable:
             yield from _of_reading(partial(_read_body, declared))
+
+
+def _check_doors(settings: Settings, catalog: Catalog) -> None:
+    sources = [source.name for source in all_sources(settings)]
+    for mistake in mistakes_of_doors(catalog.of_kind(SHAPES), sources):
+        raise mistake
 
 
 def _read_body(declared: Declaration) -> None:

@@ -30,5 +30,7 @@ def require_files(files: Iterable[Path]) -> None:
         ConfigurationError: one is not.
     """
     for file in files:
+        if file.is_dir():
+            raise ConfigurationError("it is a folder", str(file), "Name its files, one by one.")
         if not file.is_file():
-            raise ConfigurationError("there is no such file", str(file))
+            raise ConfigurationError("there is no such file", str(file), "Name another one.")

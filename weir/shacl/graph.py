@@ -13,8 +13,9 @@ import numpy as np
 from weir.rdf.canonical_nquads import Lines, split_terms
 from weir.rdf.documents import read_document
 from weir.rdf.limits import ParseLimits
+from weir.rdf.terms import Literal, parse_term
 from weir.shacl.errors import ShapesError, ShapesSyntaxError
-from weir.shacl.vocabulary import FIRST, NIL, REST, SUBCLASS, TYPE, local_name
+from weir.shacl.vocabulary import FIRST, NIL, REST, SUBCLASS, TYPE, local_name, sh
 
 _BASE = "file:///shapes.ttl"
 """Of relative IRIs: a file that is moved keeps its shapes."""
@@ -65,12 +66,14 @@ class ShapesGraph:
         self._names: dict[str, str] = {}
         for objects in self._by_subject.values():
             for values in objects.values():
-                values.sort(key=self.name)
+                if len(values) > 1:
+                    values.sort(key=self.name)
 
     @cached_property
     def subjects(self) -> Sequence[str]:
-        """All subjects, by their names."""
-        return sorted(self._by_subject, key=self.name)
+        """All subjects but the cells of lists, by their names."""
+        subjects = (subject for subject in self._by_subject if not self.objects(subject, FIRST))
+        return sorted(subjects, key=self.name)
 
     def predicates(self, subject: str) -> Sequence[str]:
         """The predicates of a subject, sorted."""
@@ -78,7 +81,7 @@ class ShapesGraph:
 
     def triples(self) -> Iterator[Triple]:
         """All triples, blank nodes by their names."""
-        for subject in self.subjects:
+        for subject in sorted(self._by_subject, key=self.name):
             for predicate in self.predicates(subject):
                 for object_ in self.objects(subject, predicate):
                     yield self.name(subject), predicate, self.name(object_)
@@ -152,6 +155,10 @@ class ShapesGraph:
         if term in inside:
             return "_:"
         inside |= {term}
+        if self.objects(term, FIRST):
+            cells = [*self._cells(term)]
+            members = (value for cell in cells for value in self.objects(cell, FIRST))
+            return f"({' '.join(self._content(member, inside) for member in members)})"
         said = sorted(
             f"{predicate} {self._content(value, inside)}"
             for predicate, values in self._by_subject.get(term, {}).items()
@@ -165,11 +172,43 @@ class ShapesGraph:
             return term
         if term in inside:
             return ""
-        inside |= {term}
+        seen = {term}
+        # A list may be long: each of its cells has one parent, up to its head.
+        while [by for _, by in self._parents[term]] == [REST]:
+            term = self._parents[term][0][0]
+            if term in seen:
+                return ""
+            seen.add(term)
+        inside |= seen
         return min(
             (f"{self._owner(parent, inside)} {by}" for parent, by in self._parents[term]),
             default="",
         )
+
+    def _cells(self, head: str) -> Iterator[str]:
+        """The cells of a list, as far as it is one."""
+        seen = set[str]()
+        while head not in seen and self.objects(head, FIRST):
+            seen.add(head)
+            yield head
+            head = next(iter(self.objects(head, REST)), NIL)
+
+    def message(self, node: str) -> str | None:
+        """The first message of a node: without a language, then English, then any.
+
+        Raises:
+            ShapesSyntaxError: one is no literal.
+        """
+        messages = self.objects(node, sh("message"))
+
+        def order(message: str) -> tuple[int, str]:
+            term = parse_term(message)
+            if not isinstance(term, Literal):
+                raise self.ill_formed(node, "message", "its value is not a literal")
+            language = term.language or ""
+            return (0 if not language else 1 if language.startswith("en") else 2), message
+
+        return min(messages, key=order, default=None)
 
     def shown(self, term: str) -> str:
         """A shape as messages name it: its IRI, or the IRI that it belongs to."""

@@ -25,7 +25,7 @@ from weir.sparql.algebra.patterns import (
     TriplePattern,
     Values,
 )
-from weir.sparql.algebra.scoping import free_variables_of
+from weir.sparql.algebra.scoping import free_variables, free_variables_of
 
 Bound = Mapping[str, Node]
 """What takes the place of a variable: another one, or a constant."""
@@ -98,7 +98,10 @@ def scoped(pattern: Pattern, name: str, scope: Pattern) -> Pattern:
     match pattern:
         case Filter(_, inner) | Extend(inner, _, _) if mentioned and name not in inner.certain:
             return pattern.map_children(lambda child: beside(scope, child))
-        case LeftJoin(left, right) if mentioned and name not in left.certain | right.certain:
+        case LeftJoin(left, right) if name not in left.certain and (
+            mentioned or name in free_variables(right)
+        ):
+            # What is optional does not bind it for the solutions without a match.
             return replace(pattern, left=beside(scope, left))
         case Group(keys, _, inner):
             if name not in inner.certain:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from weir.rdf.terms import Literal as LiteralTerm
-from weir.rdf.terms import parse_term
 from weir.shacl.components.conditions import CONDITIONS
 from weir.shacl.components.counts import COUNTS
 from weir.shacl.components.logic import SHAPES
 from weir.shacl.components.pairs import PAIRS
 from weir.shacl.components.reading import Read, Reading
 from weir.shacl.components.sparql import SPARQL, custom_components
-from weir.shacl.errors import UnsupportedShapes
-from weir.shacl.graph import ShapesGraph, is_blank, is_iri
+from weir.shacl.errors import ShapesSyntaxError, UnsupportedShapes
+from weir.shacl.graph import ShapesGraph, is_blank, is_iri, is_literal
+from weir.shacl.known_names import check_names
 from weir.shacl.paths import read_path
 from weir.shacl.shapes import Constraint, Shape, Target, TargetKind
 from weir.shacl.vocabulary import (
@@ -66,13 +65,22 @@ class _Reader:
         self._read: dict[str, Shape] = {}
         self._inside: list[str] = []
         self._custom = custom_components(graph)
+        self._has_target = False
 
     def shapes(self) -> tuple[Shape, ...]:
         graph = self._graph
+        check_names(graph)
         for node in graph.subjects:
             if self._is_shape(node):
                 # Those without a target, too: what is wrong with one is an error.
                 self._shape(node)
+        if not self._has_target:
+            raise ShapesSyntaxError(
+                "shapes",
+                f"{graph.file}:1:1",
+                "no shape has a target, so that nothing is validated",
+                "Give one sh:targetClass, sh:targetNode, sh:targetSubjectsOf, or another.",
+            )
         shapes = [self._read[node] for node in graph.subjects if node in self._read]
         return tuple(shape for shape in shapes if shape.targets)
 
@@ -86,6 +94,10 @@ class _Reader:
         if node in self._read:
             return self._read[node]
         graph = self._graph
+        if is_literal(node):
+            owner = self._inside[-1]
+            what = f"shape {graph.shown(owner)}"
+            raise ShapesSyntaxError(what, graph.place(owner), f"{node} is no shape")
         if node in self._inside:
             cycle = [*self._inside[self._inside.index(node) :], node]
             shown = " > ".join(graph.name(shape) for shape in cycle)
@@ -115,13 +127,14 @@ class _Reader:
         is_off = reading.flag("deactivated")
         constraints = tuple(self._constraints(reading))
         targets = tuple(self._targets(node))
+        self._has_target |= bool(targets)
         return Shape(
             graph.name(node),
             path,
             () if is_off else targets,
             () if is_off else constraints,
             severity,
-            self._message(node),
+            graph.message(node),
         )
 
     def _constraints(self, reading: Reading) -> Iterator[Constraint]:
@@ -161,17 +174,3 @@ class _Reader:
         return frozenset(
             {term} | {c for c in graph.subjects if is_iri(c) and term in graph.superclasses(c)}
         )
-
-    def _message(self, node: str) -> str | None:
-        """The first message: one without a language, then English, then any."""
-
-        def order(term: str) -> tuple[int, str]:
-            literal = parse_term(term)
-            assert isinstance(literal, LiteralTerm)
-            language = literal.language or ""
-            return (0 if not language else 1 if language.startswith("en") else 2), term
-
-        messages = self._graph.objects(node, sh("message"))
-        if not all(message.startswith('"') for message in messages):
-            raise self._graph.ill_formed(node, "message", "its value is not a literal")
-        return min(messages, key=order, default=None)

@@ -17,6 +17,8 @@ from weir.shacl.shapes import Constraint, ValueConstraint
 from weir.shacl.vocabulary import local_name, sh
 from weir.sparql.algebra.expressions import Constant, Expression, Variable
 from weir.sparql.algebra.traversal import map_variables
+from weir.sparql.functions.regex_syntax import PatternError
+from weir.sparql.functions.regexes import compile_pattern
 
 _VALUE = Variable("value")
 _KINDS = {
@@ -93,9 +95,14 @@ def _length(parameter: str, operator: str) -> Read:
 
 def _pattern(reading: Reading, value: str) -> Constraint:
     pattern = reading.string("pattern", value)
+    reading.only_once("flags")
     flags = [
         reading.string("flags", value) for value in reading.graph.objects(reading.node, sh("flags"))
     ]
+    try:
+        compile_pattern(pattern, "".join(flags))
+    except PatternError as error:
+        raise reading.error("pattern", f"it is no regular expression: {error}") from None
     matches = call("REGEX", call("STR", _VALUE), text(pattern), *map(text, flags[:1]))
     condition = sure(matches)
     return _condition("Pattern", f"does not match {pattern}", condition)

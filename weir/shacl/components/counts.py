@@ -120,8 +120,8 @@ def _qualified(name: str, word: str, *, is_least: bool) -> Read:
         parameter, graph = name[0].lower() + name[1:], reading.graph
         number = reading.number(parameter, value)
         shape = graph.one(reading.node, sh("qualifiedValueShape"))
-        if shape is None:
-            # Without all of its parameters it is no constraint.
+        if shape is None or not reading.is_property:
+            # Without all of its parameters it is no constraint, and none of a node shape.
             return None
         is_disjoint = reading.flag("qualifiedValueShapesDisjoint")
         siblings = [*_siblings(reading, shape)] if is_disjoint else []

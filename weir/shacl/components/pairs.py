@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from weir.rdf.terms import literal
 from weir.shacl.components.reading import Read, Reading
@@ -101,12 +102,12 @@ class UniqueLang(Constraint):
 
     def violations(self, shape: Shape, focus: Variable, names: Names) -> Iterator[Violation]:
         """One result for each language."""
-        first = [nodes for nodes in shape.value_nodes(focus, names) if nodes.pattern is not None]
-        second = [nodes for nodes in shape.value_nodes(focus, names) if nodes.pattern is not None]
-        # A focus node is no literal with a language.
-        for left, right in zip(first, second, strict=True):
-            assert left.pattern is not None
-            assert right.pattern is not None
+        ones = [*shape.value_nodes(focus, names)]
+        others = [*shape.value_nodes(focus, names)]
+        for left, right in product(ones, others):
+            patterns = [nodes.pattern for nodes in (left, right) if nodes.pattern is not None]
+            if not patterns:
+                continue
             tag = call("LANG", left.node)
             condition = all_of(
                 [
@@ -115,7 +116,7 @@ class UniqueLang(Constraint):
                     sure(call("=", tag, call("LANG", right.node))),
                 ]
             )
-            yield Violation(condition, beside(left.pattern, right.pattern), detail=tag)
+            yield Violation(condition, beside(*patterns), detail=tag)
 
 
 @dataclass(frozen=True, slots=True)

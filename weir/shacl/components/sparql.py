@@ -6,7 +6,7 @@ https://www.w3.org/TR/shacl/#sparql-constraints, #sparql-constraint-components
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from weir.rdf.terms import Literal, literal, parse_term
@@ -15,7 +15,7 @@ from weir.shacl.errors import ShapesError, UnsupportedShapes
 from weir.shacl.formulas import TRUE, Names, beside, call, negated, text
 from weir.shacl.graph import ShapesGraph, is_iri
 from weir.shacl.paths import read_path, sparql
-from weir.shacl.prebinding import bound, matches
+from weir.shacl.prebinding import bound, bound_expression, matches
 from weir.shacl.shapes import Constraint, Shape, Violation
 from weir.shacl.vocabulary import IMPORTS, sh
 from weir.sparql.algebra.expressions import Constant, Exists, Expression, Variable
@@ -32,11 +32,14 @@ from weir.sparql.algebra.patterns import (
     Values,
 )
 from weir.sparql.algebra.queries import Ask, Query, Select
+from weir.sparql.algebra.traversal import map_arguments
 from weir.sparql.frontend.errors import QueryError
 from weir.sparql.frontend.translate import translate
 
 _THIS, _VALUE, _PATH, _MESSAGE = "this", "value", "path", "message"
 _SHAPES_GRAPH, _CURRENT_SHAPE = "shapesGraph", "currentShape"
+_RESERVED = {_THIS, _VALUE, _PATH, _SHAPES_GRAPH, _CURRENT_SHAPE, "PATH"}
+_PREFIXES = "Declare it: sh:prefixes [ sh:declare [ sh:prefix ..; sh:namespace .. ] ]."
 _GRAPH_OF_SHAPES = "<urn:weir:shapes>"
 
 
@@ -46,7 +49,8 @@ class Selected(Constraint):
 
     Attributes:
         component: of the constraint.
-        message: of its results: text, and in braces the variables of a solution.
+        message: of its results, if neither the constraint nor its shape has one.
+        own_message: of the constraint: text, and in braces the variables of a solution.
         pattern: of the query; binds `this`.
         variables: of its solutions.
         source: the node that has the query, of `sh:sparql`.
@@ -54,6 +58,7 @@ class Selected(Constraint):
 
     component: str
     message: str
+    own_message: str | None
     pattern: Pattern
     variables: tuple[str, ...]
     source: str | None = None
@@ -64,7 +69,8 @@ class Selected(Constraint):
         if _VALUE in self.variables:
             node = Variable(_VALUE)
             value = node if value is None else call("COALESCE", node, value)
-        filled = _filled(self.message, self.variables)
+        said = self.own_message or shape.message or self.message
+        filled = bound_expression(_filled(said, self.variables), {_THIS: focus})
         if _MESSAGE in self.variables:
             filled = call("COALESCE", Variable(_MESSAGE), filled)
         yield Violation(
@@ -132,27 +138,25 @@ class CustomComponent:
 
     def _constraint(self, reading: Reading, values: Mapping[str, str]) -> Constraint:
         graph = reading.graph
-        own = sh("propertyValidator" if reading.is_property else "nodeValidator")
-        validator = graph.one(self.node, own) or graph.one(self.node, sh("validator"))
+        kind = sh("propertyValidator" if reading.is_property else "nodeValidator")
+        validator = graph.one(self.node, kind) or graph.one(self.node, sh("validator"))
         if validator is None:
             raise graph.ill_formed(self.node, "validator", "the component has none for such shapes")
         source = _Source(reading, validator)
         terms = {
             name: Constant(reading.named("parameter", [term])[0]) for name, term in values.items()
         }
-        message = source.message or literal(f"does not conform to {self.node}")
-        for name, term in values.items():
-            shown = parse_term(term)
-            shown_text = shown.lexical if isinstance(shown, Literal) else term
-            message = re.sub(rf"\{{[?$]{name}\}}", lambda _, t=shown_text: t, message)  # type: ignore[misc]
+        default = literal(f"does not conform to {self.node}")
+        own = source.message
+        message = None if own is None else _with_values(own, values)
         if graph.objects(validator, sh("ask")):
-            query = source.query("ask", Ask)
+            query = source.query("ask", Ask, self.parameters)
             pattern = bound(query.form.pattern, terms)
-            return Asked(self.node, message, pattern)
-        query = source.query("select", Select)
+            return Asked(self.node, message or default, pattern)
+        query = source.query("select", Select, self.parameters)
         assert isinstance(query.form, Select)
         pattern = bound(query.form.pattern, terms)
-        return Selected(self.node, message, pattern, query.form.variables)
+        return Selected(self.node, default, message, pattern, query.form.variables)
 
 
 def custom_components(graph: ShapesGraph) -> tuple[CustomComponent, ...]:
@@ -176,8 +180,12 @@ def custom_components(graph: ShapesGraph) -> tuple[CustomComponent, ...]:
                 value.startswith('"true"') for value in graph.objects(parameter, sh("optional"))
             ):
                 optional.add(name)
-        if not parameters:
-            raise graph.ill_formed(node, "parameter", "a component has at least one")
+        if not parameters.keys() - optional:
+            raise graph.ill_formed(node, "parameter", "a component has one that is not optional")
+        taken = parameters.keys() & _RESERVED
+        if taken:
+            reason = f"${min(taken)} stands for something else in queries"
+            raise graph.ill_formed(node, "parameter", reason, "Rename the parameter.")
         components.append(CustomComponent(node, parameters, frozenset(optional)))
     return tuple(components)
 
@@ -188,9 +196,10 @@ def _sparql(reading: Reading, node: str) -> Constraint | None:
         return None
     query = source.query("select", Select)
     assert isinstance(query.form, Select)
-    message = source.message or literal("is a solution of a query of the shape")
+    default = literal("is a solution of a query of the shape")
     component, name = sh("SPARQLConstraintComponent"), reading.graph.name(node)
-    return Selected(component, message, query.form.pattern, query.form.variables, name)
+    pattern, variables = query.form.pattern, query.form.variables
+    return Selected(component, default, source.message, pattern, variables, name)
 
 
 SPARQL: dict[str, Read] = {"sparql": _sparql}
@@ -211,9 +220,11 @@ class _Source:
 
     @property
     def message(self) -> str | None:
-        return min(self.reading.graph.objects(self.node, sh("message")), default=None)
+        return self.reading.graph.message(self.node)
 
-    def query(self, parameter: str, form: type[Select | Ask]) -> Query:
+    def query(
+        self, parameter: str, form: type[Select | Ask], bound_names: Iterable[str] = ()
+    ) -> Query:
         reading, graph = self.reading, self.reading.graph
         texts = graph.objects(self.node, sh(parameter))
         if len(texts) != 1:
@@ -227,10 +238,12 @@ class _Source:
             query = translate(f"{prologue} {body}", "union", graph.file)
         except QueryError as error:
             reason = f"{error.construct}: {error.reason} (line {error.line} of the query)"
-            raise self._error(parameter, reason, error.hint) from error
+            # The text has no head of its own.
+            hint = _PREFIXES if "PREFIX" in error.hint else error.hint
+            raise self._error(parameter, reason, hint) from error
         if not isinstance(query.form, form):
             raise self._error(parameter, f"it is no {parameter.upper()} query")
-        self._check(query.form, parameter)
+        self._check(query.form, parameter, bound_names)
         names = {
             _CURRENT_SHAPE: Constant(graph.name(reading.node)),
             _SHAPES_GRAPH: Constant(_GRAPH_OF_SHAPES),
@@ -262,7 +275,7 @@ class _Source:
                     if isinstance(name, Literal) and isinstance(iri, Literal):
                         yield name.lexical, iri.lexical
 
-    def _check(self, form: Select | Ask, parameter: str) -> None:
+    def _check(self, form: Select | Ask, parameter: str, bound_names: Iterable[str]) -> None:
         """Refuse what has no meaning with variables that have values before.
 
         Raises:
@@ -270,9 +283,9 @@ class _Source:
         """
         if isinstance(form, Select) and _THIS not in form.variables:
             raise self._error(parameter, "it does not select $this")
-        fixed = {_THIS, _SHAPES_GRAPH, _CURRENT_SHAPE} | (
-            {_VALUE} if isinstance(form, Ask) else set()
-        )
+        fixed = {_THIS, _SHAPES_GRAPH, _CURRENT_SHAPE, *bound_names}
+        if isinstance(form, Ask):
+            fixed.add(_VALUE)
         patterns, is_outermost = [form.pattern], isinstance(form, Select)
         for pattern in patterns:
             patterns += pattern.children
@@ -297,7 +310,14 @@ class _Source:
 
     def _in_shapes_graph(self, pattern: Pattern, parameter: str) -> Pattern:
         """A pattern with what it reads of the shapes graph written out as rows."""
+
+        def within(expression: Expression) -> Expression:
+            if isinstance(expression, Exists):
+                return Exists(self._in_shapes_graph(expression.pattern, parameter))
+            return map_arguments(expression, within)
+
         if not isinstance(pattern, Graph) or pattern.name != Constant(_GRAPH_OF_SHAPES):
+            pattern = pattern.map_expressions(within)
             return pattern.map_children(lambda child: self._in_shapes_graph(child, parameter))
         triples = [*self.reading.graph.triples()]
 
@@ -308,7 +328,12 @@ class _Source:
                 case PathPattern():
                     raise self._error(parameter, "it has a path in $shapesGraph")
                 case _:
-                    return inner.map_children(written)
+                    return inner.map_expressions(written_in).map_children(written)
+
+        def written_in(expression: Expression) -> Expression:
+            if isinstance(expression, Exists):
+                return Exists(written(expression.pattern))
+            return map_arguments(expression, written_in)
 
         return written(pattern.pattern)
 
@@ -323,6 +348,20 @@ def _patterns_in(expression: Expression) -> Iterator[Pattern]:
         yield expression.pattern
     for argument in getattr(expression, "arguments", ()):
         yield from _patterns_in(argument)
+
+
+def _with_values(message: str, values: Mapping[str, str]) -> str:
+    """A message with the values of parameters in it."""
+    term = parse_term(message)
+    assert isinstance(term, Literal), "messages are literals"
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in values:
+            return match[0]
+        given = parse_term(values[match[1]])
+        return given.lexical if isinstance(given, Literal) else values[match[1]]
+
+    return literal(_IN_BRACES.sub(value, term.lexical), language=term.language)
 
 
 _IN_BRACES = re.compile(r"\{[?$](\w+)\}")
