@@ -25,11 +25,16 @@ from tests.support.counting_server import CountingServer, answer_of
 from tests.support.opened import call, opened
 from tests.support.projects.museum import Museum
 from tests.support.projects.project import PATCHES, Project
+from tests.support.projects.replicas import IRI, ReplicaProject
 from tests.support.streams.projects import OFTEN, READINGS, SEEN
 from weir.artifacts.contents import read_contents
+from weir.ingest.stage import ingest_changes
+from weir.jobs import write_documents
 from weir.lineage.datasets import table_dataset, tables_read
 from weir.lineage.emission import append_lines, emit_events
-from weir.settings import CONFIG_FILE, Settings
+from weir.maintain.stage import maintain_queries
+from weir.pipeline import RunOptions, errors_of, run_pipeline
+from weir.settings import CONFIG_FILE, OpenLineage, Settings
 
 Event = dict[str, Any]
 NEEDED: Mapping[str, tuple[str, ...]] = {
@@ -215,6 +220,35 @@ def test_the_same_run_gives_the_same_events_again(museum: Museum, tmp_path: Path
     assert lines == (museum.folder / "lineage.jsonl").read_text().splitlines()[-len(lines) :]
 
 
+def test_what_a_remote_said_is_joined_to_the_query_that_asked(tmp_path: Path) -> None:
+    project = ReplicaProject(tmp_path)
+    project.declare_remote()
+    project.change_set("A <http://e/k> <http://e/p> <http://e/k> .")
+    project.remote.set("http://e/k", "http://e/l", 1)
+    project.query(
+        "said", f"SELECT * {{ ?k <http://e/p> ?k SERVICE <{IRI}> {{ ?k <http://e/l> ?l }} }}"
+    )
+    lineage = OpenLineage(file=tmp_path / "lineage.jsonl", namespace="house")
+    settings = project.settings.model_copy(update={"openlineage": lineage})
+    with opened(settings) as own:
+        stages = run_pipeline(own, "first", RunOptions(refresh=project.surroundings()))
+        assert not errors_of([*stages])
+    events = {event["job"]["name"]: event for event in events_of(tmp_path)}
+    steps = {
+        job: [
+            [read["name"].removeprefix(f"{own.lake.root}/") for read in event[side]]
+            for side in ("inputs", "outputs")
+        ]
+        for job, event in events.items()
+    }
+    assert steps["refresh.wd"] == [["remotes.wd"], ["replicas/wd"]]
+    assert "replicas/wd" in steps["ingest"][0]
+    assert "quads" in steps["ingest"][1]
+    assert steps["maintain.said"] == [["quads", "replicas/wd", "triples"], ["embeddings/said"]]
+    (replica,) = events["refresh.wd"]["outputs"]
+    assert replica["outputFacets"]["outputStatistics"]["rowCount"] == 1
+
+
 @pytest.fixture
 def young(tmp_path: Path) -> Museum:
     """A project before its first run."""
@@ -239,6 +273,17 @@ def test_without_the_setting_nothing_is_imported_or_written(
     young.run()
     assert not [name for name in sys.modules if name.startswith("weir.lineage")]
     assert {path.name for path in young.folder.iterdir()} - before <= {"lake", ".weir_cache"}
+
+
+def test_the_program_that_airflow_starts_writes_the_events_of_its_run(young: Museum) -> None:
+    config = young.folder / CONFIG_FILE
+    with opened(Settings.load(config)) as own:
+        ingest_changes(own, "other")
+        maintain_queries(own, "own")
+    configure(young.folder, 'file = "lineage.jsonl"\n')
+    assert write_documents.main(["--config", str(config), "--run-id", "own"]) == 0
+    jobs = [event["job"]["name"] for event in events_of(young.folder)]
+    assert jobs == ["maintain.exhibits", "maintain"]
 
 
 def test_an_endpoint_gets_each_event_once_with_credentials(
