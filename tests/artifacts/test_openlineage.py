@@ -26,7 +26,7 @@ from tests.support.opened import call, opened
 from tests.support.projects.museum import Museum
 from tests.support.projects.project import PATCHES, Project
 from tests.support.projects.replicas import IRI, ReplicaProject
-from tests.support.streams.projects import OFTEN, READINGS, SEEN
+from tests.support.streams.projects import OFTEN, READINGS, SEEN, event_project, readings
 from weir.artifacts.contents import read_contents
 from weir.ingest.stage import ingest_changes
 from weir.jobs import write_documents
@@ -228,25 +228,42 @@ def test_what_a_remote_said_is_joined_to_the_query_that_asked(tmp_path: Path) ->
     project.query(
         "said", f"SELECT * {{ ?k <http://e/p> ?k SERVICE <{IRI}> {{ ?k <http://e/l> ?l }} }}"
     )
-    lineage = OpenLineage(file=tmp_path / "lineage.jsonl", namespace="house")
-    settings = project.settings.model_copy(update={"openlineage": lineage})
-    with opened(settings) as own:
-        stages = run_pipeline(own, "first", RunOptions(refresh=project.surroundings()))
-        assert not errors_of([*stages])
-    events = {event["job"]["name"]: event for event in events_of(tmp_path)}
-    steps = {
-        job: [
-            [read["name"].removeprefix(f"{own.lake.root}/") for read in event[side]]
-            for side in ("inputs", "outputs")
-        ]
-        for job, event in events.items()
-    }
+    steps = steps_of(project, RunOptions(refresh=project.surroundings()))
     assert steps["refresh.wd"] == [["remotes.wd"], ["replicas/wd"]]
     assert "replicas/wd" in steps["ingest"][0]
     assert "quads" in steps["ingest"][1]
     assert steps["maintain.said"] == [["quads", "replicas/wd", "triples"], ["embeddings/said"]]
+    events = {event["job"]["name"]: event for event in events_of(tmp_path)}
     (replica,) = events["refresh.wd"]["outputs"]
     assert replica["outputFacets"]["outputStatistics"]["rowCount"] == 1
+
+
+def test_events_of_a_stream_go_through_the_stream_out_of_a_query(tmp_path: Path) -> None:
+    project = event_project(tmp_path, OFTEN)
+    project.query("seen", SEEN)
+    project.write("events/1.ttl", readings(("s1", 1), ("s2", 12), ("s1", 7_200)))
+    steps = steps_of(project, RunOptions())
+    assert steps["ingest"] == [["streams.readings"], ["streams/readings"]]
+    assert steps["maintain.seen"] == [
+        ["streams/readings"],
+        ["embeddings/seen", "output_streams/seen"],
+    ]
+    assert steps["maintain.q"] == [["output_streams/seen"], ["embeddings/q"]]
+
+
+def steps_of(project: Project, options: RunOptions) -> dict[str, list[list[str]]]:
+    """The names of what each job of a first run read and wrote."""
+    lineage = OpenLineage(file=project.folder / "lineage.jsonl", namespace="house")
+    settings = project.settings.model_copy(update={"openlineage": lineage})
+    with opened(settings) as own:
+        assert not errors_of([*run_pipeline(own, "first", options)])
+    return {
+        event["job"]["name"]: [
+            [dataset["name"].removeprefix(f"{own.lake.root}/") for dataset in event[side]]
+            for side in ("inputs", "outputs")
+        ]
+        for event in events_of(project.folder)
+    }
 
 
 @pytest.fixture
