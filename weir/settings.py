@@ -209,7 +209,9 @@ class OpenLineage(BaseModel):
         min_length=1,
         description="namespace of the jobs; by default `weir.<project's folder>`",
     )
-    seconds: float = Field(10, gt=0, le=3600, description="most that sending an event takes")
+    seconds: float = Field(
+        60, gt=0, le=3600, description="most that sending the events of a run takes"
+    )
     connection: str | None = Field(
         None, description="Airflow connection with the credentials of the address"
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -345,6 +346,25 @@ def test_an_endpoint_that_refuses_is_a_warning_without_secrets_and_is_asked_once
     assert "T0KEN" not in warning
     assert len(server.requests) == 1
     assert DeltaTable(f"{young.folder}/lake/answers/exhibits").to_pyarrow_table().num_rows == 3
+
+
+def test_an_endpoint_that_is_slow_gets_as_many_events_as_the_setting_gives_it_time(
+    young: Museum,
+) -> None:
+    def slow(request: bytes) -> bytes:
+        del request
+        time.sleep(0.3)
+        return answer_of(b"", status="201 Created")
+
+    with CountingServer(slow) as server:
+        configure(
+            young.folder,
+            f'url = "{server.url}"\nallow = ["127.0.0.1/32"]\nports = [{server.port}]\n'
+            "seconds = 0.5\n",
+        )
+        (warning,) = warnings_of(young)
+    assert "of this run are not sent" in warning
+    assert len(server.requests) < 7
 
 
 def test_a_file_that_cannot_be_written_is_a_warning(young: Museum) -> None:

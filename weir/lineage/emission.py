@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -107,17 +108,21 @@ def append_lines(file: Path, lines: bytes) -> None:
 
 
 def _send(settings: OpenLineage, events: Sequence[Event], project: Path) -> Emitted:
+    end = time.monotonic() + settings.seconds
     channel = Channel(
         webhook=settings.url,
         connection=settings.connection,
         allow=settings.allow,
         ports=settings.ports,
-        seconds=settings.seconds,
     )
     for number, event in enumerate(events):
+        left, rest = counted(len(events) - number, "event"), end - time.monotonic()
+        if rest <= 0:
+            why = f"sending takes longer than {settings.seconds:g} s"
+            return Emitted(number, f"{why}; {left} of this run are not sent")
+        within = channel.model_copy(update={"seconds": rest})
         try:
-            deliver(channel, event["run"]["runId"], json.dumps(event).encode(), project)
+            deliver(within, event["run"]["runId"], json.dumps(event).encode(), project)
         except NotDelivered as error:
-            left = counted(len(events) - number, "event")
             return Emitted(number, f"{error}; {left} of this run are not sent")
     return Emitted(len(events))
