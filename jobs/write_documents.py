@@ -1,4 +1,4 @@
-"""Write the site, figures and artefacts of a project, as far as its settings say where."""
+"""Write the site, figures, artefacts and lineage of a project, as far as its settings say where."""
 
 import sys
 from collections.abc import Sequence
@@ -11,10 +11,12 @@ from weir.stage import Progress
 
 
 def write_documents(project: Project, run_id: str, progress: Progress) -> None:
-    """Write them; `run_id` is not needed, as nothing is recorded."""
-    del run_id
+    """Write them; the events of lineage are those of the run `run_id`."""
     for name in project.settings.documents:
-        progress(f"wrote {write_document(project, name).summary}")
+        written = write_document(project, name, run_id)
+        for warning in written.warnings:
+            progress(f"WARNING: {warning}")
+        progress(f"wrote {written.summary}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

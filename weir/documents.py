@@ -1,6 +1,7 @@
-"""What a run writes at its end for readers outside of the lake: the site, figures, artefacts.
+"""What a run writes at its end for readers outside of the lake: site, figures, artefacts, lineage.
 
-Each has a setting, which says where, and a command of its own.
+Each has a setting, which says where. What shows the project as it is has a command of its own, too;
+events of lineage are of one run.
 """
 
 from __future__ import annotations
@@ -10,8 +11,14 @@ from weir.settings import Document
 from weir.stage import StageResult
 
 
-def write_document(project: Project, name: Document) -> StageResult:
-    """Write one as the settings say, from the lake as it is now; no claim is taken."""
+def write_document(project: Project, name: Document, run_id: str) -> StageResult:
+    """Write one as the settings say, from the lake as it is now; no claim is taken.
+
+    Args:
+        project: the project.
+        name: which one.
+        run_id: of the run that ends with it.
+    """
     match name:
         case "site":
             from weir.site.writing import write_site
@@ -26,3 +33,7 @@ def write_document(project: Project, name: Document) -> StageResult:
             from weir.artifacts.written import write_artifacts
 
             return write_artifacts(project)
+        case "openlineage":
+            from weir.lineage.emission import emit_events
+
+            return emit_events(project, run_id)

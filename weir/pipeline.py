@@ -116,7 +116,7 @@ def run_pipeline(
 
     Yields each stage before the next one starts. A stage that another run is executing is skipped;
     the others process their input as far as it is complete. At the end, the site,
-    figures and artefacts are written as far as the settings say where.
+    figures, artefacts and events of lineage are written as far as the settings say where.
     """
     wanted = options or RunOptions()
     run = partial(_run_stage, project, run_id, wanted, reporting)
@@ -224,8 +224,8 @@ def _stage(
             from weir.notify.stage import notify_channels
 
             return partial(notify_channels, project, is_patient=options.is_patient)
-        case "site" | "metrics" | "artifacts":
-            return lambda _run_id, _progress: write_document(project, name)
+        case "site" | "metrics" | "artifacts" | "openlineage":
+            return lambda run_id, _progress: write_document(project, name, run_id)
 
 
 def _is_work(project: Project) -> bool:

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -43,10 +43,8 @@ from weir.text.secret_keys import is_readable_by_others, is_secret, secret_setti
 from weir.text.secret_values import hide
 
 CONFIG_FILE = "weir.toml"
-Document = Literal["site", "metrics", "artifacts"]
+Document = Literal["site", "metrics", "artifacts", "openlineage"]
 """What a run writes for readers outside of the lake, by the setting that says where."""
-_DOCUMENTS: Final[tuple[Document, ...]] = ("site", "metrics", "artifacts")
-"""In this order: the site says what is wrong where the artefacts cannot be written."""
 _SIZE = r"(?P<number>\d+(\.\d+)?) ?(?P<unit>[KMGT])i?B"
 _OF_STORES = ("AWS_", "AZURE_", "GOOGLE_")
 """Prefixes of the environment variables of object stores."""
@@ -71,6 +69,16 @@ def _size(value: str) -> str:
 
 Size = Annotated[str, AfterValidator(_size)]
 """A number of bytes with its unit."""
+
+
+def _networks(networks: list[str]) -> list[str]:
+    for network in networks:
+        ip_network(network)
+    return networks
+
+
+Networks = Annotated[list[str], AfterValidator(_networks)]
+"""Addresses that are not public and that may be connected to nevertheless."""
 
 
 class SparkSettings(BaseModel):
@@ -156,7 +164,7 @@ class Channel(BaseModel):
         description="the connection's password is not sent: `X-Weir-Signature` has the HMAC of the"
         " message by it",
     )
-    allow: list[str] = Field(
+    allow: Networks = Field(
         default_factory=list,
         description="networks of the webhook that are not public, such as `10.0.0.0/8`",
     )
@@ -179,12 +187,47 @@ class Channel(BaseModel):
             raise ValueError("environment is for a command")
         return self
 
-    @field_validator("allow")
-    @classmethod
-    def _are_networks(cls, networks: list[str]) -> list[str]:
-        for network in networks:
-            ip_network(network)
-        return networks
+
+class OpenLineage(BaseModel):
+    """Where events of lineage go: a file or an endpoint; nowhere by default."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    file: Path | None = Field(
+        None,
+        description="file to which a run appends its [events of lineage](operations.md#lineage),"
+        " one a line",
+    )
+    url: str | None = Field(
+        None,
+        repr=False,
+        description="address to which it sends them instead, by POST, such as"
+        " `https://lineage.example.org/api/v1/lineage`",
+    )
+    namespace: str | None = Field(
+        None,
+        min_length=1,
+        description="namespace of the jobs; by default `weir.<project's folder>`",
+    )
+    seconds: float = Field(
+        60, gt=0, le=3600, description="most that sending the events of a run takes"
+    )
+    connection: str | None = Field(
+        None, description="Airflow connection with the credentials of the address"
+    )
+    allow: Networks = Field(
+        default_factory=list,
+        description="networks of the address that are not public, such as `10.0.0.0/8`",
+    )
+    ports: list[int] = Field(
+        default_factory=list, description="ports of the address beside 80 and 443"
+    )
+
+    @model_validator(mode="after")
+    def _is_one(self) -> OpenLineage:
+        if self.file is not None and self.url is not None:
+            raise ValueError("events go to one of file and url")
+        return self
 
 
 class Serve(BaseModel):
@@ -435,6 +478,7 @@ class Settings(BaseSettings):
         description="file that a run replaces by [figures](operations.md#figures-for-monitors) in"
         " the text format of Prometheus, such as `weir.prom`; `weir metrics` prints them",
     )
+    openlineage: OpenLineage = Field(default_factory=OpenLineage)
     index: Literal["auto", "on", "off"] = Field(
         "auto",
         description="whether the logs of the graph and of answers have an index in `cache`, by"
@@ -505,7 +549,14 @@ class Settings(BaseSettings):
     @property
     def documents(self) -> tuple[Document, ...]:
         """What a run writes at its end."""
-        return tuple(name for name in _DOCUMENTS if getattr(self, name) is not None)
+        # In this order: the site says what is wrong where the others cannot be written.
+        wanted: dict[Document, object] = {
+            "site": self.site,
+            "metrics": self.metrics,
+            "artifacts": self.artifacts,
+            "openlineage": self.openlineage.file or self.openlineage.url,
+        }
+        return tuple(name for name, place in wanted.items() if place is not None)
 
     @classmethod
     def load(cls, config: Path | None = None) -> Settings:

@@ -85,6 +85,17 @@ def test_the_documents_are_written_after_publication_if_the_settings_say_so(
     assert tasks["write_documents"]["trigger_rule"] == "all_done"
 
 
+def test_lineage_alone_is_reason_to_write_documents_of_the_run(tmp_path: Path) -> None:
+    shutil.copytree(HERE / "project", tmp_path / "project")
+    with (tmp_path / "project/weir.toml").open("a") as config:
+        config.write('\n[openlineage]\nurl = "https://lineage.example"\nconnection = "catalogue"\n')
+    described = describe(tmp_path / "home", tmp_path / "project")
+    assert described["import_errors"] == {}
+    assert described["heavy_modules"] == []
+    words = described["dags"]["maintain_queries"]["tasks"]["write_documents"]["command"]
+    assert words.splitlines()[-2:] == ["--run-id", "'$RUN_ID'"]
+
+
 def test_the_log_of_each_stage_ends_with_the_address_of_the_page(tmp_path: Path) -> None:
     shutil.copytree(HERE / "project", tmp_path / "museum")
     config = tmp_path / "museum/weir.toml"

@@ -5,7 +5,7 @@ does no harm, and running again commits nothing. Each stage continues with what 
 has completed: a query that cannot be maintained, or whose rows fail a check, makes the run fail,
 but not the other queries. Only validated rows are published, and each answer that got rows emits an
 event, also if others are held back. Channels of notifications, if there are any, are then notified,
-and the site, figures and artefacts written as far as the settings say where.
+and the site, figures, artefacts and events of lineage written as far as the settings say where.
 
 The parameter `accept` names queries, separated by commas: the answer that is held of each is
 published by this run, though it is beyond the guards of the query.

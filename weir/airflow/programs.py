@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import Context
+from airflow.sdk import BaseHook, Context
+from airflow.sdk.exceptions import AirflowNotFoundException
 
 from weir.airflow.deployment import Deployment
 from weir.airflow.store_credentials import store_credentials
 from weir.errors import EXIT_NOTHING_TO_DO
+from weir.remotes.connections import VARIABLE
 
 
 def command(deployment: Deployment, program: str, *arguments: str) -> list[str]:
@@ -38,11 +42,15 @@ class LakeCommand(BashOperator):
 
     Args:
         deployment: of the project.
+        connections: the connections whose credentials it has.
         wiring: `task_id`, `bash_command` and other arguments of the task.
     """
 
-    def __init__(self, *, deployment: Deployment, **wiring: Any) -> None:
+    def __init__(
+        self, *, deployment: Deployment, connections: Collection[str] = (), **wiring: Any
+    ) -> None:
         super().__init__(cwd=str(deployment.folder), **wiring)
+        self._connections = sorted({*connections})
         self._storage_connection = deployment.storage_connection
 
     def execute(self, context: Context) -> Any:
@@ -51,9 +59,14 @@ class LakeCommand(BashOperator):
             return super().execute(context)
 
     def get_env(self, context: Context) -> dict[str, str]:
-        """The variables of the command: what every child of a task has, and those of the task."""
+        """The variables of the command: of every child of a task, of this one, and connections."""
         del context
-        return {**child_environment(), **(self.env or {})}
+        secrets = {}
+        for name in self._connections:
+            # The command says what it cannot do without its connection; it does the rest.
+            with suppress(AirflowNotFoundException):
+                secrets[f"{VARIABLE}{name.upper()}"] = BaseHook.get_connection(name).get_uri()
+        return {**child_environment(), **(self.env or {}), **secrets}
 
 
 def announce_changes(deployment: Deployment) -> LakeCommand:

@@ -1,0 +1,77 @@
+"""Datasets: tables of the lake and sources, under the names that OpenLineage has for stores.
+
+https://openlineage.io/docs/spec/naming
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, assert_never
+from urllib.parse import urlsplit
+
+from weir.artifacts.contents import Contents, Model, SourceNode
+from weir.lake.lake import Lake
+from weir.lake.tables import DOCUMENTS, OUTPUT_STREAMS, REPLICAS, STREAMS
+from weir.lineage.facets import Facet, stored
+
+_SAME = {"s3a": "s3", "s3n": "s3"}
+"""Names of one kind of store, as Hadoop calls it, and as OpenLineage does."""
+Dataset = dict[str, Any]
+
+
+def table_dataset(lake: Lake, name: str, facets: dict[str, Facet] | None = None) -> Dataset:
+    """A table of the lake."""
+    location = lake.location(name)
+    namespace, path = _place(location)
+    uri = location if "://" in location else Path(location).as_uri()
+    return {"namespace": namespace, "name": path, "facets": stored(namespace, uri) | (facets or {})}
+
+
+def source_dataset(namespace: str, source: SourceNode) -> Dataset:
+    """A source, a remote or a traversal, by its name alone: a location may have a token.
+
+    Args:
+        namespace: of the jobs.
+        source: what is declared.
+    """
+    return {"namespace": namespace, "name": f"{source.group}.{source.name}", "facets": {}}
+
+
+def tables_read(contents: Contents, model: Model) -> tuple[str, ...]:
+    """The tables from which the answer of a query or program is maintained.
+
+    Of what was asked of remotes and found by traversals, the graph has copies: both are named.
+
+    Args:
+        contents: of the project.
+        model: the query or program.
+    """
+    logs = () if model.definition is None else model.definition.reads
+    sources = {source.id: table_filled_by(source) for source in contents.sources}
+    models = {model.id: OUTPUT_STREAMS.name(model.state.name) for model in contents.models}
+    named = (sources.get(node) or models.get(node) for node in model.reads)
+    return tuple(sorted({*logs, *(name for name in named if name is not None)}))
+
+
+def table_filled_by(source: SourceNode) -> str | None:
+    """The table of its own that a source, a remote or a traversal fills; None: the graph's."""
+    match source.group:
+        case "graph":
+            return None
+        case "streams":
+            return STREAMS.name(source.name)
+        case "remotes":
+            return REPLICAS.name(source.name)
+        case "traversals":
+            return DOCUMENTS.name(source.name)
+        case _:
+            assert_never(source.group)
+
+
+def _place(location: str) -> tuple[str, str]:
+    """The namespace and the name of what has a location."""
+    if "://" not in location:
+        return "file", location
+    parts = urlsplit(location)
+    scheme = _SAME.get(parts.scheme, parts.scheme)
+    return f"{scheme}://{parts.netloc}", parts.path.strip("/")

@@ -1,0 +1,203 @@
+"""The run events of one run: one per stage, and one per query that the stage read or wrote.
+
+Each is the end of a run of OpenLineage. The same run of Weir gives the same events, whenever they
+are made, so what gets them twice has them once.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
+
+from weir.artifacts.contents import Contents, Model
+from weir.lake.counted import counted
+from weir.lake.lake import Lake
+from weir.lake.ledger.runs import FAILED
+from weir.lake.tables import ANSWERS, EMBEDDINGS, OUTPUT_STREAMS, QUADS, TRIPLES
+from weir.lineage import facets
+from weir.lineage.datasets import (
+    Dataset,
+    source_dataset,
+    table_dataset,
+    table_filled_by,
+    tables_read,
+)
+from weir.lineage.done import Done, Row
+from weir.lineage.facets import PRODUCER, SPECIFICATION, Facet
+from weir.progress.observed import Observed
+
+_NOBODYS = "the run has ended without a reason"
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What the events of a run are made of.
+
+    Attributes:
+        lake: has the tables.
+        contents: what the project declares.
+        done: what the run did.
+        namespace: of the jobs.
+    """
+
+    lake: Lake
+    contents: Contents
+    done: Done
+    namespace: str
+
+    def __iter__(self) -> Iterator[Event]:
+        models = {model.state.name: model for model in self.contents.models}
+        for row in self.done.rows:
+            stage, _, remote = row["job"].partition(":")
+            query = row["query"]
+            if query is None:
+                yield self._of_stage(row, stage, remote)
+            elif query in models:
+                yield self._of_query(row, stage, models[query])
+
+    def _of_stage(self, row: Row, stage: str, remote: str) -> Event:
+        inputs, outputs = list[Dataset](), list[Dataset]()
+        if stage == "ingest":
+            inputs, outputs = self._ingested(row)
+        elif stage == "refresh":
+            inputs, outputs = self._refreshed(row, remote)
+        elif stage == "validate":
+            inputs = self._checked_graph()
+        name = f"{stage}.{remote}" if remote else stage
+        return self._event(row, name, facets.job_type("STAGE"), {}, inputs, outputs)
+
+    def _of_query(self, row: Row, stage: str, model: Model) -> Event:
+        name = model.state.name
+        maintained = table_dataset(self.lake, EMBEDDINGS.name(name))
+        inputs, outputs = [maintained], list[Dataset]()
+        if stage == "maintain":
+            inputs = [table_dataset(self.lake, name) for name in tables_read(self.contents, model)]
+            outputs = [self._written(row, EMBEDDINGS.name(name))]
+            if self.lake.exists(OUTPUT_STREAMS.name(name)):
+                outputs.append(table_dataset(self.lake, OUTPUT_STREAMS.name(name)))
+        elif stage == "validate":
+            maintained["inputFacets"] = facets.assertions(self._assertions(model))
+        else:
+            outputs = self._published(row, model)
+        of_job = facets.job_type(model.declaration.kind.name.upper()) | _said("Job", model)
+        of_run = facets.parent(self._run_id(stage), self.namespace, stage)
+        return self._event(row, f"{stage}.{name}", of_job, of_run, inputs, outputs)
+
+    def _ingested(self, row: Row) -> tuple[list[Dataset], list[Dataset]]:
+        """Sources, and answers of remotes and documents that the run before has put down."""
+        inputs, outputs = list[Dataset](), list[Dataset]()
+        has_graph = has_streams = False
+        for source in self.contents.sources:
+            own = table_filled_by(source)
+            if source.group in ("graph", "streams"):
+                inputs.append(source_dataset(self.namespace, source))
+            elif own is not None and self.lake.exists(own):
+                inputs.append(table_dataset(self.lake, own))
+            has_graph |= source.group != "streams"
+            if source.group == "streams" and own is not None and self.lake.exists(own):
+                has_streams = True
+                outputs.append(table_dataset(self.lake, own))
+        if has_graph:
+            graph = [log.name for log in (QUADS, TRIPLES) if self.lake.exists(log.name)]
+            outputs += [
+                # The ledger has one number: of the changes of quads, and of events.
+                self._written(row, name)
+                if name == QUADS.name and not has_streams
+                else table_dataset(self.lake, name)
+                for name in graph
+            ]
+        return inputs, outputs
+
+    def _refreshed(self, row: Row, remote: str) -> tuple[list[Dataset], list[Dataset]]:
+        for source in self.contents.sources:
+            own = table_filled_by(source)
+            if source.group in ("remotes", "traversals") and source.name == remote and own:
+                return [source_dataset(self.namespace, source)], [self._written(row, own)]
+        return [], []
+
+    def _checked_graph(self) -> list[Dataset]:
+        results = [_assertion(row) for row in self.done.checks if row["query"] is None]
+        if not results:
+            return []
+        return [table_dataset(self.lake, QUADS.name) | {"inputFacets": facets.assertions(results)}]
+
+    def _published(self, row: Row, model: Model) -> list[Dataset]:
+        """The log of the answer, and the table for readers, which follows it."""
+        log, own = ANSWERS.name(model.state.name), model.table.name
+        said = _said("Dataset", model) | facets.columns(model.table)
+        outputs = [self._written(row, log, said if own == log else _said("Dataset", model))]
+        if own != log:
+            outputs.append(table_dataset(self.lake, own, said))
+        return outputs
+
+    def _written(self, row: Row, table: str, said: dict[str, Facet] | None = None) -> Dataset:
+        version = facets.table_version(row["table_version"])
+        dataset = table_dataset(self.lake, table, (said or {}) | version)
+        return dataset | {"outputFacets": facets.rows_written(row["rows_out"])}
+
+    def _assertions(self, model: Model) -> list[dict[str, Any]]:
+        """What was checked of an answer: by the project's checks with their kind, and by Weir."""
+        own = {check.name: check for check in model.checks}
+        results = []
+        for row in self.done.checks:
+            if row["query"] != model.state.name:
+                continue
+            result, check = _assertion(row), own.get(row["expectation"])
+            if check is not None:
+                columns = [*check.arguments.columns.values()]
+                result |= {"assertion": check.type, "severity": check.severity}
+                result |= {"column": columns[0]} if len(columns) == 1 else {}
+                result |= {"description": check.description} if check.description else {}
+            results.append(result)
+        return results
+
+    def _event(
+        self,
+        row: Row,
+        job: str,
+        of_job: dict[str, Facet],
+        of_run: dict[str, Facet],
+        inputs: Sequence[Dataset],
+        outputs: Sequence[Dataset],
+    ) -> Event:
+        has_failed = row["status"] == FAILED
+        within = self.contents.within(row["reason"] or _NOBODYS)
+        failure = facets.error_message(within) if has_failed else {}
+        return {
+            "eventType": "FAIL" if has_failed else "COMPLETE",
+            "eventTime": row["recorded_at"].astimezone(UTC).isoformat(),
+            "run": {"runId": self._run_id(job), "facets": facets.engine() | of_run | failure},
+            "job": {"namespace": self.namespace, "name": job, "facets": of_job},
+            "inputs": [*inputs],
+            "outputs": [*outputs],
+            "producer": PRODUCER,
+            "schemaURL": f"{SPECIFICATION}/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        }
+
+    def _run_id(self, job: str) -> str:
+        """Equal for the same run of the same job over the same lake."""
+        named = "\n".join((self.lake.root, self.namespace, self.done.run_id, job))
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, named))
+
+
+def _said(of: str, model: Model) -> dict[str, Facet]:
+    """What a definition says of itself: what its answer is, and who answers for it."""
+    member = model.definition
+    if member is None:
+        return {}
+    return facets.documentation(of, member.description) | facets.ownership(of, member.owner)
+
+
+def _assertion(row: Row) -> dict[str, Any]:
+    """The result of a check, without rows."""
+    return {
+        "assertion": row["expectation"],
+        "name": row["expectation"],
+        "success": row["success"],
+        "description": Observed.from_json(row["observed"]).sentence,
+        "actual": counted(row["unexpected_rows"] or 0, "unexpected row"),
+    }
