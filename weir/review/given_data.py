@@ -17,7 +17,7 @@ from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError, WeirError
 from weir.ingest.stage import ingest_changes
 from weir.lake.scratch import scratch_folder
-from weir.lake.tables import EMBEDDINGS
+from weir.lake.tables import EMBEDDINGS, REJECTED
 from weir.lake.whole_files import write_whole
 from weir.plan.plan import ANSWER
 from weir.project import Project
@@ -92,7 +92,9 @@ def _ingested(project: Project, files: Sequence[Path], folder: Path) -> Iterator
     given = settings.model_copy(update={**places, "limits": limits, "index": "off"})
     with Project(given, session=_no_spark, parser=project.parser) as own:
         result = ingest_changes(own, "given")
-        rejected = own.lake.rows("rejected").to_pylist() if own.lake.exists("rejected") else []
+        rejected = (
+            own.lake.rows(REJECTED.name).to_pylist() if own.lake.exists(REJECTED.name) else []
+        )
         for file, read in zip(files, result.sources, strict=True):
             lines = [row for row in rejected if row["source"] == read.name and row["line"]]
             if lines:
