@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import pyoxigraph as ox
@@ -105,3 +106,21 @@ def test_a_gate_of_a_name_that_is_not_declared_is_a_mistake(project: Project) ->
     catalog = Catalog.of(project.settings)
     mistakes = mistakes_of_checks(project.settings.expectations, catalog, catalog.names)
     assert [mistake.where for mistake in mistakes] == ["shapes/exhibits.ttl:1"]
+
+
+@pytest.mark.parametrize(
+    ("gate", "what"),
+    [
+        ("{stop: [titles]}", r"gate\.stops: it is missing"),
+        ("{stops: [titles], severity: Warn}", "gate.severity"),
+        ("{stops: []}", "gate.stops"),
+    ],
+)
+def test_a_mistake_in_a_gate_names_its_own_keys(tmp_path: Path, gate: str, what: str) -> None:
+    project = Project(tmp_path).declare(PATCHES)
+    project.write("shapes/exhibits.ttl", f"#+ gate: {gate}\n{_SHAPES}")
+    with pytest.raises(ConfigurationError) as raised:
+        Catalog.of(project.settings).member("exhibits")
+    said = "\n".join(map(str, (raised.value, *raised.value.others)))
+    assert re.search(what, said)
+    assert "description, owner" not in said

@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from weir.errors import ConfigurationError, first_of
-from weir.files.wrong_values import reason
+from weir.files.wrong_values import keys_at, reason
 from weir.files.yaml_text import YamlError, read_yaml
 from weir.text.durations import parse_duration
 from weir.text.near import meant
@@ -174,11 +174,13 @@ def _mistake(
     key = ".".join(path) or str(error["loc"][0])
     line, column = places.get(path, (1, 1))
     if error["type"] == "extra_forbidden":
-        keys = model.model_fields
-        hint = f"{meant(key, keys)}The keys are {', '.join(keys)}."
+        *above, last = error["loc"]
+        keys = keys_at(model, above)
+        hint = f"{meant(str(last), keys)}The keys are {', '.join(keys)}."
         what = f"unknown key {key}"
     else:
-        what = f"{key}: {reason(error)}"
+        named = ".".join(map(str, error["loc"])) if error["type"] == "missing" else key
+        what = f"{named}: {reason(error)}"
         of = str(error["loc"][0])
         meaning = model.model_fields[of].description if of in model.model_fields else None
         hint = f"`{of}`: {meaning}." if meaning else ""
