@@ -225,7 +225,10 @@ def test_sql_lists_the_views_of_streams(weir: Weir, project: Project) -> None:
         called = weir("sql", statement)
         assert called.code == EXIT_FAILED
         listed = called.err.partition("There are")[2]
-        assert "hot_intervals, places_current, places_changes, readings_events," in listed
+        assert (
+            "hot_intervals, places_current, places_changes, places_intervals, readings_events,"
+            in listed
+        )
 
 
 def test_a_query_named_like_the_events_of_a_stream_has_its_own_views(
