@@ -92,30 +92,14 @@ class AnswerLog:
             epoch: the epoch as of which intervals are known; by default the newest.
             after_weight: the last selected columns.
         """
-        weight, time = column("weight"), column("event_time")
-        net = select(
-            *columns(variables),
-            time,
-            alias(sum_of(weight), "weight"),
-            from_=rows_of(self.relation),
-            where=[] if epoch is None else [column("epoch") <= number(epoch)],
-            group_by=columns((*variables, "event_time")),
-            having=sum_of(weight).neq(0),
-        )
-        rows, order = columns(variables), [ascending(time)]
-        spans = select(
-            *columns(variables),
-            alias(time, "since"),
-            alias(over(exp.Lead(this=time), rows, order), "until"),
-            alias(bigint(over(sum_of(weight), rows, order)), "weight"),
-            from_=subquery(net, "net"),
-        )
+        until = [] if epoch is None else [column("epoch") <= number(epoch)]
+        spans = self._spans(variables, {"": "event_time"}, until)
         return select(
             *values,
             *columns(("since", "until", "weight")),
             *after_weight,
             from_=subquery(spans, SPANS),
-            where=[weight.neq(0)],
+            where=[column("weight").neq(0)],
         )
 
     def epoch_intervals(
@@ -136,31 +120,50 @@ class AnswerLog:
             values: the first selected columns.
             after_weight: the last selected columns.
         """
-        weight, epoch, time = map(column, ("weight", "epoch", "event_time"))
-        net = select(
-            *columns((*variables, "epoch")),
-            alias(exp.Max(this=time), "event_time"),
-            alias(sum_of(weight), "weight"),
-            from_=rows_of(self.relation),
-            group_by=columns((*variables, "epoch")),
-            having=sum_of(weight).neq(0),
-        )
-        rows, order = columns(variables), [ascending(epoch)]
-        spans = select(
-            *columns(variables),
-            alias(epoch, "since_epoch"),
-            alias(over(exp.Lead(this=epoch), rows, order), "until_epoch"),
-            alias(time, "since"),
-            alias(over(exp.Lead(this=time), rows, order), "until"),
-            alias(bigint(over(sum_of(weight), rows, order)), "weight"),
-            from_=subquery(net, "net"),
-        )
+        spans = self._spans(variables, {"_epoch": "epoch", "": "event_time"})
         return select(
             *values,
             *columns(("since_epoch", "until_epoch", "since", "until", "weight")),
             *after_weight,
             from_=subquery(spans, SPANS),
-            where=[weight.neq(0)],
+            where=[column("weight").neq(0)],
+        )
+
+    def _spans(
+        self,
+        variables: Sequence[str],
+        ends: Mapping[str, str],
+        where: Sequence[exp.Expr] = (),
+    ) -> exp.Select:
+        """Each row between two changes of its weight: variables, since, until, .., weight.
+
+        Args:
+            variables: the columns that identify a row.
+            ends: by what is added to `since` and `until`, the column whose values these are; the
+                first one orders the changes.
+            where: conditions of the rows of the log.
+        """
+        weight = column("weight")
+        key, *others = ends.values()
+        net = select(
+            *columns((*variables, key)),
+            *(alias(exp.Max(this=column(name)), name) for name in others),
+            alias(sum_of(weight), "weight"),
+            from_=rows_of(self.relation),
+            where=[*where],
+            group_by=columns((*variables, key)),
+            having=sum_of(weight).neq(0),
+        )
+        rows, order = columns(variables), [ascending(column(key))]
+        return select(
+            *columns(variables),
+            *(alias(column(name), f"since{ending}") for ending, name in ends.items()),
+            *(
+                alias(over(exp.Lead(this=column(name)), rows, order), f"until{ending}")
+                for ending, name in ends.items()
+            ),
+            alias(bigint(over(sum_of(weight), rows, order)), "weight"),
+            from_=subquery(net, "net"),
         )
 
     def variables_at(self, lake: Lake, epoch: int | None) -> tuple[str, ...]:

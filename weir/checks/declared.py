@@ -35,6 +35,10 @@ def _names(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
+Names = Annotated[tuple[str, ...], BeforeValidator(_names), Field(min_length=1)]
+"""One name, or several."""
+
+
 class Entry(BaseModel):
     """A check as it is written: `type` and `kwargs` as in a suite of Great Expectations."""
 
@@ -52,7 +56,7 @@ class _Suite(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    answers: Annotated[tuple[str, ...], BeforeValidator(_names), Field(min_length=1)]
+    answers: Names
     expectations: tuple[Entry, ...] = Field(min_length=1)
 
 

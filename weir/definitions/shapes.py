@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from weir.checks.declared import Names
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, TableFrontMatter, check_columns
 from weir.definitions.definition import Definition, Door, Gate, Guards, Output
@@ -23,13 +24,8 @@ Severity = Literal["Info", "Warning", "Violation"]
 _SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 
-def _names(value: object) -> object:
-    return (value,) if isinstance(value, str) else value
-
-
 _ALL = "all"
-Names = Annotated[tuple[str, ...], BeforeValidator(_names), Field(min_length=1)]
-"""Names, or `all`."""
+"""In the place of names: all that there are."""
 
 
 class _OfSeverity(BaseModel):
