@@ -242,7 +242,7 @@ def replayed(table: DeltaTable) -> Iterator[Counter[Any]]:
     """The rows of a table by its change feed, after each version; so they are in the version."""
     state = Counter[Any]()
     feed = pa.table(table.load_cdf(0)).to_pylist()
-    # A reader sees the columns of the newest version, and older cells as values of its types.
+    # A reader sees the columns of the newest version.
     names = {field.name for field in table.schema().fields}
     for version in sorted({row["_commit_version"] for row in feed}):
         for row in feed:
@@ -257,9 +257,11 @@ def replayed(table: DeltaTable) -> Iterator[Counter[Any]]:
 
 
 def cells(row: Mapping[str, Any], names: Collection[str]) -> tuple[tuple[str, str], ...]:
-    """The cells of some columns of a row that have a value, as text in every type of a column."""
+    """The cells of some columns of a row that have a value."""
     return tuple(
-        sorted((name, str(cell)) for name, cell in row.items() if name in names and cell is not None)
+        sorted(
+            (name, repr(cell)) for name, cell in row.items() if name in names and cell is not None
+        )
     )
 
 

@@ -269,6 +269,18 @@ def test_an_edit_of_the_columns_replaces_them(lake: HandMadeLake) -> None:
     assert rows(lake) == []
 
 
+def test_a_column_that_comes_back_with_another_type_has_a_feed_of_its_own(
+    lake: HandMadeLake,
+) -> None:
+    begin(lake, (1, A, number(1)))
+    lake.query("q", "SELECT ?t WHERE { ?s <http://a/t> ?t }")
+    add(lake, (1, A), mode="edited")
+    lake.query("q", SELECT)
+    add(lake, (1, A, B), mode="edited")
+    feed = pa.table(table(lake).load_cdf(0)).to_pylist()
+    assert [row["o"] for row in feed] == ["http://a/b"]
+
+
 def test_a_large_answer_has_no_table(lake: HandMadeLake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "2")
     begin(lake, *((1, A, number(n)) for n in range(3)))

@@ -274,7 +274,7 @@ class _Follower:
         layout, typed = self._typed(layout, rows)
         metadata = self._metadata(layout, "initial" if self.stored is None else "rebuilt")
         table = self._table(layout)
-        if self._has_other_types(layout):
+        if not self._has_a_feed_of(table):
             # One schema reads a whole change feed: a new table has a feed of its own.
             self.lake.remove(table.name)
         version = overwrite_hashed(self.lake, table, typed, layout.count, metadata)
@@ -284,13 +284,13 @@ class _Follower:
         self.tables.progress(f"{CURRENT.name(self.name)}: {made}, {rows_}")
         return True
 
-    def _has_other_types(self, layout: Layout) -> bool:
-        """Whether a column of the stored table had another type than it is to have."""
+    def _has_a_feed_of(self, table: Table) -> bool:
+        """Whether a table keeps all columns of the stored one, with their types."""
         if self.stored is None:
-            return False
-        before = Layout.from_json(self.stored.metadata.extra[LAYOUT]).types
-        shared = before.keys() & layout.types.keys()
-        return any(not _is_same(before[name], layout.types[name]) for name in shared)
+            return True
+        before = Layout.from_json(self.stored.metadata.extra[LAYOUT]).table(self.name)
+        types = {column.name: column.type for column in table.columns}
+        return all(types.get(column.name) == column.type for column in before.columns)
 
     def _decided(self, rows: pa.Table) -> Layout:
         """The layout for the state; columns keep the types that were decided before."""
