@@ -16,7 +16,7 @@ from deltalake.exceptions import CommitFailedError
 from weir.lake.delta.commit import checkpoint
 from weir.lake.lake import Lake
 from weir.lake.ledger.fences import Fence, Superseded
-from weir.lake.ledger.leases import forget, renewed_at
+from weir.lake.ledger.leases import clock, forget, renew, renewed_at
 from weir.lake.ledger.processes import identity, lives
 from weir.lake.ledger.runs import ABANDONED, CLAIMED, LedgerRow, append_to, ready, record
 from weir.lake.ledger.summary import Ledger, read_ledger, write_summary
@@ -242,6 +242,12 @@ def _is_active(lake: Lake, job: str, claim: Mapping[str, Any], lease_seconds: in
         return (claim["run_id"], job, claim["number"]) in _held
     if claim["host"] == socket.gethostname():
         return lives(claim["pid"], claim["recorded_at"], claim["process"])
-    renewed = renewed_at(lake, job, claim["number"])
-    since = claim["recorded_at"] if renewed is None else max(renewed, claim["recorded_at"])
-    return bool(datetime.now(UTC) < since + timedelta(seconds=lease_seconds))
+    renewed, now = renewed_at(lake, job, claim["number"]), datetime.now(UTC)
+    if renewed is not None:
+        # The clocks of two machines differ; renewals are dated by the place where the lake is.
+        since, now = renewed, clock(lake)
+    elif (since := claim["recorded_at"]) > now:
+        # Its clock is ahead of this one. Nobody knows since when it holds: from now on, then.
+        renew(lake, job, claim["number"])
+        return True
+    return bool(now < since + timedelta(seconds=lease_seconds))

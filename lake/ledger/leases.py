@@ -1,16 +1,17 @@
 """Leases: how another machine knows that the run that holds a claim is alive.
 
 A claim is active for `limits.lease_seconds`. Its process renews it several times in that time, by
-writing a small file below the folder of the lake; the file's time is that of the renewal. A run
-that ends before its first renewal writes nothing.
+writing a small file below the folder of the lake; the file's time is that of the renewal, by the
+clock of the place where the lake is. A run that ends before its first renewal writes nothing.
 """
 
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
@@ -28,6 +29,20 @@ _ERRORS = (OSError, StorageError)
 def renewed_at(lake: Lake, job: str, number: int) -> datetime | None:
     """When a claim was renewed last; None if it never was."""
     return lake.storage.touched_at(_file(job, number))
+
+
+def clock(lake: Lake) -> datetime:
+    """The time by the clock of renewals, from which that of this machine may differ.
+
+    Raises:
+        OSError, StorageError: the storage cannot be written.
+    """
+    path = str(PurePosixPath(FOLDER, "clock", uuid.uuid4().hex))
+    lake.storage.touch(path)
+    try:
+        return lake.storage.touched_at(path) or datetime.now(UTC)
+    finally:
+        lake.storage.delete(path)
 
 
 def renew(lake: Lake, job: str, number: int) -> None:

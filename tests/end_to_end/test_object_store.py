@@ -12,10 +12,11 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from deltalake.exceptions import CommitFailedError
@@ -51,9 +52,11 @@ CHANGES = (
 _NO_TERMS = ("epoch", "weight", "event_time")
 
 
-def project_in(folder: Path, address: str, store: Store) -> Project:
+def project_in(
+    folder: Path, address: str, store: Store, source: Mapping[str, Any] = PATCHES, **limits: float
+) -> Project:
     """A project with a lake in a store."""
-    project = Project(folder).declare(PATCHES)
+    project = Project(folder).declare(source, **limits)
     for name, text in QUERIES.items():
         project.query(name, text)
     options = "\n".join(f"{key} = {json.dumps(value)}" for key, value in store.options.items())

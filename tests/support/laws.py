@@ -105,6 +105,9 @@ LAWS: Mapping[str, Law] = {
     "killed tables": Law(
         90, 2, "a life of an answer and its table, whose runs of publish die now and then"
     ),
+    "machines": Law(
+        20, 1, "machines share a lake in an object store, their clocks apart, and die now and then"
+    ),
     "repaired lives": Law(40, 1, "a life with damaged embeddings, beside one without"),
     "killed streams": Law(5, 1, "a history of a stream that is killed at every commit"),
     "killed refreshes": Law(20, 20, "evaluations of a remote, each killed at a checkpoint"),
