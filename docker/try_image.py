@@ -239,9 +239,9 @@ def build(trial: Trial) -> None:
     )
     context = trial.folder / "context"
     for name in filter(None, listed.split("\0")):
-        if (CODE / name).is_file():
+        if (CODE / name).is_file() or (CODE / name).is_symlink():
             (context / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(CODE / name, context / name)
+            shutil.copy(CODE / name, context / name, follow_symlinks=False)
     # This buildah applies Dockerfile.dockerignore to copies between stages, too.
     nothing = trial.folder / "nothing"
     nothing.touch()
