@@ -14,6 +14,7 @@ from tests.support.opened import call
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake
 from weir.audit.stage import examined
+from weir.definitions.catalog import Catalog
 from weir.errors import QualityError
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.lake import Lake
@@ -235,3 +236,53 @@ def test_a_table_whose_log_is_damaged_is_written_again(people: HandMadeLake) -> 
         open_lake(people.settings).open(CURRENT.name("people"))
     call(publish_answers, people.settings, "p")
     assert of_table(people) == {"equals_the_log": True}
+
+
+def with_key(lake: HandMadeLake, key: str, *changes: tuple[int, int, str, str]) -> None:
+    lake.query("ages", f"#+ key: {key}\nSELECT ?who ?age {{ ?who <http://a/p> ?age }}")
+    lake.ingest(max(epoch for epoch, *_ in changes))
+    lake.maintain("ages", changes, base=1, mode="initial")
+
+
+def test_a_change_of_a_row_with_a_key_is_an_update(weir: Weir, lake: HandMadeLake) -> None:
+    one, two, other = (typed(n, "integer") for n in (1, 2, 3))
+    with_key(lake, "who", (1, 1, A, one), (2, -1, A, one), (2, 1, A, two), (2, 1, B, other))
+    run(lake)
+    lake.ingest(1)
+    lake.maintain("ages", [(3, -1, B, other)], base=1)
+    run(lake)
+    statement = "SELECT epoch, change, age FROM ages_changes ORDER BY ALL"
+    rows = weir("sql", statement, "--output", "json").json
+    assert [tuple(row.values()) for row in rows] == [
+        (1, "insert", "1"),
+        (2, "insert", "3"),
+        (2, "update_postimage", "2"),
+        (2, "update_preimage", "1"),
+        (3, "delete", "3"),
+    ]
+
+
+def test_changes_of_other_answers_have_no_such_column(weir: Weir, people: HandMadeLake) -> None:
+    del people
+    described = weir("sql", "DESCRIBE people_changes", "--output", "json").json
+    assert "change" not in {row["column_name"] for row in described}
+
+
+def test_two_rows_with_one_key_hold_the_answer(lake: HandMadeLake) -> None:
+    with_key(lake, "[who]", (1, 1, A, typed(1, "integer")), (1, 1, A, typed(2, "integer")))
+    with pytest.raises(QualityError, match="key"):
+        run(lake)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("#+ key: whom\nSELECT ?who { ?who ?p ?o }", "key: the answer has no column whom"),
+        ("#+ key: [o]\nSELECT ?o ?Change { ?o ?p ?Change }", "its column Change would be named"),
+    ],
+)
+def test_a_key_that_cannot_be_one_is_refused(lake: HandMadeLake, text: str, what: str) -> None:
+    lake.query("q", text)
+    error = Catalog.of(lake.settings).errors["q"]
+    assert what in str(error)
+    assert "q.rq:1" in str(error)

@@ -5,7 +5,7 @@
   `current/<query>`, or as a plain value if there is none; `weight` (the multiplicity of the row),
   `<variable>_lang`, and `<variable>_term`, the exact term in N-Triples form.
 * `<query>_changes`: the published log: `epoch`, `weight`, `event_time`, and the same columns of the
-  variables.
+  variables; of a query with a `key` also `change`, as a Delta change feed names it.
 * `<query>_intervals`: when each row held, `since` and `until`, as known at the newest epoch: null
   if it still holds, of a query over streams at the last final instant. Of a query over the graph
   also `since_epoch` and `until_epoch`: at which epochs it appeared and vanished.
@@ -27,7 +27,7 @@ opening a table takes time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 from sqlglot import exp
@@ -45,7 +45,9 @@ from weir.answers.logs import (
 from weir.answers.plain_values import connect_with_plain_values
 from weir.answers.remote_views import create_remote_view, remote_views
 from weir.answers.typed_views import typed_answer
+from weir.answers.updates import key_of, kind_of_change
 from weir.compute.sql import alias, cast, column, columns, number, rows_of, select, text, time_of
+from weir.definitions.current_table import CHANGE
 from weir.lake.delta.bindings import Bindings
 from weir.lake.lake import Lake
 from weir.lake.tables import (
@@ -92,7 +94,7 @@ def connect_to_views(
     """
     bindings = Bindings(connect_with_plain_values(settings))
     for name in dict.fromkeys(name.lower() for name in names):
-        _create_view(bindings, lake, name)
+        _create_view(settings, bindings, lake, name)
     bindings.connection.execute(_LOCKED)
     return bindings.connection
 
@@ -124,7 +126,7 @@ def current_answer(
     return log.state(*map(plain_value, variables), after_weight=exact_terms(variables))
 
 
-def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
+def _create_view(settings: Settings, bindings: Bindings, lake: Lake, name: str) -> None:
     """Create the view `name`; nothing happens if there is no such view."""
     if name in _TABLES:
         register_table(bindings, lake, name, name)
@@ -157,10 +159,12 @@ def _create_view(bindings: Bindings, lake: Lake, name: str) -> None:
         if current is not None:
             _create(bindings, name, current)
             return
-    for ending, answer in _ANSWERS.items():
+    for ending in (CHANGES, INTERVALS):
         query = name.removesuffix(ending)
         if query != name and (log := register_log(bindings, lake, query)):
-            _create(bindings, name, answer(log, lake))
+            is_log = ending == CHANGES
+            rows = _changes(log, key_of(settings, query)) if is_log else _intervals(log, lake)
+            _create(bindings, name, rows)
             return
     for at in (match.start() for match in re.finditer("_", name)):
         program, wanted = name[:at], name[at + 1 :]
@@ -189,11 +193,13 @@ def _graph(table: Table, relation: str, last: int) -> exp.Select:
     )
 
 
-def _changes(log: AnswerLog, lake: Lake) -> exp.Select:
-    """The log with plain values and terms."""
-    del lake
+def _changes(log: AnswerLog, key: Sequence[str]) -> exp.Select:
+    """The log with plain values and terms; with a key, what happened to the row that it names."""
     return select(
-        *columns(ANSWER_COLUMNS), *map(plain_value, log.variables), *exact_terms(log.variables)
+        *columns(ANSWER_COLUMNS),
+        *([alias(kind_of_change(key), CHANGE)] if key else []),
+        *map(plain_value, log.variables),
+        *exact_terms(log.variables),
     ).from_(rows_of(log.relation))
 
 
@@ -213,13 +219,6 @@ def _atoms(log: AnswerLog, predicate: str, arguments: Sequence[str]) -> exp.Sele
     terms = [exp.alias_(column(own), f"{name}_term", quoted=True) for own, name in named]
     of_predicate = column(PREDICATE).eq(text(predicate_term(predicate)))
     return log.intervals((PREDICATE, *stored), values, after_weight=terms).where(of_predicate)
-
-
-_ANSWERS: Mapping[str, Callable[[AnswerLog, Lake], exp.Select]] = {
-    CHANGES: _changes,
-    INTERVALS: _intervals,
-}
-"""The views of the log of a query, by the ending of the name."""
 
 
 def _events(relation: str, last: int) -> exp.Select:

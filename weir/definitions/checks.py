@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ConfigDict
 
-from weir.checks.arguments import CURRENT, DELTA, UnexpectedRows
+from weir.checks.arguments import CURRENT, DELTA, CompoundUnique, UnexpectedRows
 from weir.checks.declared import (
     AnswerChecks,
     Check,
@@ -97,6 +97,8 @@ def declared_checks(
     wrong = defaultdict[str, list[ConfigurationError]](list)
     of_nothing = list[ConfigurationError]()
     for name, member in by_name.items():
+        if member.current.key:
+            checks[name].append(_unique(member))
         # Mostly there are none, and the YAML need not be read again.
         if "checks" in member.text:
             try:
@@ -154,6 +156,20 @@ def _gates(catalog: Catalog) -> Iterator[tuple[Gate, Check]]:
     for report in catalog.of_kind(SHAPES):
         if report.gate is not None:
             yield report.gate, _check_of(report.name, report.gate)
+
+
+def _unique(member: Definition) -> Check:
+    """The check that no two rows of an answer have the same key."""
+    place = _head(member.text, str(member.file), member.kind.comment).place(("key",))
+    return Check(
+        name="key",
+        type="expect_compound_columns_to_be_unique",
+        arguments=CompoundUnique(column_list=member.current.key, ignore_row_if="never"),
+        severity="error",
+        description=f"its key is {', '.join(member.current.key)}",
+        place=place,
+        place_of_arguments=place,
+    )
 
 
 def _check_of(report: str, gate: Gate) -> Check:

@@ -8,11 +8,14 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from weir.checks.declared import Check, Entry, checks_of
+from weir.checks.declared import Check, Entry, Names, checks_of
 from weir.definitions.front_matter import FrontMatter, Head
 from weir.errors import ConfigurationError
 from weir.text.near import meant
 from weir.typed.column_type import TermType, pinned
+
+CHANGE = "change"
+"""The column of what happened to a row, in the view of the changes of an answer with a key."""
 
 
 def _is_type(text: str) -> str:
@@ -33,6 +36,11 @@ class TableFrontMatter(FrontMatter):
         " are those of its first values",
     )
     columns: dict[str, str] = Field({}, description="what columns are, one sentence each")
+    key: Names | tuple[()] = Field(
+        (),
+        description="columns that identify a row: no two rows have the same values there, and"
+        " changes of one row are [updates](types.md#updates)",
+    )
     checks: tuple[Entry, ...] = Field(
         (), description="[checks](checks.md) of the answer: `[{type: ..., kwargs: {...}}]`"
     )
@@ -51,19 +59,21 @@ class CurrentTable:
         pins: the types that the front matter names, by variable.
         comment: what the answer is, or empty.
         comments: what columns are, by variable.
+        key: the columns that identify a row; none if they are not known.
     """
 
     is_wanted: bool = True
     pins: Mapping[str, TermType] = field(default_factory=dict)
     comment: str = ""
     comments: Mapping[str, str] = field(default_factory=dict)
+    key: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, said: TableFrontMatter) -> CurrentTable:
         """The table of a definition with a front matter."""
         pins = {name: pinned(text) for name, text in said.types.items()}
         wanted = said.materialize == "current"
-        return cls(wanted, pins, said.description, said.columns)
+        return cls(wanted, pins, said.description, said.columns, said.key)
 
 
 def check_columns(head: Head[AnyTable], columns: Collection[str]) -> None:
@@ -72,13 +82,17 @@ def check_columns(head: Head[AnyTable], columns: Collection[str]) -> None:
     Raises:
         ConfigurationError: the answer has no such column, or a check is wrong; with the line.
     """
-    for key, named in (("types", head.values.types), ("columns", head.values.columns)):
+    said = head.values
+    for key, named in (("types", said.types), ("columns", said.columns), ("key", said.key)):
         for name in named:
             if name not in columns:
-                line, _ = head.places[key, name]
+                line, _ = head.places.get((key, name), head.places[key,])
                 hint = f"{meant(name, columns)}Its columns are {', '.join(columns)}."
                 what = f"{key}: the answer has no column {name}"
                 raise ConfigurationError(what, f"{head.file}:{line}", hint)
+    if said.key and (rival := next((name for name in columns if name.lower() == CHANGE), None)):
+        what = f"key: its column {rival} would be named like what happens to a row"
+        raise ConfigurationError(what, head.place(("key",)), "Rename the column.")
     checks_of_head(head.values.checks, head, columns)
 
 
