@@ -124,8 +124,10 @@ def _below_folder(root: Path, location: str) -> Iterator[FileInfo]:
             visible = [entry for entry in entries if not entry.name.startswith((".", "_"))]
         for entry in visible:
             name = f"{prefix}{entry.name}"
-            path, real = _below(location, name), os.path.realpath(entry.path)
-            reason = _link_fault(entry, real, above) if entry.is_symlink() else None
+            path, is_link = _below(location, name), entry.is_symlink()
+            # Asking for it is dear where there are many files, and needless for most.
+            real = os.path.realpath(entry.path) if is_link or entry.is_dir() else entry.path
+            reason = _link_fault(entry, real, above) if is_link else None
             if reason is not None:
                 yield FileInfo(path, name, 0, None, reason, Path(real).is_dir())
             elif entry.is_dir():
