@@ -36,9 +36,13 @@ class Runs:
         self.progress(f"{self.runs} runs of one change set each")
         session = measure([copy] * len(ahead), arrivals=[(file, arrived) for file in ahead])
         # The first run is cold: it imports everything.
-        samples = [run.seconds for run in session.runs[1:]]
+        warm = session.runs[1:]
+        samples = [run.seconds for run in warm]
         first, last = samples[:COMPARED], samples[-COMPARED:]
         ratio = _median(last, "in all") / _median(first, "in all")
+        before, after = (
+            median(run.cpu for run in some) for some in (warm[:COMPARED], warm[-COMPARED:])
+        )
         return Scenario(
             name="runs",
             title=f"nomisma, {self.runs} runs of one change set each, ten queries, no upkeep",
@@ -53,7 +57,11 @@ class Runs:
                     ratio <= AIM,
                 )
             ],
-            notes=["One process, so that starting it is not part of a run; medians of ten runs."],
+            notes=[
+                "One process, so that starting it is not part of a run; medians of ten runs.",
+                f"Processor: {before:.2f} s a run at first, {after:.2f} s at last"
+                f" ({after / before:.2f} times), which depends less on what else the machine does.",
+            ],
             machine=machine(),
         )
 
