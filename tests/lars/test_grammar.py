@@ -19,8 +19,11 @@ from weir.lars.syntax import (
     BodyElement,
     Box,
     Condition,
+    CountedAtom,
     Diamond,
+    FilteredTupleWindow,
     Head,
+    HoppingWindow,
     Literal,
     Modality,
     Place,
@@ -64,8 +67,7 @@ class Translation:
             )
         window: Window | None = None
         if element.window is not None:
-            kind = TupleWindow if element.window.tuples else TimeWindow
-            window = kind(element.window.size)
+            window = self._window(element.window)
         modality: Modality | None = None
         if isinstance(element.modality, programs.At):
             modality = At(_time(element.modality.point))
@@ -73,6 +75,22 @@ class Translation:
             modality = Diamond() if element.modality == "diamond" else Box()
         atom = self._atom(element.predicate, element.arguments)
         return Literal(atom, window, modality, element.negated)
+
+    def _window(self, window: programs.Window) -> Window:
+        if window.step is not None:
+            return HoppingWindow(window.size, window.after, window.step)
+        if not window.tuples:
+            return TimeWindow(window.size)
+        if not window.counted:
+            return TupleWindow(window.size)
+        counted = {
+            CountedAtom(
+                atom.predicate,
+                tuple("" if value is None else term(value) for value in atom.arguments or ()),
+            )
+            for atom in window.counted
+        }
+        return FilteredTupleWindow(window.size, tuple(sorted(counted)))
 
     def _atom(self, predicate: str, arguments: tuple[programs.Argument, ...]) -> Atom:
         return Atom(predicate, tuple(map(self._argument, arguments)))

@@ -12,7 +12,7 @@ from tests.support.lars.definitions import DataStream, output
 from tests.support.lars.programs import GroundAtom
 from tests.support.rules.cases import RuleCase
 from tests.support.rules.memory import Evaluated, LogRow, ProgramMemory, state
-from tests.support.rules.vocabulary import atoms_of, value
+from tests.support.rules.vocabulary import atoms_of, counts, value
 from tests.support.streams.definitions import Meaning
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 from weir.engine.windows import SlidingWindow
@@ -92,7 +92,7 @@ class ProgramMeaning:
         graph = self.times.graph(epoch, point) if reads else frozenset()
         key = (point, content, graph)
         if key not in self._outputs:
-            data = DataStream(origin, point, dict(content), atoms_of)
+            data = DataStream(origin, point, dict(content), atoms_of, counts)
             self._outputs[key] = output(self.case.program, data, atoms_of(graph))
         return self._outputs[key]
 
