@@ -97,8 +97,9 @@ def _window(parts: re.Match[str]) -> Window | None:
 def _values(arguments: str) -> tuple[Value | None, ...] | None:
     if not arguments:
         return None
-    values = map(_argument, arguments.split(","))
-    return tuple(None if isinstance(value, Var) else value for value in values)
+    values = [None if text == "_" else _argument(text) for text in arguments.split(",")]
+    assert not any(isinstance(value, Var) for value in values), f"{arguments} has no variable"
+    return tuple(value for value in values if not isinstance(value, Var))
 
 
 def _expression(text: str) -> Expression:
