@@ -17,6 +17,7 @@ from statistics import median
 import duckdb
 import pyarrow as pa
 
+from bench.clingo_rules import seconds_of_point
 from bench.results import Scenario, Target, machine
 from weir.compute.duck import DuckEngine
 from weir.compute.relations import Statement
@@ -32,6 +33,8 @@ from weir.timeline.timeline import StreamHistory, Timeline
 
 BATCH, BATCHES = 100, 3
 """Points of a leg; legs that are measured, after one that is not."""
+CLINGO_POINTS = 3
+"""So many points are evaluated by clingo."""
 WINDOWS, RATES, RULES = (1, 20, 80), (200, 800), (10, 100)
 LASER = {
     ("diamond", 1): "2",
@@ -95,12 +98,14 @@ class Cost:
         expanded: those, and every atom of every point made of them.
         rows: of the log, per leg.
         atoms: of all points, per leg.
+        clingo: of clingo, which evaluates each point by itself.
     """
 
     delta: float
     expanded: float
     rows: int
     atoms: int
+    clingo: float
 
 
 def rules(progress: Callable[[str], None]) -> Scenario:
@@ -109,7 +114,10 @@ def rules(progress: Callable[[str], None]) -> Scenario:
     for case in _cases():
         progress(f"{case.name}, window {case.window}, {case.rate} events a point")
         costs[case.name, case.window, case.rate] = _cost(case)
-    head = ("program", "window", "rate", "us a triple", "expanded", "rows", "atoms", "Laser, us")
+    head = (
+        *("program", "window", "rate", "us a triple", "expanded", "rows", "atoms"),
+        *("Laser, us", "clingo, us"),
+    )
     lines = [
         (
             name,
@@ -120,6 +128,7 @@ def rules(progress: Callable[[str], None]) -> Scenario:
             f"{cost.rows:,}",
             f"{cost.atoms:,}",
             LASER.get((name, window), ""),
+            f"{cost.clingo:,.0f}",
         )
         for (name, window, rate), cost in costs.items()
     ]
@@ -132,6 +141,8 @@ def rules(progress: Callable[[str], None]) -> Scenario:
         notes=[
             "Time of the processor, one thread of DuckDB; legs of 100 points, the first left out;"
             " the rows of the answer's log, and apart all atoms of all points (`expanded`).",
+            "clingo: Ticker's static encoding, a program for each point, read as text; the median"
+            f" of {CLINGO_POINTS} points.",
             "Data that the paper leaves open: atoms of diamond are unique; those of box come at"
             " every point for half of them, else at random, so that the answers of long"
             " windows do not change; those of join and its copies have ends out of as many nodes as"
@@ -231,7 +242,19 @@ def _cost(case: Case) -> Cost:
     triples = case.rate * BATCH
     delta = median(1e6 * seconds / triples for seconds in deltas[1:])
     more = median(1e6 * seconds / triples for seconds in expansions[1:])
-    return Cost(delta, delta + more, rows, atoms)
+    return Cost(delta, delta + more, rows, atoms, _cost_by_clingo(case))
+
+
+def _cost_by_clingo(case: Case) -> float:
+    """Evaluate the program by clingo at some points whose windows are full."""
+    rng = random.Random(case.name)
+    events = {t: case.at(rng, t) for t in range(case.window + CLINGO_POINTS)}
+    arity = 1 if case.name == "cooling" else 2
+    seconds = []
+    for now in range(case.window, case.window + CLINGO_POINTS):
+        inside = {t: events[t] for t in range(now - case.window, now + 1)}
+        seconds.append(seconds_of_point(case.text, inside, now, arity))
+    return 1e6 * median(seconds) / case.rate
 
 
 def _program(case: Case) -> Program:

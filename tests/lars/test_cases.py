@@ -9,7 +9,16 @@ import pytest
 
 from tests.support.lars.cases import LarsCase, lars_case
 from tests.support.lars.definitions import negative_cycle
-from tests.support.lars.programs import At, Comparison, Element, GroundAtom, Program, Rule, Window
+from tests.support.lars.programs import (
+    At,
+    Comparison,
+    Counted,
+    Element,
+    GroundAtom,
+    Program,
+    Rule,
+    Window,
+)
 from tests.support.streams.histories import GraphChange, StreamBatch
 
 SEEDS = range(80)
@@ -50,7 +59,14 @@ def wider(element: Element, *, tuples: bool) -> Element:
     window = element.window
     if window is None or window.tuples != tuples:
         return element
-    return replace(element, window=Window(window.size + 1, tuples))
+    return replace(element, window=replace(window, size=window.size + 1))
+
+
+def rewindowed(change: Callable[[Window], Window]) -> Callable[[Program], Program]:
+    """A change of all windows."""
+    return elements_changed(
+        lambda e: e if e.window is None else replace(e, window=change(e.window))
+    )
 
 
 def without_recursion(program: Program) -> Program:
@@ -80,6 +96,15 @@ def without_arithmetic(program: Program) -> Program:
 CHANGES: dict[str, Callable[[Program], Program]] = {
     "a time window has a point more": elements_changed(lambda e: wider(e, tuples=False)),
     "a tuple window has a tuple more": elements_changed(lambda e: wider(e, tuples=True)),
+    "windows slide": rewindowed(lambda w: replace(w, step=None, after=0)),
+    "a window hops a point further": rewindowed(
+        lambda w: w if w.step is None else replace(w, step=w.step + 1)
+    ),
+    "no window has a point after its pivot": rewindowed(lambda w: replace(w, after=0)),
+    "all tuples are counted": rewindowed(lambda w: replace(w, counted=())),
+    "all atoms of a predicate are counted": rewindowed(
+        lambda w: replace(w, counted=tuple(Counted(c.predicate) for c in w.counted))
+    ),
     "box is diamond": elements_changed(
         lambda e: replace(e, modality="diamond") if e.modality == "box" else e
     ),

@@ -19,8 +19,11 @@ from weir.lars.syntax import (
     BodyElement,
     Box,
     Condition,
+    CountedAtom,
     Diamond,
+    FilteredTupleWindow,
     Head,
+    HoppingWindow,
     Literal,
     Modality,
     Place,
@@ -64,8 +67,7 @@ class Translation:
             )
         window: Window | None = None
         if element.window is not None:
-            kind = TupleWindow if element.window.tuples else TimeWindow
-            window = kind(element.window.size)
+            window = self._window(element.window)
         modality: Modality | None = None
         if isinstance(element.modality, programs.At):
             modality = At(_time(element.modality.point))
@@ -73,6 +75,22 @@ class Translation:
             modality = Diamond() if element.modality == "diamond" else Box()
         atom = self._atom(element.predicate, element.arguments)
         return Literal(atom, window, modality, element.negated)
+
+    def _window(self, window: programs.Window) -> Window:
+        if window.step is not None:
+            return HoppingWindow(window.size, window.after, window.step)
+        if not window.tuples:
+            return TimeWindow(window.size)
+        if not window.counted:
+            return TupleWindow(window.size)
+        counted = {
+            CountedAtom(
+                atom.predicate,
+                tuple("" if value is None else term(value) for value in atom.arguments or ()),
+            )
+            for atom in window.counted
+        }
+        return FilteredTupleWindow(window.size, tuple(sorted(counted)))
 
     def _atom(self, predicate: str, arguments: tuple[programs.Argument, ...]) -> Atom:
         return Atom(predicate, tuple(map(self._argument, arguments)))
@@ -210,6 +228,32 @@ def test_words_that_begin_like_keywords_are_names() -> None:
     assert [literal.atom.predicate for literal in rule.literals] == ["notify", "boxed", "diamonds"]
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "win^3",
+        "win^9 step 10",
+        "win^(0,9) step 10",
+        "win^#3",
+        "win^#3{p}",
+        "win^#3{p(<http://example.org/a>,_),q}",
+    ],
+)
+def test_a_window_is_shown_as_it_is_written(written: str) -> None:
+    (literal,) = only_rule(f"a <- {written} diamond p(X,Y).").literals
+    assert str(literal.window) == written
+
+
+def test_what_a_window_counts_has_no_order_and_each_once() -> None:
+    first, second = only_rule("a <- win^#1{q,p,q} box p, win^#1{p,q} box p.").literals
+    assert first.window == second.window
+
+
+def test_step_is_a_name_where_no_size_of_a_window_is_before_it() -> None:
+    rule = only_rule("step <- win^2 step 3 box step, step.")
+    assert [literal.atom.predicate for literal in rule.literals] == ["step", "step"]
+
+
 def test_a_text_without_statements_is_a_program_without_rules() -> None:
     assert parse("% nothing\n", PREFIXES) == RuleSet((), ())
 
@@ -233,6 +277,16 @@ def test_values_that_say_the_same_are_equal_wherever_they_stand() -> None:
         ("a <- win^#0 box b.", 1, 11, "a tuple window has at least one tuple"),
         ("a <- win^X box b.", 1, 10, "expected a whole number"),
         ("a <- win^-1 box b.", 1, 10, "expected a whole number"),
+        ("a <- win^2 step 0 box b.", 1, 17, "a window that hops goes on by at least one point"),
+        ("a <- win^2 step box b.", 1, 17, "expected a whole number"),
+        ("a <- win^2 step -1 box b.", 1, 17, "expected a whole number"),
+        ("a <- win^(0,5) step 5 box b.", 1, 13, "(0,5): 5 points after a multiple of 5 are"),
+        ("a <- win^(0,5) box b.", 1, 16, "expected step"),
+        ("a <- win^(5) step 5 box b.", 1, 12, "expected a comma"),
+        ("a <- win^#5 step 5 box b.", 1, 13, "a window is read by diamond, box or @T"),
+        ("a <- win^#0{b} box b.", 1, 11, "a tuple window has at least one tuple"),
+        ("a <- win^#2{} box b.", 1, 13, "expected a name in lower case"),
+        ("a <- win^#2{b box b.", 1, 15, "expected } or a comma or ("),
         ("a <- win^2.5 box b.", 1, 11, "the size of a window is a whole number"),
         ("a <- @T.", 1, 8, "expected a name in lower case"),
         ("@x a <- b.", 1, 2, "expected a variable or a whole number"),
@@ -276,6 +330,8 @@ def test_a_name_needs_a_namespace() -> None:
         ("p(A,B,C,D) <- q.", "1:1", "4 arguments, and an atom has at most 3"),
         ("a <- win^9999999999 box b.", "1:10", "more than 1,000,000,000"),
         ("@9999999999999999 a <- b.", "1:2", "more than"),
+        ("a <- win^1 step 9999999999 box b.", "1:17", "more than 1,000,000,000"),
+        ("a <- win^#1{p(x,X)} box p(_,X).", "1:17", "X: a window counts the same tuples for all"),
         ("a <- FOO(X) > 1.", "1:6", "rules have no function of this name"),
         ("a <- BNODE(X) = Y.", "1:6", "rules have no function of this name"),
         ("a <- X = " + "1 + " * 200 + "1.", "1:6", "deeper than 128 calls"),

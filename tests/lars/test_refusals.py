@@ -84,6 +84,7 @@ def test_a_value_can_come_from_an_atom_from_at_or_from_an_equation(text: str) ->
         ("a(X) <- p(X), a(X,X).", "1:15", "a: 2 arguments here, and 1 at 1:1"),
         ("a <- g(X,Y).", "1:6", "g: 2 arguments here, and 1 at 4:6"),
         ("a <- z, p(_).\np.", "2:1", "p: 0 arguments here, and 1 at 1:9"),
+        ("a <- win^#2{p(_,_)} box p(X).", "1:13", "p(_,_): 2 arguments here, and 1 at 1:25"),
     ],
 )
 def test_a_predicate_has_one_number_of_arguments(text: str, where: str, what: str) -> None:
@@ -195,6 +196,15 @@ def test_arithmetic_beside_recursion_is_not_refused(text: str) -> None:
         ("a <- z, not win^#3 box a.", "1:9", "tuples are events, and a is derived by rules"),
         ("a <- win^#3 diamond g(X).", "1:6", "tuples are events, and g is read from the graph"),
         ("k(x).\na <- win^#3 @T k(X).", "2:6", "tuples are events, and k has facts"),
+        ("a <- win^#3{z} diamond b.\nb <- z.", "1:6", "tuples are events, and b is derived by"),
+        ("a <- z, win^#3{z,g} box z.", "1:18", "tuples are events, and g is read from the graph"),
+        (
+            "b <- z.\na <- win^#3{z,b} box z.",
+            "2:15",
+            "tuples are events, and b is derived by rules",
+        ),
+        ("a <- win^#3{z} box p(X).", "1:6", "win^#3{z}: it does not count p, so that no p is in"),
+        ("a <- win^#3{z,q} box z.", "1:15", "q: no rule reads such atoms, so nothing says how"),
         ("a <- @T g(X).", "1:6", "g is read from the graph, so it holds at all points or at none"),
         ("k(x).\na <- z, not @3 k(x).", "2:9", "k has facts, so it holds at all points or at none"),
     ],
@@ -255,7 +265,19 @@ def test_a_garbled_program_is_read_or_refused_and_nothing_else(seed: int) -> Non
 
 _SOUP = (
     *"()., @%#^+-*/=<>!&\"'\\{}:?_TXa3\n\x00é",
-    *(" <- ", " win^2 ", " win^#1 ", " diamond ", " box ", " not ", " <= ", " ^^ "),
+    *(
+        " <- ",
+        " win^2 ",
+        " win^#1 ",
+        " win^(1,2) ",
+        " step 3 ",
+        " win^#1{p} ",
+        " diamond ",
+        " box ",
+        " not ",
+        " <= ",
+        " ^^ ",
+    ),
     *(" <http://x> ", " ex:q ", ' "x" ', " @en ", " STRLEN(X) ", " 1e3 ", " 0.5 ", ""),
 )
 

@@ -8,20 +8,20 @@ RULE_MUTANTS = (
     Mutant(
         "a time window of n has n points",
         "rules/windows",
-        "end = least(column(POINT) + number(size + 1), end)",
-        "end = least(column(POINT) + number(size), end)",
+        "end = least(sight.seen_until(window, column(POINT)), end)",
+        "end = least(sight.seen_until(window, column(POINT)) - number(1), end)",
     ),
     Mutant(
         "a box fills its window at the start of the stream only",
         "rules/windows",
-        'otherwise=column("begin") + number(size),',
-        'otherwise=column("until"),',
+        'exp.Paren(this=column("begin") + number(window.before)), window.step',
+        'exp.Paren(this=column("until") + number(window.before)), window.step',
     ),
     Mutant(
         "a box does not know the start of the stream",
         "rules/windows",
-        '(column("begin").eq(number(points.start)), column("begin")),',
-        '(column("begin").eq(number(points.start - 1)), column("begin")),',
+        '(column("begin").eq(number(points.start)), from_start),',
+        '(column("begin").eq(number(points.start - 1)), from_start),',
     ),
     Mutant(
         "a tuple window has one tuple more",
@@ -34,6 +34,66 @@ RULE_MUTANTS = (
         "rules/windows",
         'column(NTH, "l") >= column("oldest", "f"),',
         'column(NTH, "l") >= number(0),',
+    ),
+    Mutant(
+        "a window hops before its time",
+        "rules/sight",
+        "return exp.Paren(this=quotient(point, step) * number(step))",
+        "return exp.Paren(this=quotient(point, step) * number(step) + number(1))",
+    ),
+    Mutant(
+        "a window that hops ends with its pivot",
+        "rules/sight",
+        "next_pivot(exp.Paren(this=point.copy() - number(window.after)), window.step)",
+        "next_pivot(exp.Paren(this=point.copy() - number(0)), window.step)",
+    ),
+    Mutant(
+        "a box in a window that hops ends with its run",
+        "rules/windows",
+        "until = least(greatest(until, stays), number(points.end))",
+        "until = least(until, number(points.end))",
+    ),
+    Mutant(
+        "a box holds in a window without points",
+        "rules/sight",
+        "return max(start, -(-(start - window.after) // window.step) * window.step)",
+        "return start",
+    ),
+    Mutant(
+        "a plain atom is in a window that ended before it",
+        "rules/sight",
+        "since, until = _in_block(window, window.after + 1)",
+        "since, until = _in_block(window, window.step)",
+    ),
+    Mutant(
+        "a box over derived atoms is full at one point of a block only",
+        "rules/sight",
+        '(column("reached").eq(column("full")), column("ends")),',
+        '(column("reached").eq(column("full")), column("reached") + number(1)),',
+    ),
+    Mutant(
+        "a box over derived atoms looks before the stream",
+        "rules/sight",
+        "lowest = greatest(begin - number(window.before), number(start))",
+        "lowest = begin - number(window.before)",
+    ),
+    Mutant(
+        "a window looks back as if it slid",
+        "lars/reads",
+        "return window.before + window.step - 1",
+        "return window.before",
+    ),
+    Mutant(
+        "a window that counts some tuples counts all",
+        "rules/atoms",
+        "counted = [any_of([all_of(match.on[0]) for match in matches])] if matches else []",
+        "counted: list[exp.Expr] = []",
+    ),
+    Mutant(
+        "a window that counts some atoms counts all of their predicates",
+        "lars/atoms",
+        "if isinstance(node, Variable) and node.name in values:",
+        "if isinstance(node, Variable) and node.name in {}:",
     ),
     Mutant(
         "overlapping intervals are not merged",
@@ -50,8 +110,8 @@ RULE_MUTANTS = (
     Mutant(
         "a box in recursion reads what is new only",
         "rules/literals",
-        "intervals = box(derived, key, window.size, self.points.start, new)",
-        "intervals = box(read, key, window.size, self.points.start, new)",
+        "intervals = box(derived, key, window, self.points.start, new)",
+        "intervals = box(read, key, window, self.points.start, new)",
     ),
     Mutant(
         "all literals of a round read what is new",
@@ -80,14 +140,14 @@ RULE_MUTANTS = (
     Mutant(
         "a window over derived atoms is a point shorter",
         "rules/derived",
-        'alias(greatest(column("since"), column(POINT) + number(age)), "since"),',
-        'alias(greatest(column("since"), column(POINT) + number(age + 1)), "since"),',
+        'until = least(column("until"), sight.seen_until(window, column(POINT)))',
+        'until = least(column("until"), sight.seen_until(window, column(POINT)) - number(1))',
     ),
     Mutant(
         "background is at every point before it began",
         "rules/derived",
-        'alias(greatest(column(POINT), column("since")), "since"),',
-        'alias(column(POINT), "since"),',
+        '\n        alias(greatest(column("since"), begin), "since"),\n',
+        '\n        alias(begin, "since"),\n',
     ),
     Mutant(
         "what is placed at a later point holds before it",
@@ -122,14 +182,14 @@ RULE_MUTANTS = (
     Mutant(
         "a tuple before the points is forgotten",
         "rules/atoms",
-        "limit=self.back.tuples,",
-        "limit=self.back.tuples - 1,",
+        "limit=self.program.look_back.tuples,",
+        "limit=self.program.look_back.tuples - 1,",
     ),
     Mutant(
         "a window looks back a point less",
         "rules/atoms",
-        "max(start, first - self.back.points)",
-        "max(start, first - self.back.points + 1)",
+        "max(start, self.points.first - back)",
+        "max(start, self.points.first - back + 1)",
     ),
     Mutant(
         "an atom is as new as the newest of its triples",
@@ -140,8 +200,8 @@ RULE_MUTANTS = (
     Mutant(
         "of the ways to make an atom the oldest counts",
         "rules/atoms",
-        "newest = [alias(exp.Max(this=column(NTH)), NTH)] if counted else []",
-        "newest = [alias(exp.Min(this=column(NTH)), NTH)] if counted else []",
+        "newest = [alias(exp.Max(this=column(NTH)), NTH)] if counts else []",
+        "newest = [alias(exp.Min(this=column(NTH)), NTH)] if counts else []",
     ),
     Mutant(
         "points are evaluated from the one after the beginning on",

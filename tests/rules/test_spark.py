@@ -10,8 +10,9 @@ from pyspark.sql import SparkSession
 
 from tests.support.duck import DuckOfTest
 from tests.support.laws import Seeds
-from tests.support.rules.cases import rule_case
-from tests.support.rules.memory import ProgramMemory
+from tests.support.rules.cases import RuleCase, rule_case
+from tests.support.rules.given import given_case
+from tests.support.rules.memory import LogRow, ProgramMemory
 from tests.support.rules.papers import paper_example
 from weir.compute.engine import Engine, SparkShape
 from weir.compute.placement import Placement
@@ -47,14 +48,21 @@ def test_spark_gives_the_log_that_duckdb_gives_of_programs_of_the_paper(
     assert memory.log() == expected.log()
 
 
+@pytest.mark.parametrize("name", ["windows that hop", "windows that count some tuples"])
+def test_spark_records_what_duckdb_records_of_each_kind_of_window(
+    on_spark: Engine, name: str
+) -> None:
+    assert _log(given_case(name), on_spark) == _log(given_case(name), None)
+
+
 @pytest.mark.law("programs on Spark")
 def test_spark_records_what_duckdb_records(on_spark: Engine, seeds: Seeds) -> None:
     case = rule_case(seeds.one())
-    logs = []
-    for engine in (None, on_spark):
-        memory = ProgramMemory(
-            case.checked, case.epochs, case.axis, case.corrects_back, engine=engine
-        )
-        memory.run(0, len(case.epochs))
-        logs.append(memory.log())
-    assert logs[0] == logs[1]
+    assert _log(case, on_spark) == _log(case, None)
+
+
+def _log(case: RuleCase, engine: Engine | None) -> list[LogRow]:
+    """The log of one run; of DuckDB without an engine."""
+    memory = ProgramMemory(case.checked, case.epochs, case.axis, case.corrects_back, engine=engine)
+    memory.run(0, len(case.epochs))
+    return memory.log()

@@ -22,6 +22,84 @@ def test_a_late_tuple_shifts_the_tuples_of_later_points() -> None:
     }
 
 
+def test_the_points_of_a_tumbling_window_are_those_of_one_block_up_to_now() -> None:
+    """Blocks of 0 to 3 and 4 to 7."""
+    epochs = (_batch((1, "p(a)"), (3, "p(b)"), (5, "p(a)"), frontier=9),)
+    log = _log("d(X) <- win^(0,3) step 4 diamond p(X).", epochs)
+    assert log == {
+        (1, 1, 1, "d(a)"),
+        (1, 3, 1, "d(b)"),
+        (1, 4, -1, "d(a)"),
+        (1, 4, -1, "d(b)"),
+        (1, 5, 1, "d(a)"),
+        (1, 8, -1, "d(a)"),
+    }
+
+
+def test_the_last_whole_block_is_seen_from_its_end_until_the_next_ends() -> None:
+    """Blocks of 1 to 4 and 5 to 8: what is at 5 is not seen before 8."""
+    epochs = (_batch((1, "p(a)"), (5, "p(b)"), frontier=14),)
+    log = _log("d(X) <- win^3 step 4 diamond p(X).", epochs)
+    assert log == {
+        (1, 4, 1, "d(a)"),
+        (1, 8, -1, "d(a)"),
+        (1, 8, 1, "d(b)"),
+        (1, 12, -1, "d(b)"),
+    }
+
+
+def test_a_late_event_corrects_every_point_of_the_windows_that_it_is_in() -> None:
+    epochs = (_batch((1, "p(a)"), frontier=10), _batch((2, "p(b)"), frontier=11))
+    log = _log("d(X) <- win^3 step 4 diamond p(X).", epochs)
+    assert {row for row in log if row[3] == "d(b)"} == {(2, 4, 1, "d(b)"), (2, 8, -1, "d(b)")}
+
+
+def test_in_a_window_that_ends_before_the_stream_begins_no_box_holds() -> None:
+    """The stream begins at 2; the window of 2 and 3 ends at 0."""
+    epochs = (_batch((2, "p"), (3, "p"), (4, "p"), frontier=5),)
+    assert _log("q <- win^1 step 4 box p.", epochs) == {(1, 4, 1, "q")}
+    text = "a <- win^(0,2) step 4 @T p.\nq <- win^1 step 4 box a."
+    assert (1, 2, 1, "q") not in _log(text, epochs)
+
+
+def test_a_plain_head_is_in_no_window_that_ended_before_it() -> None:
+    text = "a <- p.\nq <- win^1 step 4 diamond a."
+    epochs = (_batch(*((point, "p") for point in range(6)), frontier=6),)
+    log = _log(text, epochs)
+    assert {row for row in log if row[3] == "q"} == {
+        (1, 0, 1, "q"),
+        (1, 1, -1, "q"),
+        (1, 4, 1, "q"),
+        (1, 5, -1, "q"),
+    }
+
+
+def test_a_late_tuple_shifts_only_the_windows_that_count_it() -> None:
+    epochs = (
+        _batch((1, "p(a)"), (3, "p(b)"), (4, "p(d)"), frontier=6),
+        _batch((2, "r(c)"), (2, "p(c)"), frontier=7),
+    )
+    text = "d(X) <- win^#3{p} diamond p(X).\ne(X) <- win^#3{p,r(a)} diamond p(X).\nf(X) <- r(X)."
+    log = _log(text, epochs)
+    assert {row for row in log if row[3].startswith(("d", "e")) and row[0] == 2} == {
+        (2, 2, 1, "d(c)"),
+        (2, 2, 1, "e(c)"),
+        (2, 4, -1, "d(a)"),
+        (2, 4, -1, "e(a)"),
+    }
+
+
+def test_a_box_in_a_window_that_counts_some_tuples_begins_at_the_first_of_them() -> None:
+    epochs = (_batch((0, "r"), (1, "p"), (1, "r"), (2, "p"), (2, "r"), (3, "r"), frontier=4),)
+    log = _log("q <- win^#2{p} box p.\nall <- win^#2 box p.\ns <- r.", epochs)
+    assert {row for row in log if row[3] in ("q", "all")} == {
+        (1, 1, 1, "all"),
+        (1, 2, 1, "q"),
+        (1, 3, -1, "all"),
+        (1, 3, -1, "q"),
+    }
+
+
 def test_tuples_of_a_point_are_in_the_order_of_instant_epoch_and_line() -> None:
     epochs = (
         _batch((12, "p(b)"), (11, "p(a)"), frontier=10),

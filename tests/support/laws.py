@@ -69,6 +69,7 @@ LAWS: Mapping[str, Law] = {
         100, 4, "a web of documents, and 5 changes of it, in a lake, by many runs and by one"
     ),
     "programs": Law(1000, 25, "a program of rules, and a history"),
+    "programs by clingo": Law(500, 25, "a program of rules and a history, also by clingo"),
     "program files": Law(120, 10, "a file of a program with front matter, and a history"),
     "doors": Law(40, 1, "shapes with a door, and 4 change sets"),
     "w3c shapes": Law(16, 1, "a sixteenth of the W3C tests of SHACL, as histories"),

@@ -22,7 +22,7 @@ from tests.support.rules.cases import RuleCase, rule_case
 from tests.support.rules.given import GIVEN, given_case
 from tests.support.rules.laws import ProgramMeaning
 from tests.support.rules.memory import LogRow, ProgramMemory, table_of
-from tests.support.rules.vocabulary import atoms_of, value
+from tests.support.rules.vocabulary import atoms_of, counts, value
 from tests.support.streams.histories import GraphChange, StreamBatch
 from weir.compute.relations import Statement
 from weir.compute.sql import alias, column, columns, number, rows_of, select
@@ -225,7 +225,7 @@ def broken_derivations(
         else:
             graph.add(part)
     tuples = {at: tuple(triples) for at, triples in content.items()}
-    data = DataStream(origin, point, tuples, atoms_of)
+    data = DataStream(origin, point, tuples, atoms_of, counts)
     if atom not in output(case.program, data, atoms_of(graph)):
         yield f"{where} is not derived from {match.parts}"
 

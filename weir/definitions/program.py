@@ -21,8 +21,9 @@ from weir.lake.instants import microseconds
 from weir.lake.tables import QUADS, RESERVED_NAMES, TRIPLES
 from weir.lars.errors import UnsupportedProgram
 from weir.lars.program import Program, read_program
+from weir.lars.reads import reach
 from weir.lars.stored_form import stored_form
-from weir.lars.syntax import TimeWindow as PointWindow
+from weir.lars.syntax import PointWindow
 from weir.plan.lookups import Shape
 from weir.sparql.algebra.windows import (
     CountWindow,
@@ -192,7 +193,9 @@ def program_fingerprint(program: Program, axis: Axis, time_terms: str, default_g
         tag, fields = stored_form(value)
         return [tag, *(plain(field, form) for field in fields)]
 
-    read = {literal.atom.predicate for rule in program.rules.rules for literal in rule.literals}
+    literals = [literal for rule in program.rules.rules for literal in rule.literals]
+    read = {literal.atom.predicate for literal in literals}
+    read |= {atom.predicate for counts in program.counted_reads for atom in counts.counted}
     return fingerprint(
         [
             PROGRAM_FORMAT,
@@ -217,9 +220,9 @@ def _check_windows(program: Program, unit: int, file: str) -> None:
     for rule in program.rules.rules:
         for literal in rule.literals:
             window = literal.window
-            if isinstance(window, PointWindow) and window.size * unit > _LONGEST:
+            if isinstance(window, PointWindow) and reach(window) * unit > _LONGEST:
                 raise UnsupportedProgram(
-                    f"win^{window.size}",
+                    str(window),
                     file,
                     literal.place,
                     "longer than 3,000 years with this `unit`",

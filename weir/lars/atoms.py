@@ -7,7 +7,7 @@ background atom, over the graph.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -124,6 +124,23 @@ def default_pattern(predicate: Predicate, namespaces: Namespaces) -> AtomPattern
     if predicate.arity == 1:
         return AtomPattern(name, ("X",), (TriplePattern(x, RDF_TYPE, iri),), "stream")
     return AtomPattern(name, ("X", "Y"), (TriplePattern(x, iri, y),), "stream")
+
+
+def instance(pattern: AtomPattern, terms: Sequence[str]) -> tuple[TriplePattern, ...]:
+    """The triples of the atoms of a pattern that have some terms.
+
+    Args:
+        pattern: of the atoms.
+        terms: of the arguments, each empty for any; none if all may be any.
+    """
+    values = {name: term for name, term in zip(pattern.arguments, terms, strict=False) if term}
+
+    def filled(node: Constant | Variable) -> Constant | Variable:
+        if isinstance(node, Variable) and node.name in values:
+            return Constant(values[node.name])
+        return node
+
+    return tuple(TriplePattern(*map(filled, triple.nodes)) for triple in pattern.triples)
 
 
 def template(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from weir.lars.errors import ProgramError, ProgramSyntaxError, UnsupportedProgram
-from weir.lars.syntax import At, Atom, Place, RuleSet, TupleWindow
+from weir.lars.syntax import At, Atom, CountedAtom, CountingWindow, Place, RuleSet
 from weir.lars.syntax import Literal as BodyLiteral
 
 Origin = Literal["rules", "facts", "stream", "graph"]
@@ -88,6 +88,10 @@ def predicates_of(
                 f"{arity} arguments here, and {first.arity} at {first.place}",
                 "A predicate has the same number of arguments everywhere.",
             )
+    for counted in _counted(rules):
+        if counted.arguments:
+            name, arity = counted.predicate, len(counted.arguments)
+            predicates.setdefault(name, Predicate(name, arity, "stream", counted.place))
     _check_case(predicates, file)
     return predicates
 
@@ -105,11 +109,14 @@ def check_reads(
 
     Raises:
         UnsupportedProgram: a tuple window over derived or background atoms or in a program of
-            several streams; `@` without a window over background atoms.
+            several streams, or that counts atoms of another origin than the stream, or not those
+            that it reads; `@` without a window over background atoms.
+        ProgramSyntaxError: a window counts atoms with another number of arguments.
     """
     for rule in rules.rules:
         for literal in rule.literals:
             error = _misread(literal, predicates[literal.atom.predicate], streams, file)
+            error = error or _miscounted(literal, predicates, file)
             if error is not None:
                 raise error
 
@@ -118,8 +125,8 @@ def _misread(
     literal: BodyLiteral, predicate: Predicate, streams: int, file: str
 ) -> ProgramError | None:
     name = predicate.name
-    if isinstance(literal.window, TupleWindow):
-        what = f"win^#{literal.window.size}"
+    if isinstance(literal.window, CountingWindow):
+        what = str(literal.window)
         if predicate.origin == "rules":
             # Example in section 2.1: a derived atom would itself become the last tuple.
             reason = f"tuples are events, and {name} {_PHRASES['rules']} ({predicate.place})"
@@ -144,11 +151,59 @@ def _misread(
     return None
 
 
+def _miscounted(
+    literal: BodyLiteral, predicates: Mapping[str, Predicate], file: str
+) -> ProgramError | None:
+    """Why a window cannot count what it says that it counts; it reads atoms of the stream."""
+    if not isinstance(literal.window, CountingWindow) or not literal.window.counted:
+        return None
+    for atom in literal.window.counted:
+        known = predicates.get(atom.predicate)
+        if known is None:
+            return UnsupportedProgram(
+                atom.predicate,
+                file,
+                atom.place,
+                "no rule reads such atoms, so nothing says how many arguments they have",
+                f"Write {atom.predicate}(_,_), or say it in the front matter, under `atoms`.",
+            )
+        if known.origin != "stream":
+            reason = f"tuples are events, and {known.name} {_PHRASES[known.origin]}"
+            hint = "A window counts atoms of the stream."
+            return UnsupportedProgram(str(atom), file, atom.place, reason, hint)
+        if atom.arguments and len(atom.arguments) != known.arity:
+            return ProgramSyntaxError(
+                str(atom),
+                file,
+                atom.place,
+                f"{len(atom.arguments)} arguments here, and {known.arity} at {known.place}",
+                f"Write {known.name} alone for all its atoms.",
+            )
+    own = literal.atom.predicate
+    if own not in {atom.predicate for atom in literal.window.counted}:
+        return UnsupportedProgram(
+            str(literal.window),
+            file,
+            literal.place,
+            f"it does not count {own}, so that no {own} is in it",
+            f"Add {own} to what it counts.",
+        )
+    return None
+
+
 def _atoms(rules: RuleSet) -> Iterator[Atom]:
     """The atoms of a program: first the heads, then the others, both in the order of the text."""
     yield from (rule.head.atom for rule in rules.rules)
     bodies = (literal.atom for rule in rules.rules for literal in rule.literals)
     yield from sorted((*rules.facts, *bodies), key=lambda atom: atom.place)
+
+
+def _counted(rules: RuleSet) -> Iterator[CountedAtom]:
+    """The atoms that tuple windows count."""
+    for rule in rules.rules:
+        for literal in rule.literals:
+            if isinstance(literal.window, CountingWindow):
+                yield from literal.window.counted
 
 
 def _check_case(predicates: Mapping[str, Predicate], file: str) -> None:

@@ -12,6 +12,7 @@ from weir.lars.atoms import (
     Signature,
     declared_pattern,
     default_pattern,
+    instance,
     read_signature,
     template,
 )
@@ -19,10 +20,10 @@ from weir.lars.columns import PREDICATE, argument_columns
 from weir.lars.errors import ProgramSyntaxError, UnsupportedProgram
 from weir.lars.parse import parse
 from weir.lars.predicates import Predicate, check_reads, predicates_of
-from weir.lars.reads import LookBack, WindowRead, look_back, window_reads
+from weir.lars.reads import LookBack, WindowRead, counted_reads, look_back, window_reads
 from weir.lars.safety import check_ground, safe
 from weir.lars.strata import strata
-from weir.lars.syntax import Place, RuleSet, Stratified
+from weir.lars.syntax import CountedAtom, Place, RuleSet, Stratified
 from weir.lars.terms import Namespaces
 from weir.sparql.algebra.expressions import Variable
 from weir.sparql.algebra.patterns import TriplePattern
@@ -77,6 +78,21 @@ class WrittenAtom:
     triples: tuple[TriplePattern, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class CountedRead:
+    """The atoms that tuple windows read which count the same tuples.
+
+    Attributes:
+        counted: the atoms whose triples are counted; none if all tuples are.
+        triples: a tuple is counted if it matches one of them; none if all tuples are.
+        patterns: of the atoms that are read.
+    """
+
+    counted: tuple[CountedAtom, ...]
+    triples: tuple[TriplePattern, ...]
+    patterns: tuple[AtomPattern, ...]
+
+
 @dataclass(frozen=True)
 class Program:
     """A program that has a unique answer stream over any input streams.
@@ -110,6 +126,22 @@ class Program:
     def window_reads(self) -> tuple[WindowRead, ...]:
         """The windows of its rules; a window that several rules have is evaluated once."""
         return window_reads(sorted(self.rules.rules, key=lambda rule: rule.place))
+
+    @cached_property
+    def counted_reads(self) -> tuple[CountedRead, ...]:
+        """What its tuple windows count, and the atoms that they read."""
+        return tuple(
+            CountedRead(
+                counted,
+                tuple(
+                    triple
+                    for atom in counted
+                    for triple in instance(self.patterns[atom.predicate], atom.arguments)
+                ),
+                tuple(self.patterns[name] for name in names),
+            )
+            for counted, names in counted_reads(self.rules.rules).items()
+        )
 
     @property
     def answer_columns(self) -> tuple[str, ...]:

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from weir.lars.syntax import At, Box, Diamond, Literal, Place, Rule, TimeWindow, TupleWindow, Window
+from weir.lars.syntax import (
+    At,
+    Box,
+    CountedAtom,
+    Diamond,
+    FilteredTupleWindow,
+    HoppingWindow,
+    Literal,
+    Place,
+    PointWindow,
+    Rule,
+    TimeWindow,
+    TupleWindow,
+    Window,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +28,7 @@ class LookBack:
 
     Attributes:
         points: on the events from t - points to t; None for all, as `@T` without a window needs.
-        tuples: also on the last `tuples` tuples up to t.
+        tuples: also on the last `tuples` tuples up to t, of all and of those that a window counts.
     """
 
     points: int | None
@@ -38,8 +52,7 @@ class WindowRead:
     places: tuple[Place, ...]
 
     def __str__(self) -> str:
-        size = f"#{self.window.size}" if isinstance(self.window, TupleWindow) else self.window.size
-        return f"win^{size} {self.modality} {self.predicate}"
+        return f"{self.window} {self.modality} {self.predicate}"
 
 
 def look_back(rules: Sequence[Rule], of_streams: Collection[str]) -> LookBack:
@@ -56,13 +69,18 @@ def look_back(rules: Sequence[Rule], of_streams: Collection[str]) -> LookBack:
         if literal.atom.predicate not in of_streams:
             continue
         match literal.window:
-            case TimeWindow(size):
-                points = None if points is None else max(points, size)
-            case TupleWindow(size):
+            case TimeWindow() | HoppingWindow() as window:
+                points = None if points is None else max(points, reach(window))
+            case TupleWindow(size) | FilteredTupleWindow(size):
                 tuples = max(tuples, size)
             case None:
                 points = points if literal.modality is None else None
     return LookBack(points, tuples)
+
+
+def reach(window: PointWindow) -> int:
+    """How many points before t a window may have; its pivot is less than `step` before t."""
+    return window.before + window.step - 1
 
 
 def window_reads(rules: Sequence[Rule]) -> tuple[WindowRead, ...]:
@@ -73,6 +91,15 @@ def window_reads(rules: Sequence[Rule]) -> tuple[WindowRead, ...]:
             key = (literal.atom.predicate, literal.window, _modality(literal))
             places.setdefault(key, []).append(literal.place)
     return tuple(WindowRead(*key, tuple(of_key)) for key, of_key in places.items())
+
+
+def counted_reads(rules: Sequence[Rule]) -> Mapping[tuple[CountedAtom, ...], tuple[str, ...]]:
+    """The predicates that tuple windows read, by what the windows count."""
+    reads: dict[tuple[CountedAtom, ...], dict[str, None]] = {}
+    for literal in _literals(rules):
+        if isinstance(literal.window, TupleWindow | FilteredTupleWindow):
+            reads.setdefault(literal.window.counted, {})[literal.atom.predicate] = None
+    return {counted: tuple(names) for counted, names in reads.items()}
 
 
 def _literals(rules: Sequence[Rule]) -> Iterator[Literal]:

@@ -65,6 +65,79 @@ class TimeWindow:
 
     size: int
 
+    @property
+    def before(self) -> int:
+        """How many points before the pivot, which is t, the window has."""
+        return self.size
+
+    @property
+    def after(self) -> int:
+        """How many points after the pivot it has."""
+        return 0
+
+    @property
+    def step(self) -> int:
+        """Every point is a pivot."""
+        return 1
+
+    def __str__(self) -> str:
+        return f"win^{self.size}"
+
+
+@dataclass(frozen=True, slots=True)
+class HoppingWindow:
+    """`win^l step d` or `win^(l,u) step d`: the points from max(t1, t' - l) to min(t, t' + u).
+
+    The pivot t' is the last multiple of d up to t. The window hops with it, and tumbles if
+    d = l + u + 1: then every point is in one window. Before the first point t1 there is nothing, so
+    a window that ends before t1 has no points, and in it nothing holds, nor does a box.
+
+    It is the time-based window of Beck, Dao-Tran, Eiter, Fink: LARS: A Logic-based Framework for
+    Analyzing Reasoning over Streams (AAAI 2015), of which Definition 3 is the case u = 0, d = 1.
+
+    Attributes:
+        before: l, points before the pivot.
+        after: u, points after it; less than `step`, because no window has a point after t.
+        step: d, at least 1.
+    """
+
+    before: int
+    after: int
+    step: int
+
+    def __str__(self) -> str:
+        size = f"({self.before},{self.after})" if self.after else self.before
+        return f"win^{size} step {self.step}"
+
+
+PointWindow = TimeWindow | HoppingWindow
+"""A window of points of time."""
+
+
+def points_of(window: PointWindow, point: int, start: int) -> range:
+    """The points of a window at a point, of a stream whose first point is `start`."""
+    pivot = point // window.step * window.step
+    return range(max(start, pivot - window.before), min(point, pivot + window.after) + 1)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CountedAtom:
+    """Atoms whose triples a tuple window counts.
+
+    Attributes:
+        predicate: of the atoms.
+        arguments: terms in N-Triples form, each empty for any; none if the text has the predicate
+            alone, whose arguments then may be any.
+    """
+
+    predicate: str
+    arguments: tuple[str, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False)
+
+    def __str__(self) -> str:
+        shown = ",".join(term or "_" for term in self.arguments)
+        return f"{self.predicate}({shown})" if self.arguments else self.predicate
+
 
 @dataclass(frozen=True, slots=True)
 class TupleWindow:
@@ -78,8 +151,38 @@ class TupleWindow:
 
     size: int
 
+    @property
+    def counted(self) -> tuple[CountedAtom, ...]:
+        """No atoms: every tuple is counted."""
+        return ()
 
-Window = TimeWindow | TupleWindow
+    def __str__(self) -> str:
+        return f"win^#{self.size}"
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredTupleWindow:
+    """`win^#n{p,q(a,_)}`: the last `size` of the tuples that are triples of some atoms.
+
+    It is the window of Definition 4 at t over the stream that has, of every point, only the triples
+    that match one of the triple patterns of the `counted` atoms. So an atom is in it if all its
+    triples match and are among the last, and the window is from the point of the first of these.
+
+    Attributes:
+        size: how many tuples, at least 1.
+        counted: sorted, each once; at least one.
+    """
+
+    size: int
+    counted: tuple[CountedAtom, ...]
+
+    def __str__(self) -> str:
+        return f"win^#{self.size}{{{','.join(map(str, self.counted))}}}"
+
+
+CountingWindow = TupleWindow | FilteredTupleWindow
+"""A window of tuples."""
+Window = PointWindow | CountingWindow
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 
 from lark import Token, Tree
@@ -13,8 +14,11 @@ from weir.lars.syntax import (
     BodyElement,
     Box,
     Condition,
+    CountedAtom,
     Diamond,
+    FilteredTupleWindow,
     Head,
+    HoppingWindow,
     Literal,
     Modality,
     Place,
@@ -140,15 +144,64 @@ class Reading:
         return -point if tree.data == "negative_point" else point
 
     def _window(self, tree: Node) -> Window:
-        (token,) = (part for part in tree.children if isinstance(part, Token))
-        size = self._whole(token, MAX_WINDOW)
-        if tree.data == "time_window":
-            return TimeWindow(size)
+        tokens = [part for part in tree.children if isinstance(part, Token)]
+        sizes = [self._whole(token, MAX_WINDOW) for token in tokens]
+        match tree.data:
+            case "time_window":
+                return TimeWindow(sizes[0])
+            case "hopping_window":
+                return self._hopping(tokens, sizes)
+        (size,) = sizes
         if size == 0:
             raise ProgramSyntaxError(
-                "#0", self._file, _place(token), "a tuple window has at least one tuple"
+                "#0", self._file, _place(tokens[0]), "a tuple window has at least one tuple"
             )
-        return TupleWindow(size)
+        counted = {*map(self._counted, _nodes(tree))}
+        return FilteredTupleWindow(size, tuple(sorted(counted))) if counted else TupleWindow(size)
+
+    def _hopping(self, tokens: Sequence[Token], sizes: Sequence[int]) -> HoppingWindow:
+        before, *others, step = sizes
+        after = others[0] if others else 0
+        if step == 0:
+            raise ProgramSyntaxError(
+                "step 0",
+                self._file,
+                _place(tokens[-1]),
+                "a window that hops goes on by at least one point",
+                "Write win^9 step 10, or win^9 for a window that slides.",
+            )
+        if after >= step:
+            raise ProgramSyntaxError(
+                f"({before},{after})",
+                self._file,
+                _place(tokens[1]),
+                f"{after} points after a multiple of {step} are beyond the next one, and no window"
+                " has a point after t",
+                f"At most {step - 1} points follow.",
+            )
+        return HoppingWindow(before, after, step)
+
+    def _counted(self, tree: Node) -> CountedAtom:
+        """An atom that a tuple window counts: its arguments are constants or `_`."""
+        name, *arguments = tree.children
+        return CountedAtom(str(name), tuple(map(self._counted_term, arguments)), _place(tree))
+
+    def _counted_term(self, tree: Node | Token) -> str:
+        """The term of an argument; empty for `_`."""
+        if isinstance(tree, Tree) and tree.data == "variable":
+            variable = _token(tree.children[0])
+            if variable != "_":
+                raise UnsupportedProgram(
+                    str(variable),
+                    self._file,
+                    _place(variable),
+                    "a window counts the same tuples for all values of a variable",
+                    "Write a constant or _ in its place.",
+                )
+            return ""
+        term = self._term(tree)
+        assert isinstance(term, Constant), "it is no variable"
+        return term.term
 
     def _whole(self, token: Token, most: int) -> int:
         if len(token) > 16 or int(token) > most:

@@ -2,12 +2,12 @@
 
 An atom of a stream is at a point for each solution of its pattern over the set of triples there. A
 tuple is a triple at a point, whether or not it is part of an atom; an atom of several triples is
-among the last tuples if all its triples are.
+among the last tuples if all its triples are. A window may count only the triples of some atoms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -17,6 +17,8 @@ from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
     alias,
+    all_of,
+    any_of,
     ascending,
     column,
     columns,
@@ -38,11 +40,11 @@ from weir.engine.graph import POSITIONS, scope_log
 from weir.engine.relations import FOREVER, INTERVAL
 from weir.engine.sweep import integrate
 from weir.lars.atoms import AtomPattern
-from weir.lars.reads import LookBack
-from weir.lars.syntax import Atom
+from weir.lars.program import CountedRead, Program
+from weir.lars.syntax import Atom, CountedAtom
 from weir.plan.scope import Scope
 from weir.rules.points import PointAxis, PointRange
-from weir.rules.relations import NTH, POINT, Given, arguments
+from weir.rules.relations import NTH, POINT, Counted, Given, arguments
 from weir.sparql.algebra.expressions import Constant, Variable
 from weir.sparql.algebra.patterns import TriplePattern
 
@@ -56,49 +58,43 @@ class AtomReader:
 
     Attributes:
         engine: has the relations that are read.
+        program: the program.
         points: at which rules are evaluated.
         axis: turns instants to points.
-        back: how far the windows of the program look back.
         prefix: begins the names of relations.
     """
 
     engine: SqlEngine
+    program: Program
     points: PointRange
     axis: PointAxis
-    back: LookBack
     prefix: str
 
-    def given(
-        self, patterns: Iterable[AtomPattern], facts: Sequence[Atom], events: Sequence[str]
-    ) -> Given:
-        """All that a program reads.
+    def given(self, events: Sequence[str]) -> Given:
+        """All that the program reads.
 
         Args:
-            patterns: of the predicates that are read of streams or of the graph.
-            facts: of the program.
-            events: relations of the events of streams (`weir.engine.windows.EVENT`). If `patterns`
-                has one of the graph, there is also the log `triples` by point.
+            events: relations of the events of streams (`weir.engine.windows.EVENT`). If the program
+                reads the graph, there is also the log `triples` by point.
         """
-        of_stream = [pattern for pattern in patterns if pattern.origin == "stream"]
-        of_graph = [pattern for pattern in patterns if pattern.origin == "graph"]
-        background = self._facts(facts)
+        program = self.program
+        of_stream = [pattern for pattern in program.read_patterns if pattern.origin == "stream"]
+        of_graph = [pattern for pattern in program.read_patterns if pattern.origin == "graph"]
+        background = self._facts(program.rules.facts)
         stream: dict[str, str] = {}
-        tuples = None
         if of_stream:
             triples = self._triples(of_stream, events)
             stream = {
-                pattern.predicate: self._made(f"s{i}", self._at_points(pattern, triples))
+                pattern.predicate: self._made(f"s{i}", _at_points(pattern, triples))
                 for i, pattern in enumerate(of_stream)
             }
-            if self.back.tuples:
-                tuples = triples
         if of_graph:
             graph = self._graph(of_graph)
             background |= {
                 pattern.predicate: self._made(f"b{i}", _during(pattern, graph))
                 for i, pattern in enumerate(of_graph)
             }
-        return Given(stream, background, tuples)
+        return Given(stream, background, self._counted(program.counted_reads, events))
 
     def _made(self, name: str, query: exp.Query) -> str:
         relation = f"{self.prefix}_{name}"
@@ -106,11 +102,31 @@ class AtomReader:
         return relation
 
     def _triples(self, patterns: Sequence[AtomPattern], events: Sequence[str]) -> str:
-        """The triples at points that windows may have: subject, predicate, object, point, nth."""
-        first, start = self.points.first, self.points.start
-        oldest = start if self.back.points is None else max(start, first - self.back.points)
+        """The triples at the points that windows of time may have: `POSITIONS`, point."""
+        inside: list[exp.Expr] = [
+            column(POINT) >= number(self._oldest),
+            column(POINT) <= number(self.points.last),
+        ]
         known = _predicates(patterns)
-        at_points = union_all(
+        if known is not None:
+            inside.append(one_of(column("predicate"), sorted(known)))
+        distinct = select(
+            *columns((*POSITIONS, POINT)),
+            from_=subquery(self._at_all_points(events), "e"),
+            where=inside,
+            distinct=True,
+        )
+        return self._made("triples", distinct)
+
+    @property
+    def _oldest(self) -> int:
+        """The first point that a window of time may have."""
+        start, back = self.points.start, self.program.look_back.points
+        return start if back is None else max(start, self.points.first - back)
+
+    def _at_all_points(self, events: Sequence[str]) -> exp.Query:
+        """The triples of events, their points, and their order."""
+        return union_all(
             [
                 select(
                     *columns((*POSITIONS, *_ORDER)),
@@ -120,80 +136,57 @@ class AtomReader:
                 for name in events
             ]
         )
-        if not self.back.tuples:
-            inside: list[exp.Expr] = [
-                column(POINT) >= number(oldest),
-                column(POINT) <= number(self.points.last),
-            ]
-            if known is not None:
-                inside.append(one_of(column("predicate"), sorted(known)))
-            distinct = select(
-                *columns((*POSITIONS, POINT)),
-                from_=subquery(at_points, "e"),
-                where=inside,
-                distinct=True,
-            )
-            return self._made("triples", distinct)
+
+    def _counted(
+        self, reads: Sequence[CountedRead], events: Sequence[str]
+    ) -> Mapping[tuple[CountedAtom, ...], Counted]:
+        """The tuples that windows count, and the atoms in them."""
+        if not reads:
+            return {}
         order = [ascending(column(name)) for name in _ORDER]
+        start, last = number(self.points.start), number(self.points.last)
         numbered = select(
             *columns((*POSITIONS, POINT, *_ORDER)),
             alias(row_number(columns((*POSITIONS, POINT)), order), "occurrence"),
-            from_=subquery(at_points, "e"),
-            where=[column(POINT) >= number(start), column(POINT) <= number(self.points.last)],
+            from_=subquery(self._at_all_points(events), "e"),
+            where=[column(POINT) >= start, column(POINT) <= last],
         )
         tuples = self._made("tuples", _first_occurrences(numbered))
+        counted: dict[tuple[CountedAtom, ...], Counted] = {}
+        for i, read in enumerate(reads):
+            nth = self._made(f"c{i}", self._numbered(tuples, read))
+            atoms = {
+                pattern.predicate: self._made(f"c{i}_s{j}", _at_points(pattern, nth, counts=True))
+                for j, pattern in enumerate(read.patterns)
+            }
+            counted[read.counted] = Counted(nth, atoms)
+        return counted
+
+    def _numbered(self, tuples: str, read: CountedRead) -> exp.Query:
+        """The tuples that some windows count and may have: `POSITIONS`, point, nth."""
+        names = (*POSITIONS, POINT, *_ORDER)
+        matches = [_match((triple,)) for triple in read.triples]
+        counted = [any_of([all_of(match.on[0]) for match in matches])] if matches else []
+        own = matches[0].aliases[0] if matches else None
         later = select(
-            *columns((*POSITIONS, POINT, *_ORDER)),
-            from_=rows_of(tuples),
-            where=[column(POINT) >= number(oldest)],
+            *columns(names),
+            from_=rows_of(tuples, own),
+            where=[column(POINT) >= number(self._oldest), *counted],
         )
         before = select(
-            *columns((*POSITIONS, POINT, *_ORDER)),
-            from_=rows_of(tuples),
-            where=[column(POINT) < number(oldest)],
-            order_by=[descending(column(name)) for name in _ORDER],
-            limit=self.back.tuples,
-        )
-        read = union_all([later, select("*", from_=subquery(before, "before"))])
-        nth = row_number([], [ascending(column(name)) for name in _ORDER])
-        return self._made(
-            "triples",
-            select(*columns((*POSITIONS, POINT)), alias(nth, NTH), from_=subquery(read, "read")),
-        )
-
-    def _at_points(self, pattern: AtomPattern, triples: str) -> exp.Query:
-        """The atoms of a stream: arguments, point, and where tuples are counted nth."""
-        match = _match(pattern.triples)
-        key = arguments(len(pattern.arguments))
-        (first, *_) = match.aliases
-        on = [
-            [*conditions, *([column(POINT, table).eq(column(POINT, first))] if i else [])]
-            for i, (table, conditions) in enumerate(zip(match.aliases, match.on, strict=True))
-        ]
-        counted = self.back.tuples > 0
-        nth = (
-            [alias(least(*(column(NTH, table) for table in match.aliases)), NTH)] if counted else []
-        )
-        rows = select(
-            *match.cells(pattern.arguments),
-            column(POINT, first),
-            *nth,
-            from_=rows_of(triples, first),
-            joins=[
-                inner_join(rows_of(triples, table), *conditions)
-                for table, conditions in zip(match.aliases[1:], on[1:], strict=True)
+            *columns(names),
+            from_=rows_of(tuples, own),
+            where=[
+                column(POINT) < number(self._oldest),
+                *(condition.copy() for condition in counted),
             ],
-            where=on[0],
+            order_by=[descending(column(name)) for name in _ORDER],
+            limit=self.program.look_back.tuples,
         )
-        if match.is_injective(pattern.arguments):
-            return rows
-        # Of the ways to make an atom, that of the newest triples.
-        newest = [alias(exp.Max(this=column(NTH)), NTH)] if counted else []
+        together = union_all([later, select("*", from_=subquery(before, "before"))])
+        nth = row_number([], [ascending(column(name)) for name in _ORDER])
         return select(
-            *columns((*key, POINT)),
-            *newest,
-            from_=subquery(rows, "r"),
-            group_by=columns((*key, POINT)),
+            *columns((*POSITIONS, POINT)), alias(nth, NTH), from_=subquery(together, "read")
         )
 
     def _graph(self, patterns: Sequence[AtomPattern]) -> str:
@@ -224,6 +217,39 @@ class AtomReader:
                 made[predicate], pa.table({**columns_, "since": since, "until": until})
             )
         return made
+
+
+def _at_points(pattern: AtomPattern, triples: str, *, counts: bool = False) -> exp.Query:
+    """The atoms of a stream: arguments, point, and if tuples are counted nth."""
+    match = _match(pattern.triples)
+    key = arguments(len(pattern.arguments))
+    (first, *_) = match.aliases
+    on = [
+        [*conditions, *([column(POINT, table).eq(column(POINT, first))] if i else [])]
+        for i, (table, conditions) in enumerate(zip(match.aliases, match.on, strict=True))
+    ]
+    nth = [alias(least(*(column(NTH, table) for table in match.aliases)), NTH)] if counts else []
+    rows = select(
+        *match.cells(pattern.arguments),
+        column(POINT, first),
+        *nth,
+        from_=rows_of(triples, first),
+        joins=[
+            inner_join(rows_of(triples, table), *conditions)
+            for table, conditions in zip(match.aliases[1:], on[1:], strict=True)
+        ],
+        where=on[0],
+    )
+    if match.is_injective(pattern.arguments):
+        return rows
+    # Of the ways to make an atom, that of the newest triples.
+    newest = [alias(exp.Max(this=column(NTH)), NTH)] if counts else []
+    return select(
+        *columns((*key, POINT)),
+        *newest,
+        from_=subquery(rows, "r"),
+        group_by=columns((*key, POINT)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

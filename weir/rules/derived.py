@@ -7,6 +7,7 @@ stream). So at t a window of n + 1 points has of an atom
     plain at t, and placed at u at t for t - n <= u <= t
 
 and a box holds if these are as many points as the window has: n + 1, or t - t1 + 1 if that is less.
+A window that hops may end before t, and then what is plain at t is not in it.
 """
 
 from __future__ import annotations
@@ -36,13 +37,22 @@ from weir.compute.sql import (
 from weir.engine.coverage import coalesced
 from weir.engine.relations import INTERVAL
 from weir.engine.sweep import Key, ends, sweep
-from weir.lars.syntax import At, Box, Diamond, Modality, TimeWindow, Window
+from weir.lars.syntax import (
+    At,
+    Box,
+    CountingWindow,
+    Diamond,
+    Modality,
+    PointWindow,
+    Window,
+)
+from weir.rules import sight
 from weir.rules.points import PointRange
 from weir.rules.relations import POINT, Derived
 
 
 def derived_intervals(
-    derived: Derived, key: Key, window: TimeWindow | None, modality: Modality | None, start: int
+    derived: Derived, key: Key, window: PointWindow | None, modality: Modality | None, start: int
 ) -> exp.Query:
     """When derived atoms hold; intervals of an atom (and point) do not overlap.
 
@@ -56,18 +66,20 @@ def derived_intervals(
     Returns:
         key, with `At` also the point, since, until.
     """
-    size = None if window is None else window.size
     match modality:
         case None:
             return now(derived, key)
         case At():
-            return _merged(_seen_at(derived, key, size), (*key, POINT))
+            return _merged(_seen_at(derived, key, window), (*key, POINT))
         case Diamond():
-            parts = [part for part in (_plain(derived, key), _seen(derived, key, size, 0)) if part]
-            return coalesced(union_all(parts), key)
+            assert window is not None, "a diamond is read in a window"
+            plain, seen = _plain(derived, key), _seen(derived, key, window, 0)
+            if plain is not None:
+                plain = sight.with_own_point(plain, key, window)
+            return coalesced(union_all([part for part in (plain, seen) if part]), key)
         case Box():
-            assert size is not None, "a box is read in a window"
-            return box(derived, key, size, start)
+            assert window is not None, "a box is read in a window"
+            return box(derived, key, window, start)
         case _:
             assert_never(modality)
 
@@ -79,20 +91,20 @@ def now(derived: Derived, key: Key) -> exp.Query:
 
 
 def box(
-    derived: Derived, key: Key, size: int, start: int, only: Derived | None = None
+    derived: Derived, key: Key, window: PointWindow, start: int, only: Derived | None = None
 ) -> exp.Query:
-    """The points at whose window of `size` + 1 points an atom is everywhere.
+    """The points in whose window an atom is everywhere.
 
     Args:
         derived: the relations of the predicate.
         key: the arguments.
-        size: of the window.
+        window: that the box is read in.
         start: the first point of the stream.
         only: the relations that have the atoms that are asked for; None for all.
     """
     # The plain atom at t and the one that is placed at t are at the same point.
-    parts = [now(derived, key)]
-    earlier = _seen(derived, key, size, 1)
+    parts = [sight.with_own_point(now(derived, key), key, window)]
+    earlier = _seen(derived, key, window, 1)
     if earlier is not None:
         parts.append(earlier)
     covering: exp.Query = select(
@@ -103,6 +115,13 @@ def box(
     if only is not None:
         covering = _restricted(covering, key, only)
     segments = sweep(ends(covering, key), key, {"held": column("weight")})
+    if window.step > 1:
+        return sight.filled(segments, key, window, start)
+    return _filled_sliding(segments, key, window.before, start)
+
+
+def _filled_sliding(segments: exp.Query, key: Key, size: int, start: int) -> exp.Query:
+    """The same as `weir.rules.sight.filled`, without a row for each point."""
     # While the window begins at the start, t has held points only if it is this one.
     early = number(start - 1) + column("held")
     is_full = column("held").eq(number(size + 1))
@@ -129,11 +148,7 @@ def box(
             )
         ],
     )
-    return select(
-        *columns((*key, *INTERVAL)),
-        from_=subquery(filled, "filled"),
-        where=[column("since") < column("until")],
-    )
+    return sight.not_empty(filled, key)
 
 
 def background_intervals(
@@ -151,34 +166,37 @@ def background_intervals(
     Returns:
         key, with `At` also the point, since, until; cut to `points`.
     """
+    # In a window without points nothing holds.
+    first = points.first
+    if isinstance(window, PointWindow):
+        first = max(first, sight.first_with_points(window, points.start))
     cut = select(
         *columns(key),
-        alias(greatest(column("since"), number(points.first)), "since"),
+        alias(greatest(column("since"), number(first)), "since"),
         alias(least(column("until"), number(points.end)), "until"),
         from_=rows_of(relation),
-        where=[column("since") < number(points.end), column("until") > number(points.first)],
+        where=[column("since") < number(points.end), column("until") > number(first)],
     )
+    if isinstance(window, CountingWindow):
+        raise ValueError("background is in no tuple window")
     if not isinstance(modality, At):
         return cut
-    if window is not None and not isinstance(window, TimeWindow):
-        raise ValueError("background is in no tuple window")
-    size = None if window is None else window.size
-    oldest = points.start if size is None else max(points.start, points.first - size)
+    oldest = points.start
+    if window is not None:
+        oldest = sight.oldest(window, points.first, points.start)
     spread = select(
         *columns((*key, *INTERVAL)),
         alias(each_of(number(oldest), number(points.last)), POINT),
         from_=subquery(cut, "cut"),
     )
-    end: exp.Expr = column("until")
-    if size is not None:
-        end = least(column(POINT) + number(size + 1), end)
+    begin, end = _while_seen(window)
     held = select(
         *columns((*key, POINT)),
-        alias(greatest(column(POINT), column("since")), "since"),
+        alias(greatest(column("since"), begin), "since"),
         alias(end, "until"),
         from_=subquery(spread, "spread"),
     )
-    return _not_empty(held, (*key, POINT))
+    return sight.not_empty(held, (*key, POINT))
 
 
 def _plain(derived: Derived, key: Key) -> exp.Query | None:
@@ -200,30 +218,39 @@ def _placed_now(derived: Derived, key: Key) -> exp.Query | None:
     )
 
 
-def _seen(derived: Derived, key: Key, size: int | None, age: int) -> exp.Query | None:
+def _seen(derived: Derived, key: Key, window: PointWindow, age: int) -> exp.Query | None:
     """For how long what is placed is in a window, from `age` points after its point on."""
     if derived.placed is None:
         return None
-    end: exp.Expr = column("until")
-    if size is not None:
-        end = least(end, column(POINT) + number(size + 1))
+    begin, end = _while_seen(window)
     held = select(
         *columns(key),
-        alias(greatest(column("since"), column(POINT) + number(age)), "since"),
+        alias(greatest(column("since"), column(POINT) + number(age), begin), "since"),
         alias(end, "until"),
         from_=rows_of(derived.placed),
     )
-    return _not_empty(held, key)
+    return sight.not_empty(held, key)
 
 
-def _seen_at(derived: Derived, key: Key, size: int | None) -> list[exp.Query]:
+def _while_seen(window: PointWindow | None) -> tuple[exp.Expr, exp.Expr]:
+    """From when on a window has the point of an atom, and until when, at most `until`."""
+    if window is None:
+        return column(POINT), column("until")
+    until = least(column("until"), sight.seen_until(window, column(POINT)))
+    return sight.seen_from(window, column(POINT)), until
+
+
+def _seen_at(derived: Derived, key: Key, window: PointWindow | None) -> list[exp.Query]:
     """Where atoms are: those of plain heads at each point t by itself."""
     parts: list[exp.Query] = []
-    if derived.plain is not None:
+    plain = _plain(derived, key)
+    if plain is not None:
+        if window is not None:
+            plain = sight.with_own_point(plain, key, window)
         spread = select(
             *columns(key),
             alias(each_of(column("since"), column("until") - number(1)), POINT),
-            from_=rows_of(derived.plain),
+            from_=subquery(plain, "plain"),
         )
         parts.append(
             select(
@@ -234,15 +261,14 @@ def _seen_at(derived: Derived, key: Key, size: int | None) -> list[exp.Query]:
             )
         )
     if derived.placed is not None:
-        end: exp.Expr = column("until")
-        if size is not None:
-            end = least(end, column(POINT) + number(size + 1))
+        begin, end = _while_seen(window)
         held = select(
-            *columns((*key, POINT, "since")),
+            *columns((*key, POINT)),
+            alias(greatest(column("since"), begin), "since"),
             alias(end, "until"),
             from_=rows_of(derived.placed),
         )
-        parts.append(_not_empty(held, (*key, POINT)))
+        parts.append(sight.not_empty(held, (*key, POINT)))
     return parts
 
 
@@ -265,11 +291,3 @@ def _merged(parts: list[exp.Query], key: Key) -> exp.Query:
     if len(parts) == 1:
         return parts[0]
     return coalesced(union_all(parts), key)
-
-
-def _not_empty(intervals: exp.Query, key: Key) -> exp.Query:
-    return select(
-        *columns((*key, *INTERVAL)),
-        from_=subquery(intervals, "held"),
-        where=[column("since") < column("until")],
-    )

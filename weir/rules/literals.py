@@ -20,11 +20,11 @@ from weir.lars.syntax import (
     At,
     Box,
     Condition,
+    CountingWindow,
     Literal,
     Modality,
+    PointWindow,
     Rule,
-    TimeWindow,
-    TupleWindow,
     Window,
 )
 from weir.rules.derived import background_intervals, box, derived_intervals
@@ -144,11 +144,11 @@ class Literals:
         read = derived if new is None else new
         if derived.is_empty or read.is_empty:
             return None
-        window = _time_window(literal)
+        window = _point_window(literal)
         if isinstance(literal.modality, Box):
             # The points of one box are of several rounds.
             assert window is not None, "a box is read in a window"
-            intervals = box(derived, key, window.size, self.points.start, new)
+            intervals = box(derived, key, window, self.points.start, new)
         else:
             intervals = derived_intervals(read, key, window, literal.modality, self.points.start)
         return self.matching(literal, intervals, names)
@@ -210,7 +210,10 @@ class Literals:
         predicate, window, modality = literal.atom.predicate, literal.window, literal.modality
         key = arguments(len(literal.atom.arguments))
         if predicate in self.given.stream:
-            stream, tuples = self.given.stream[predicate], self.given.tuples
+            stream, tuples = self.given.stream[predicate], None
+            if isinstance(window, CountingWindow):
+                counted = self.given.counted[window.counted]
+                stream, tuples = counted.atoms[predicate], counted.tuples
             return stream_intervals(stream, key, window, modality, self.points, tuples)
         if predicate in self.given.background:
             background = self.given.background[predicate]
@@ -219,14 +222,10 @@ class Literals:
         if derived.is_empty:
             return None
         start = self.points.start
-        return derived_intervals(derived, key, _time_window(literal), modality, start)
+        return derived_intervals(derived, key, _point_window(literal), modality, start)
 
 
-def _time_window(literal: Literal) -> TimeWindow | None:
-    match literal.window:
-        case None | TimeWindow():
-            return literal.window
-        case TupleWindow():
-            raise ValueError("tuples of a stream are counted, not derived atoms")
-        case _:
-            assert_never(literal.window)
+def _point_window(literal: Literal) -> PointWindow | None:
+    if isinstance(literal.window, CountingWindow):
+        raise ValueError("tuples of a stream are counted, not derived atoms")
+    return literal.window

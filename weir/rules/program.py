@@ -90,8 +90,7 @@ def program_delta(
     first = axis.point(max(leg.low, origin))
     leg = _in_points(leg, axis)
     points = PointRange(axis.point(origin if starts is None else starts), first, leg.high)
-    reader = AtomReader(engine, points, axis, program.look_back, prefix)
-    given = reader.given(program.read_patterns, program.rules.facts, inputs.events)
+    given = AtomReader(engine, program, points, axis, prefix).given(inputs.events)
     log = answer_log(engine, program, axis, given, points, leg.low, prefix, products)
     row = program.answer_columns
     on_axis = f"{prefix}_stored"

@@ -6,12 +6,13 @@ one t does not exist at another:
 
 | relation | columns | the atom is at u |
 | --- | --- | --- |
-| stream | a1, .., point, nth | u = point, for every t >= u |
+| stream | a1, .., point | u = point, for every t >= u |
 | background | a1, .., since, until | every u, for since <= t < until |
 | plain | a1, .., since, until | u = t, for since <= t < until |
 | placed | a1, .., point, since, until | u = point, for since <= t < until; point <= since |
 
-`nth` is the number of the tuple that the atom is, where tuples are counted. `plain` is what rules
+Where a window counts tuples, the atoms of the stream also have `nth`, the number of the tuple that
+the atom is among those that are counted. `plain` is what rules
 with a plain head derive, `placed` what those with an `@T` head derive.
 """
 
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 
 from weir.engine.sweep import Key
 from weir.lars.columns import argument_columns
+from weir.lars.syntax import CountedAtom
 
 POINT = "point"
 """The column of the point that an atom is at."""
@@ -35,6 +37,21 @@ def arguments(arity: int) -> Key:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """Tuples of the stream that a window counts, as relations.
+
+    Attributes:
+        tuples: nth, point. Of the points before those at which rules are evaluated, the last n are
+            enough, if n is the size of the largest window; numbers count from the first that is
+            there.
+        atoms: by predicate, those whose triples are all counted, with `nth`.
+    """
+
+    tuples: str
+    atoms: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Given:
     """What a program reads, as relations; each atom has a row.
 
@@ -43,14 +60,13 @@ class Given:
             evaluated, those that the windows of the program have are enough.
         background: by predicate, of the atoms of the graph and of facts; intervals of an atom do
             not overlap.
-        tuples: of all tuples of the stream that a tuple window counts: nth, point. Of the points
-            before, the last n are enough, if n is the size of the largest window; numbers count
-            from the first that is there. None if there is no such window.
+        counted: the tuples that windows count, and the atoms in them, by what is counted: the
+            triples of some atoms, or all if there are none.
     """
 
     stream: Mapping[str, str] = field(default_factory=dict)
     background: Mapping[str, str] = field(default_factory=dict)
-    tuples: str | None = None
+    counted: Mapping[tuple[CountedAtom, ...], Counted] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

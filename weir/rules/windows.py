@@ -9,7 +9,9 @@ With occurrences at the points P of one atom, and t1 the first point of the stre
     win^n box a        of each maximal run [x, y] of P: [x, y] if x = t1, else [x + n, y]
     win^#n             tuple i is in the window until tuple i + n arrives
 
-(004, Section 2, Definitions 3 and 4; here intervals are half-open.)
+(004, Section 2, Definitions 3 and 4; here intervals are half-open.) A window that hops has u while
+`weir.rules.sight` says; a box over it holds from its first pivot in the run on until its end leaves
+the run. Where a window counts some of the tuples, only these have numbers.
 """
 
 from __future__ import annotations
@@ -39,7 +41,18 @@ from weir.compute.sql import (
 from weir.engine.coverage import coalesced
 from weir.engine.relations import INTERVAL
 from weir.engine.sweep import Key
-from weir.lars.syntax import At, Box, Modality, TimeWindow, TupleWindow, Window
+from weir.lars.syntax import (
+    At,
+    Box,
+    FilteredTupleWindow,
+    HoppingWindow,
+    Modality,
+    PointWindow,
+    TimeWindow,
+    TupleWindow,
+    Window,
+)
+from weir.rules import sight
 from weir.rules.points import PointRange
 from weir.rules.relations import NTH, POINT
 
@@ -55,12 +68,12 @@ def stream_intervals(
     """When the atoms of a stream hold; intervals of an atom (and point) do not overlap.
 
     Args:
-        relation: of the atoms: key, point, nth.
+        relation: of the atoms: key, point; nth, if the window counts tuples.
         key: the arguments.
         window: of the literal.
         modality: of the literal.
         points: at which rules are evaluated.
-        tuples: the relation of all tuples, if the window counts them.
+        tuples: the relation of the tuples that the window counts, if it does.
 
     Returns:
         key, with `At` also the point, since, until; cut to `points`.
@@ -68,11 +81,11 @@ def stream_intervals(
     match window:
         case None:
             return _held(relation, key, points, None) if modality else _now(relation, key, points)
-        case TimeWindow(size):
+        case TimeWindow() | HoppingWindow():
             if isinstance(modality, Box):
-                return _box(relation, key, points, size)
-            held = _held(relation, key, points, size)
-        case TupleWindow(size):
+                return _box(relation, key, points, window)
+            held = _held(relation, key, points, window)
+        case TupleWindow(size) | FilteredTupleWindow(size):
             assert tuples is not None, "tuples are counted where a window has a number of them"
             if isinstance(modality, Box):
                 return _tuple_box(relation, key, points, size, tuples)
@@ -95,20 +108,25 @@ def _now(relation: str, key: Key, points: PointRange) -> exp.Select:
     )
 
 
-def _held(relation: str, key: Key, points: PointRange, size: int | None) -> exp.Select:
-    """From the point on, for `size` more points; without an end if that is None."""
-    inside = [column(POINT) <= number(points.last), column(POINT) >= number(points.start)]
+def _held(relation: str, key: Key, points: PointRange, window: PointWindow | None) -> exp.Select:
+    """While the window has the point; from the point on, without an end, if that is None."""
+    begin: exp.Expr = column(POINT)
     end: exp.Expr = number(points.end)
-    if size is not None:
-        inside.append(column(POINT) >= number(points.first - size))
-        end = least(column(POINT) + number(size + 1), end)
-    return select(
+    oldest = points.start
+    if window is not None:
+        oldest = sight.oldest(window, points.first, points.start)
+        begin = sight.seen_from(window, begin)
+        end = least(sight.seen_until(window, column(POINT)), end)
+    held = select(
         *columns((*key, POINT)),
-        alias(greatest(column(POINT), number(points.first)), "since"),
+        alias(greatest(begin, number(points.first)), "since"),
         alias(end, "until"),
         from_=rows_of(relation),
-        where=inside,
+        where=[column(POINT) <= number(points.last), column(POINT) >= number(oldest)],
     )
+    # A window that slides has every point for some time.
+    is_seen = window is None or window.step == 1
+    return held if is_seen else sight.not_empty(held, (*key, POINT))
 
 
 def _runs(relation: str, key: Key, names: Key, since: int, last: int) -> exp.Select:
@@ -122,10 +140,10 @@ def _runs(relation: str, key: Key, names: Key, since: int, last: int) -> exp.Sel
     )
 
 
-def _box(relation: str, key: Key, points: PointRange, size: int) -> exp.Select:
+def _box(relation: str, key: Key, points: PointRange, window: PointWindow) -> exp.Select:
     """From the point on at which a run fills the window, or the whole window since the start."""
     # A run that begins before what is read fills the window of the first point already.
-    read = max(points.start, points.first - size)
+    read = sight.oldest(window, points.first, points.start)
     runs = select(
         *columns(key),
         alias(exp.Min(this=column(POINT)), "begin"),
@@ -133,21 +151,26 @@ def _box(relation: str, key: Key, points: PointRange, size: int) -> exp.Select:
         from_=subquery(_runs(relation, key, (*key, POINT), read, points.last), "r"),
         group_by=columns((*key, "run")),
     )
+    from_start = number(sight.first_with_points(window, points.start))
     full = case(
-        (column("begin").eq(number(points.start)), column("begin")),
-        otherwise=column("begin") + number(size),
+        (column("begin").eq(number(points.start)), from_start),
+        otherwise=sight.next_pivot(
+            exp.Paren(this=column("begin") + number(window.before)), window.step
+        ),
     )
+    until: exp.Expr = column("until")
+    if window.step > 1:
+        # The end of the window does not move from some points after the pivot on.
+        last = exp.Paren(this=column("until") - number(window.after + 1))
+        stays = sight.pivot(last, window.step) + number(window.step)
+        until = least(greatest(until, stays), number(points.end))
     filled = select(
         *columns(key),
         alias(greatest(full, number(points.first)), "since"),
-        column("until"),
+        alias(until, "until"),
         from_=subquery(runs, "runs"),
     )
-    return select(
-        *columns((*key, *INTERVAL)),
-        from_=subquery(filled, "filled"),
-        where=[column("since") < column("until")],
-    )
+    return sight.not_empty(filled, key)
 
 
 def _among_last(relation: str, key: Key, points: PointRange, size: int, tuples: str) -> exp.Select:

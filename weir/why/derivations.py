@@ -29,7 +29,19 @@ from weir.engine.graph import POSITIONS, TRIPLES
 from weir.engine.windows import EVENT
 from weir.lars.atoms import AtomPattern
 from weir.lars.columns import predicate_term
-from weir.lars.syntax import At, Box, Diamond, Literal, Rule, TimeWindow, TupleWindow
+from weir.lars.syntax import (
+    At,
+    Box,
+    CountingWindow,
+    Diamond,
+    FilteredTupleWindow,
+    HoppingWindow,
+    Literal,
+    Rule,
+    TimeWindow,
+    TupleWindow,
+    points_of,
+)
 from weir.rules.atoms import AtomReader
 from weir.rules.bodies import body_of
 from weir.rules.leg_rows import Rules, of_default_graph
@@ -115,9 +127,8 @@ class _Search:
             if world.rules.default_graph == "default":
                 graph = of_default_graph(engine, graph)
             graph.on_axis(engine, world.point - 1, world.point)
-        reader = AtomReader(engine, points, axis, program.look_back, "why_d")
-        events = [*world.events.values()]
-        given = reader.given(program.read_patterns, program.rules.facts, events)
+        reader = AtomReader(engine, program, points, axis, "why_d")
+        given = reader.given([*world.events.values()])
         shared = shared_kinds(program.rules)
         self.literals = Literals(engine, given, points, axis, "why_d", shared)
         derive(program.rules, self.literals)
@@ -268,53 +279,57 @@ class _Search:
                 points = self._points(literal, values)
                 return [((predicate, values, point),) for point in points]
             case Box():
-                inside = range(self._begin(literal), now + 1)
+                inside = self._inside(literal)
                 return [tuple((predicate, values, point) for point in inside)]
             case _:
                 assert_never(literal.modality)
 
-    def _begin(self, literal: Literal) -> int:
-        """The first point of a literal's window."""
-        world = self.world
+    def _inside(self, literal: Literal) -> range:
+        """The points of a literal's window."""
+        start, now = self.world.start, self.world.point
         match literal.window:
-            case TimeWindow(size):
-                return max(world.start, world.point - size)
-            case TupleWindow(size):
-                last = self._last_tuples(size)
-                return last[-1][0] if len(last) == size else world.start
+            case TimeWindow() | HoppingWindow():
+                return points_of(literal.window, now, start)
+            case TupleWindow(size) | FilteredTupleWindow(size):
+                last = self._last_tuples(literal.window)
+                return range(last[-1][0] if len(last) == size else start, now + 1)
             case None:
-                return world.start
+                return range(start, now + 1)
             case _:
                 assert_never(literal.window)
 
-    def _last_tuples(self, size: int) -> Sequence[tuple[int, int]]:
-        """The points and numbers of the last tuples, from the last on."""
-        tuples = self.literals.given.tuples
-        assert tuples is not None, "they are counted"
+    def _last_tuples(self, window: CountingWindow) -> Sequence[tuple[int, int]]:
+        """The points and numbers of the last tuples of a window, from the last on."""
+        tuples = self.literals.given.counted[window.counted].tuples
         last = select(
             *columns((POINT, NTH)),
             from_=rows_of(tuples),
             order_by=[descending(column(NTH))],
-            limit=size,
+            limit=window.size,
         )
         return [(int(str(point)), int(str(nth))) for point, nth in self.world.engine.rows(last)]
 
     def _points(self, literal: Literal, values: Sequence[str]) -> Sequence[int]:
         """The points of a window at which an atom is, from the last on; not too many."""
-        predicate, now = literal.atom.predicate, self.world.point
+        predicate, now, window = literal.atom.predicate, self.world.point, literal.window
+        points_inside = self._inside(literal)
         key = arguments(len(values))
         is_atom = [column(name).eq(text(value)) for name, value in zip(key, values, strict=True)]
-        inside = [column(POINT) >= number(self._begin(literal)), column(POINT) <= number(now)]
+        inside = [
+            column(POINT) >= number(points_inside.start),
+            column(POINT) < number(points_inside.stop),
+        ]
         points: list[int] = []
         relation = self.literals.given.stream.get(predicate)
         if relation is None:
             derived = self.literals.derived[predicate]
             relation = derived.placed
-            if derived.plain is not None:
+            if derived.plain is not None and now in points_inside:
                 there = select(number(1), from_=rows_of(derived.plain), where=is_atom, limit=1)
                 points += [now for _ in self.world.engine.rows(there)]
-        elif isinstance(literal.window, TupleWindow):
-            (*_, (_, first)) = self._last_tuples(literal.window.size)
+        elif isinstance(window, CountingWindow):
+            relation = self.literals.given.counted[window.counted].atoms[predicate]
+            (*_, (_, first)) = self._last_tuples(window)
             inside.append(column(NTH) >= number(first))
         if relation is not None:
             at = select(

@@ -36,7 +36,7 @@ from weir.compute.sql import (
 from weir.engine.fixpoint import make
 from weir.engine.graph import POSITIONS, QUADS, TRIPLES
 from weir.engine.windows import EVENT
-from weir.lars.syntax import TimeWindow
+from weir.lars.syntax import PointWindow, points_of
 from weir.rules.leg_rows import Rules
 from weir.sparql.algebra.expressions import Constant
 from weir.timeline.evaluation import InstantInputs
@@ -269,9 +269,14 @@ class ProgramSurroundings(Surroundings[Part]):
         if graph is not None:
             held = [epoch for epoch, at in graph.times if rules.axis.point(at) <= point]
             graph = replace(graph, settled=max((graph.settled, *held)), times=())
+        return World(engine, rules, point, rules.axis.point(self._starts), events, graph)
+
+    @property
+    def _starts(self) -> int:
+        """The first instant of the streams."""
         starts = self.timeline.starts if self.timeline.starts is not None else self.timeline.origin
         assert starts is not None, "there is a row"
-        return World(engine, rules, point, rules.axis.point(starts), events, graph)
+        return starts
 
     def _moved_events(self) -> Mapping[Part, int]:
         """The events that rules look back at, with the weight that each has as a cause."""
@@ -288,12 +293,12 @@ class ProgramSurroundings(Surroundings[Part]):
             where.append(column(KNOWN))
         if not back.tuples:
             where += _has_predicate(rules, "stream")
-        sizes = {
-            read.window.size
+        start = rules.axis.point(self._starts)
+        moves = [
+            [points_of(read.window, at, start) for at in (point - 1, point)]
             for read in rules.program.window_reads
-            if isinstance(read.window, TimeWindow)
-        }
-        left = {point - 1 - size for size in sizes}
+            if isinstance(read.window, PointWindow)
+        ]
         steps: dict[Part, int] = {}
         for stream, relation in self.reads.events.items():
             newest = select(
@@ -307,7 +312,9 @@ class ProgramSurroundings(Surroundings[Part]):
                 instant, epoch, line = (int(str(value)) for value in rest)
                 event = Event(stream, (str(s), str(p), str(o)), instant, epoch, line)
                 at = axis.point(instant)
-                moved = 1 if at == point else -1 if at in left else 0
+                entered = at == point or any(at in now and at not in was for was, now in moves)
+                left = any(at in was and at not in now for was, now in moves)
+                moved = 1 if entered else -1 if left else 0
                 steps[event] = (1 if known else -1) if moment.corrects else moved
         return steps
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 from tests.support.generators.basic_cases import Triple
 from tests.support.lars.meaning import Axis, Meaning
-from tests.support.lars.programs import GroundAtom, Program, text
-from tests.support.lars.terms import NAMESPACE, atoms
+from tests.support.lars.programs import Counted, GroundAtom, Program, text
+from tests.support.lars.terms import NAMESPACE, atoms, is_match, term
 from tests.support.lars.vocabulary import FACTS, GRAPH, STREAM, Read
 from tests.support.lars.writer import Writer
 from tests.support.streams.histories import (
@@ -61,10 +61,22 @@ class LarsCase:
             self.axis,
             _Atoms([read for read in self.reads if read.origin == "stream"]),
             _Atoms([read for read in self.reads if read.origin == "graph"]),
+            self._counts,
             self.streams,
             self.starts,
             self.corrects_back,
         )
+
+    def _counts(self, counted: Counted, triple: Triple) -> bool:
+        """Whether a triple is one of those that make some atoms."""
+        (read,) = (read for read in self.reads if read.name == counted.predicate)
+        given = (
+            {}
+            if counted.arguments is None
+            else dict(zip(read.arguments, counted.arguments, strict=True))
+        )
+        known = {argument: term(value) for argument, value in given.items() if value is not None}
+        return any(is_match(triple, pattern, known) for pattern in read.pattern)
 
 
 class _Atoms:
@@ -129,7 +141,9 @@ def _front_matter(
     if starts is not None:
         lines.append(f"starts: {_time(starts)}")
     lines.append("atoms:")
-    used = {element.predicate for rule in program.rules for element in rule.elements}
+    elements = [element for rule in program.rules for element in rule.elements]
+    used = {element.predicate for element in elements}
+    used |= {c.predicate for e in elements if e.window for c in e.window.counted}
     for read in reads:
         # What nothing reads may be declared, too.
         if read.declared and (read.name in used or rng.random() < 0.5):

@@ -16,6 +16,7 @@ from tests.support.lars.programs import (
     Argument,
     At,
     Comparison,
+    Counted,
     Element,
     Expression,
     GroundAtom,
@@ -53,12 +54,27 @@ class DataStream(Generic[Tuple]):
         first, last: the timeline.
         tuples: at each point what arrived, in order, each once. Tuple windows count these.
         atoms_of: the atoms that tuples of one point make; usually each is one.
+        counts: whether a tuple is one of those that make some atoms.
     """
 
     first: int
     last: int
     tuples: Mapping[int, Sequence[Tuple]]
     atoms_of: Callable[[Collection[Tuple]], Collection[GroundAtom]]
+    counts: Callable[[Counted, Tuple], bool]
+
+
+def is_counted(counted: Counted, atom: GroundAtom) -> bool:
+    """Whether an atom is one of some atoms, of a stream whose tuples are atoms."""
+    predicate, values = atom
+    if counted.arguments is None:
+        return predicate == counted.predicate
+    return predicate == counted.predicate and fits(counted.arguments, values)
+
+
+def fits(wanted: Sequence[Value | None], values: Sequence[Value]) -> bool:
+    """Whether values are those that are wanted; None is any."""
+    return all(a is None or a == b for a, b in zip(wanted, values, strict=True))
 
 
 @dataclass
@@ -75,44 +91,52 @@ class Structure(Generic[Tuple]):
     background: Collection[GroundAtom]
     derived: dict[int, set[GroundAtom]] = field(default_factory=dict)
 
-    def window(self, window: Window | None) -> tuple[int, Evaluation]:
-        """The first point and the evaluation function of a window at the last point.
+    def window(self, window: Window | None) -> tuple[range, Evaluation]:
+        """The points and the evaluation function of a window at the last point.
 
         None is the whole stream.
         """
         data = self.data
         if window is None:
-            return data.first, self._evaluation(data.first, data.tuples)
+            return self._points(data.first, data.last)
         if not window.tuples:
-            begin = max(data.first, data.last - window.size)
-            return begin, self._evaluation(begin, data.tuples)
-        points = range(data.first, data.last + 1)
-        # Definition 4: the shortest window with enough tuples, from t1 if there are too few.
-        enough = [u for u in points if self._count(u) >= window.size]
-        begin = max([*enough, data.first])
-        kept = dict(data.tuples)
-        too_many = max(0, self._count(begin) - window.size)
-        kept[begin] = kept.get(begin, ())[too_many:]
-        # Nothing that is derived is a tuple.
-        return begin, {
-            u: {*data.atoms_of(kept[u])} for u in range(begin, data.last + 1) if kept.get(u)
+            # Beck et al. 2015, the time-based window of l = size, u = after and d = step.
+            pivot = data.last - data.last % (window.step or 1)
+            begin = max(data.first, pivot - window.size)
+            return self._points(begin, min(pivot + window.after, data.last))
+        # The filter comes first: the window is one of the stream of the tuples that count.
+        tuples = {
+            u: [
+                tuple_
+                for tuple_ in of_point
+                if not window.counted or any(data.counts(c, tuple_) for c in window.counted)
+            ]
+            for u, of_point in data.tuples.items()
         }
 
-    def _count(self, begin: int) -> int:
-        """The tuples from a point on."""
-        return sum(len(self.data.tuples.get(u, ())) for u in range(begin, self.data.last + 1))
+        def count(begin: int) -> int:
+            return sum(len(tuples.get(u, ())) for u in range(begin, data.last + 1))
 
-    def _evaluation(self, begin: int, tuples: Mapping[int, Sequence[Tuple]]) -> Evaluation:
-        points = range(begin, self.data.last + 1)
-        return {
-            u: {*self.data.atoms_of(tuples.get(u, ())), *self.derived.get(u, ())} for u in points
+        # Definition 4: the shortest window with enough tuples, from t1 if there are too few.
+        points = range(data.first, data.last + 1)
+        begin = max([*(u for u in points if count(u) >= window.size), data.first])
+        too_many = max(0, count(begin) - window.size)
+        tuples[begin] = tuples.get(begin, [])[too_many:]
+        inside = range(begin, data.last + 1)
+        # Nothing that is derived is a tuple.
+        return inside, {u: {*data.atoms_of(tuples[u])} for u in inside if tuples.get(u)}
+
+    def _points(self, first: int, last: int) -> tuple[range, Evaluation]:
+        points, data = range(first, last + 1), self.data
+        return points, {
+            u: {*data.atoms_of(data.tuples.get(u, ())), *self.derived.get(u, ())} for u in points
         }
 
     def holds(self, element: Element, by: Substitution) -> bool:
         """Whether a ground element holds at the last point: the entailment of section 2.1."""
         atom = (element.predicate, tuple(_value(argument, by) for argument in element.arguments))
         last = self.data.last
-        begin, v = self.window(element.window)
+        points, v = self.window(element.window)
 
         def at(point: int) -> bool:
             return atom in v.get(point, ()) or atom in self.background
@@ -121,12 +145,13 @@ class Structure(Generic[Tuple]):
             case None:
                 is_so = at(last)
             case "diamond":
-                is_so = any(at(point) for point in range(begin, last + 1))
+                is_so = any(map(at, points))
             case "box":
-                is_so = all(at(point) for point in range(begin, last + 1))
+                # A window that ends before the stream begins has no points.
+                is_so = bool(points) and all(map(at, points))
             case At(point):
                 u = _value(point, by)
-                is_so = isinstance(u, int) and begin <= u <= last and at(u)
+                is_so = isinstance(u, int) and u in points and at(u)
             case _:
                 raise ValueError(f"no modality {element.modality}")
         return is_so != element.negated

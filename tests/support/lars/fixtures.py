@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.lars.definitions import DataStream
+from tests.support.lars.definitions import DataStream, is_counted
 from tests.support.lars.notation import read_ground_atom, read_program
 from tests.support.lars.programs import GroundAtom, Program
 
@@ -48,7 +48,7 @@ class LarsFixture:
         """The data stream up to a point."""
         first, _ = self.timeline
         known = {u: atoms for u, atoms in self.arrivals.items() if u <= last}
-        return DataStream(first, last, known, frozenset)
+        return DataStream(first, last, known, frozenset, is_counted)
 
     @property
     def outputs(self) -> dict[int, frozenset[GroundAtom]]:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from tests.support.generators.basic_cases import Triple
 from tests.support.lars.definitions import DataStream, output
-from tests.support.lars.programs import GroundAtom, Program
+from tests.support.lars.programs import Counted, GroundAtom, Program
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 
 AtomsOf = Callable[[Collection[Triple]], frozenset[GroundAtom]]
@@ -39,6 +39,7 @@ class Meaning:
         axis: the points.
         stream_atoms: the atoms that the triples of one point make.
         graph_atoms: the atoms that the graph makes.
+        counts: whether a triple is one of those that make some atoms of the stream.
         streams: that the program reads.
         starts: the declared first instant of every stream.
         corrects_back: for how many instants a change of the graph corrects answers.
@@ -51,12 +52,14 @@ class Meaning:
         axis: Axis,
         stream_atoms: AtomsOf,
         graph_atoms: AtomsOf,
+        counts: Callable[[Counted, Triple], bool],
         streams: Collection[str],
         starts: int | None = None,
         corrects_back: int = 0,
     ) -> None:
         self.program, self.epochs, self.axis = program, epochs, axis
         self._stream_atoms, self._graph_atoms = stream_atoms, graph_atoms
+        self._counts = counts
         self._streams, self._starts = streams, starts
         # A unit that is corrected in part is corrected.
         self._back = -(-corrects_back // axis.unit)
@@ -102,7 +105,7 @@ class Meaning:
         graph = self._graph(epoch, point)
         known = (point, tuple(sorted(tuples.items())), graph)
         if known not in self._outputs:
-            data = DataStream(first, point, tuples, self._stream_atoms)
+            data = DataStream(first, point, tuples, self._stream_atoms, self._counts)
             self._outputs[known] = output(self.program, data, self._graph_atoms(graph))
         return self._outputs[known]
 

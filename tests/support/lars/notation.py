@@ -8,19 +8,22 @@ from tests.support.lars.programs import (
     Argument,
     At,
     Comparison,
+    Counted,
     Element,
     Expression,
     GroundAtom,
     Program,
     Rule,
     Sum,
+    Value,
     Var,
     Window,
 )
 
 _ATOM = re.compile(r"([a-z]\w*)(?:\(([^()]*)\))?")
 _ELEMENT = re.compile(
-    r"(?P<negated>not )?(?:win\^(?P<tuples>#?)(?P<size>\d+) )?"
+    r"(?P<negated>not )?(?:win\^(?:\((?P<before>\d+),(?P<after>\d+)\)|(?P<tuples>#?)(?P<size>\d+))"
+    r"(?:\{(?P<counted>[^{}]*)\})?(?: step (?P<step>\d+))? )?"
     r"(?:(?P<modality>diamond|box) |@(?P<point>\w+) )?(?P<atom>[a-z]\w*(?:\([^()]*\))?)"
 )
 _COMPARISON = re.compile(r"(.+?)\s*(!=|<=|>=|=|<|>)\s*(.+)")
@@ -58,8 +61,8 @@ def _rule(head: str, body: str) -> Rule:
         written, _, head = head[1:].partition(" ")
         point = _argument(written)
     predicate, arguments = _atom(head)
-    # Commas inside parentheses divide arguments.
-    elements = re.split(r",\s*(?![^()]*\))", body)
+    # Commas inside parentheses divide arguments, those inside braces what a window counts.
+    elements = re.split(r",\s*(?![^()]*\))(?![^{}]*\})", body)
     return Rule(
         predicate, arguments, point, tuple(_element(element.strip()) for element in elements)
     )
@@ -72,9 +75,31 @@ def _element(text: str) -> Element | Comparison:
         assert compared is not None, f"{text} is an element"
         return Comparison(compared[2], _expression(compared[1]), _expression(compared[3]))
     predicate, arguments = _atom(parts["atom"])
-    window = Window(int(parts["size"]), bool(parts["tuples"])) if parts["size"] else None
+    window = _window(parts)
     modality = At(_argument(parts["point"])) if parts["point"] else parts["modality"]
     return Element(predicate, arguments, window, modality, bool(parts["negated"]))
+
+
+def _window(parts: re.Match[str]) -> Window | None:
+    size = parts["size"] or parts["before"]
+    if not size:
+        return None
+    counted = re.findall(rf"{_ATOM.pattern}", parts["counted"] or "")
+    return Window(
+        int(size),
+        bool(parts["tuples"]),
+        tuple(Counted(name, _values(arguments)) for name, arguments in counted),
+        int(parts["after"] or 0),
+        int(parts["step"]) if parts["step"] else None,
+    )
+
+
+def _values(arguments: str) -> tuple[Value | None, ...] | None:
+    if not arguments:
+        return None
+    values = [None if text == "_" else _argument(text) for text in arguments.split(",")]
+    assert not any(isinstance(value, Var) for value in values), f"{arguments} has no variable"
+    return tuple(value for value in values if not isinstance(value, Var))
 
 
 def _expression(text: str) -> Expression:

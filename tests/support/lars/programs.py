@@ -43,11 +43,30 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """Atoms whose tuples a window counts: `p`, or `p(x,_)` in which None is any value."""
+
+    predicate: str
+    arguments: tuple[Value | None, ...] | None = None
+
+
+@dataclass(frozen=True)
 class Window:
-    """`win^size` or, of tuples, `win^#size`."""
+    """`win^size` or, of tuples, `win^#size`.
+
+    Attributes:
+        size: points before the pivot, or tuples.
+        tuples: whether it is of tuples.
+        counted: `win^#size{..}`: only these tuples count; all if there are none.
+        after: `win^(size,after) step ..`: points after the pivot.
+        step: the pivot is the last multiple of it; every point is one if it is None.
+    """
 
     size: int
     tuples: bool = False
+    counted: tuple[Counted, ...] = ()
+    after: int = 0
+    step: int | None = None
 
 
 @dataclass(frozen=True)
@@ -125,12 +144,28 @@ def _element(element: Element | Comparison) -> str:
         return f"{_shown(element.left)} {element.symbol} {_shown(element.right)}"
     parts = ["not"] if element.negated else []
     if element.window is not None:
-        parts.append(f"win^{'#' if element.window.tuples else ''}{element.window.size}")
+        parts.append(window_text(element.window))
     if isinstance(element.modality, At):
         parts.append(f"@{_shown(element.modality.point)}")
     elif element.modality is not None:
         parts.append(element.modality)
     return " ".join([*parts, _atom(element.predicate, element.arguments)])
+
+
+def window_text(window: Window) -> str:
+    """A window as it is written."""
+    if window.tuples:
+        counted = ",".join(map(_counted, window.counted))
+        return f"win^#{window.size}{{{counted}}}" if counted else f"win^#{window.size}"
+    size = f"({window.size},{window.after})" if window.after else window.size
+    return f"win^{size}" if window.step is None else f"win^{size} step {window.step}"
+
+
+def _counted(counted: Counted) -> str:
+    if counted.arguments is None:
+        return counted.predicate
+    shown = ("_" if value is None else str(value) for value in counted.arguments)
+    return f"{counted.predicate}({','.join(shown)})"
 
 
 def _atom(predicate: str, arguments: tuple[Argument, ...]) -> str:

@@ -61,6 +61,11 @@ def atoms(
     return frozenset(made)
 
 
+def is_match(triple: Triple, pattern: TriplePattern, known: Mapping[Var, str]) -> bool:
+    """Whether a triple matches a pattern in which some variables have terms."""
+    return _matched(pattern, triple, {v.name: term_ for v, term_ in known.items()}) is not None
+
+
 def _matched(
     pattern: TriplePattern, triple: Triple, before: Mapping[str, str]
 ) -> dict[str, str] | None:

@@ -10,11 +10,13 @@ from tests.support.lars.programs import (
     Argument,
     At,
     Comparison,
+    Counted,
     Element,
     Expression,
     Program,
     Rule,
     Sum,
+    Value,
     Var,
     Window,
 )
@@ -139,14 +141,43 @@ class Writer:
         rng = self._rng
         if form == "plain":
             return Element(predicate, arguments)
-        window = Window(rng.choice((1, 1, 2, 3, 5) if tuples else (0, 1, 1, 2, 3, 5)), tuples)
-        if form == "box" and not tuples:
-            window = Window(rng.choice((0, 1, 1, 2)))
+        if tuples:
+            window = Window(rng.choice((1, 1, 2, 3, 5)), True, self._counted(predicate))
+        else:
+            window = self._of_points(
+                rng.choice((0, 1, 1, 2) if form == "box" else (0, 1, 1, 2, 3, 5))
+            )
         if form in ("diamond", "box"):
             return Element(predicate, arguments, window, form)
         if time is None:
             time = rng.choice(self._points) if rng.random() < 0.1 else rng.choice(_TIMES)
         return Element(predicate, arguments, None if form == "ever" else window, At(time))
+
+    def _of_points(self, size: int) -> Window:
+        """A window that slides, hops or tumbles."""
+        rng = self._rng
+        if rng.random() < 0.65:
+            return Window(size)
+        after = rng.choice((0, 0, 1, 2))
+        step = size + after + 1 if rng.random() < 0.5 else rng.choice((1, 2, 3, 4, 6))
+        return Window(size, after=min(after, step - 1), step=step)
+
+    def _counted(self, predicate: str) -> tuple[Counted, ...]:
+        """What a window counts: mostly all, else atoms of the stream with the predicate."""
+        rng = self._rng
+        if rng.random() < 0.5:
+            return ()
+        of_stream = [read for read in self._reads if read.origin == "stream"]
+        chosen = [read for read in of_stream if read.name == predicate or rng.random() < 0.25]
+        return tuple(Counted(read.name, self._some(read, predicate)) for read in chosen)
+
+    def _some(self, read: Read, predicate: str) -> tuple[Value | None, ...] | None:
+        """Mostly any atoms of a predicate; if no rule may read it, as many arguments as it has."""
+        rng = self._rng
+        is_known = read.name == predicate or read.declared
+        if not read.kinds or (is_known and rng.random() < 0.6):
+            return None
+        return tuple(constant(rng, kind) if rng.random() < 0.5 else None for kind in read.kinds)
 
     def _argument(self, kind: Kind) -> Argument:
         chance = self._rng.random()

@@ -11,6 +11,7 @@ from tests.support.lars.programs import (
     Argument,
     At,
     Comparison,
+    Counted,
     Element,
     Expression,
     GroundAtom,
@@ -29,6 +30,7 @@ from tests.support.rules.vocabulary import (
     NAMES,
     STREAM,
     atoms_of,
+    counts,
     declared_for,
     triples,
 )
@@ -110,7 +112,7 @@ def _derived(program: Program, epochs: Epochs, axis: PointAxis) -> int:
     predicates: set[str] = set()
     for point in ((first + last) // 2, last):
         known = {at: tuple(of_point) for at, of_point in tuples.items() if at <= point}
-        data = DataStream(first, point, known, atoms_of)
+        data = DataStream(first, point, known, atoms_of, counts)
         predicates |= {predicate for predicate, _ in output(program, data, atoms_of(graph))}
     return len(predicates)
 
@@ -224,11 +226,35 @@ class _Writer:
             return Element(name, arguments)
         if kind < 0.22 and not background:
             return Element(name, arguments, None, At(point))
-        window = Window(rng.choice((0, 1, 1, 2, 2, 3, 5, 9)))
+        window = self._of_points(rng.choice((0, 1, 1, 2, 2, 3, 5, 9)))
         if self.tuples and name in STREAM and rng.random() < 0.3:
-            window = Window(rng.choice((1, 2, 3, 5)), tuples=True)
+            window = Window(rng.choice((1, 2, 3, 5)), True, self._counted(name))
         modality = rng.choice(("diamond", "diamond", "box", "box", At(point), At(point)))
         return Element(name, arguments, window, modality)
+
+    def _of_points(self, size: int) -> Window:
+        """A window that slides, hops or tumbles."""
+        rng = self.rng
+        if rng.random() < 0.65:
+            return Window(size)
+        after = rng.choice((0, 0, 1, 2, 4))
+        step = size + after + 1 if rng.random() < 0.5 else rng.choice((1, 2, 3, 4, 7))
+        return Window(size, after=min(after, step - 1), step=step)
+
+    def _counted(self, name: str) -> tuple[Counted, ...]:
+        """What a window counts: mostly all, else some atoms with those that are read."""
+        rng = self.rng
+        if rng.random() < 0.5:
+            return ()
+        others = [other for other in self.read.stream if other != name and rng.random() < 0.3]
+        return tuple(Counted(counted, self._some(counted)) for counted in (name, *others))
+
+    def _some(self, name: str) -> tuple[Value | None, ...] | None:
+        """Mostly any atoms of a predicate."""
+        rng, arity = self.rng, self.arities[name]
+        if not arity or rng.random() < 0.6:
+            return None
+        return tuple(self._value() if rng.random() < 0.5 else None for _ in range(arity))
 
     def _comparisons(self, bound: list[Var]) -> list[Comparison]:
         """Some comparisons; variables that they give a value become bound."""

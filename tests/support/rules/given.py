@@ -37,6 +37,18 @@ _PROGRAMS: dict[str, str] = {
         q(X) <- p2(X,1).
         q(X) <- win^1 box q(X).
     """,
+    "windows that hop": """
+        @T q(X) <- win^(1,1) step 3 @T p2(X,Y).
+        r(X) <- win^2 step 3 diamond p2(X,Y).
+        full(X) <- win^(0,2) step 4 box q(X).
+        last(X) <- win^1 step 2 diamond r(X), not win^1 step 3 box q(X).
+        at(X,T) <- win^(2,1) step 4 @T r(X).
+    """,
+    "windows that count some tuples": """
+        q(X,Y) <- win^#2{p2(a,_)} diamond p2(X,Y).
+        r(Y) <- win^#2{o1(3),p2(a,_)} @T o1(Y), T > 1.
+        s(X) <- win^#1{p2} box p2(X,Y).
+    """,
     "a stratum of atoms at their points, and negation above it": """
         @T q(X) <- win^4 @T p2(X,1).
         @T r(X) <- win^2 @T q(X), win^2 box q(X).

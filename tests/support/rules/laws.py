@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 
 from tests.support.generators.basic_cases import Triple
 from tests.support.lars.definitions import DataStream, output
-from tests.support.lars.programs import GroundAtom
+from tests.support.lars.programs import GroundAtom, Program
 from tests.support.rules.cases import RuleCase
 from tests.support.rules.memory import Evaluated, LogRow, ProgramMemory, state
-from tests.support.rules.vocabulary import atoms_of, value
+from tests.support.rules.vocabulary import atoms_of, counts, value
 from tests.support.streams.definitions import Meaning
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 from weir.engine.windows import SlidingWindow
@@ -20,6 +20,8 @@ from weir.rules.points import PointAxis
 
 Content = tuple[tuple[int, tuple[Triple, ...]], ...]
 """The tuples of each point that has any, in order."""
+Evaluate = Callable[[Program, DataStream[Triple], Collection[GroundAtom]], frozenset[GroundAtom]]
+"""Gives the output of a program over a data stream and background at its last point."""
 
 
 def broken_laws(case: RuleCase) -> list[str]:
@@ -37,7 +39,7 @@ def broken_laws(case: RuleCase) -> list[str]:
         cut.run(after, until)
     log = cut.log()
     meaning = ProgramMeaning(case)
-    broken = [*_snapshots(case, meaning, log), *_local(case, meaning, log)]
+    broken = [*different_states(case, meaning, log), *_local(case, meaning, log)]
     if case.seed % 3 == 0:
         at_once = _memory(case, evaluated)
         at_once.run(0, last)
@@ -54,10 +56,10 @@ def _difference(expected: list[LogRow], log: list[LogRow], runs: str) -> Iterato
 
 
 class ProgramMeaning:
-    """What a program reads at every epoch and point, from the definitions."""
+    """What a program reads at every epoch and point, and its output, from the definitions."""
 
-    def __init__(self, case: RuleCase) -> None:
-        self.case = case
+    def __init__(self, case: RuleCase, evaluate: Evaluate = output) -> None:
+        self.case, self._evaluate = case, evaluate
         streams = {name: name for name in case.checked.streams}
         self.epochs = on_points(case.epochs, case.axis)
         # A change that corrects some of the instants of a point corrects the point.
@@ -92,8 +94,8 @@ class ProgramMeaning:
         graph = self.times.graph(epoch, point) if reads else frozenset()
         key = (point, content, graph)
         if key not in self._outputs:
-            data = DataStream(origin, point, dict(content), atoms_of)
-            self._outputs[key] = output(self.case.program, data, atoms_of(graph))
+            data = DataStream(origin, point, dict(content), atoms_of, counts)
+            self._outputs[key] = self._evaluate(self.case.program, data, atoms_of(graph))
         return self._outputs[key]
 
 
@@ -120,7 +122,7 @@ def _memory(case: RuleCase, evaluated: Evaluated) -> ProgramMemory:
     return ProgramMemory(case.checked, case.epochs, case.axis, case.corrects_back, evaluated)
 
 
-def _snapshots(case: RuleCase, meaning: ProgramMeaning, log: list[LogRow]) -> Iterator[str]:
+def different_states(case: RuleCase, meaning: ProgramMeaning, log: list[LogRow]) -> Iterator[str]:
     """At every epoch and point the state of the log is the output by the definitions."""
     origin = meaning.times.origin
     if origin is None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from tests.support.generators.basic_cases import Triple
-from tests.support.lars.programs import GroundAtom, Program, Value
+from tests.support.lars.definitions import fits
+from tests.support.lars.programs import Counted, GroundAtom, Program, Value
 from weir.lars.program import DeclaredAtom
 from weir.lars.syntax import Place
 
@@ -92,3 +93,24 @@ def atoms_of(held: Collection[Triple]) -> set[GroundAtom]:
                     if other == subject and second == name("p3second")
                 }
     return atoms
+
+
+def counts(counted: Counted, triple: Triple) -> bool:
+    """Whether a triple is one of those that make some atoms of the stream."""
+    subject, predicate, object_ = triple
+    local = str(value(object_ if predicate == _TYPE else predicate))
+    if counted.predicate == "p0":
+        return subject == name("it") and local == "p0"
+    wanted = counted.arguments or (None,) * STREAM[counted.predicate]
+    match counted.predicate, local:
+        case ("p1", "p1"):
+            return fits(wanted, (value(subject),))
+        case ("p2", "p2"):
+            return fits(wanted, (value(subject), value(object_)))
+        case ("o1", "p2"):
+            return fits(wanted, (value(object_),))
+        case ("p3", "p3first"):
+            return fits(wanted[:2], (value(subject), value(object_)))
+        case ("p3", "p3second"):
+            return fits(wanted[::2], (value(subject), value(object_)))
+    return False
