@@ -259,7 +259,9 @@ def replayed(table: DeltaTable) -> Iterator[Counter[Any]]:
 def cells(row: Mapping[str, Any], names: Collection[str]) -> tuple[tuple[str, str], ...]:
     """The cells of some columns of a row that have a value, as text in every type of a column."""
     return tuple(
-        sorted((name, str(cell)) for name, cell in row.items() if name in names and cell is not None)
+        sorted(
+            (name, str(cell)) for name, cell in row.items() if name in names and cell is not None
+        )
     )
 
 
