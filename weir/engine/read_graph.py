@@ -11,11 +11,13 @@ from sqlglot import exp
 from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Keep, Lookup, Statement
 from weir.compute.sql import (
+    column,
     columns,
     equal,
     inner_join,
     rows_of,
     select,
+    semi_join,
     subquery,
     union_all,
 )
@@ -31,7 +33,7 @@ from weir.engine.graph import (
     whole_graph,
 )
 from weir.engine.neighbourhood import Hop, hops
-from weir.engine.relations import EpochRange
+from weir.engine.relations import CHANGE, EpochRange
 from weir.engine.thresholds import Thresholds, reason_for_whole
 from weir.plan.leaves import Component
 from weir.plan.lookups import Position, Seed, lookups, predicates
@@ -137,7 +139,9 @@ class _ScopeLog:
 def looked_up(
     engine: SqlEngine, scope: Scope, name: str, key: tuple[str, ...], wanted: exp.Query
 ) -> Mapping[str, str]:
-    """By table of `stored_logs`, the rows with wanted values by its index; all that it has without.
+    """By table of `stored_logs`, rows with wanted values by its index, or all that it has.
+
+    Of a merge they are always only these: what is wanted may be little, and all of it is swept.
 
     Args:
         engine: knows the relations.
@@ -148,10 +152,25 @@ def looked_up(
     """
     rows = {}
     for table, whole in stored_logs(scope).items():
-        by_index = f"{name}_{whole}"
-        lookup = Lookup(by_index, table, key, wanted.copy(), null_is_any=True)
-        rows[table] = by_index if engine.look_up(lookup) else whole
+        some = f"{name}_{whole}"
+        lookup = Lookup(some, table, key, wanted.copy(), null_is_any=True)
+        rows[table] = some
+        if engine.look_up(lookup):
+            continue
+        if not scope.is_merge:
+            rows[table] = whole
+            continue
+        first, *_ = wanted.named_selects
+        has_one = column(key[0], "t").eq(column(first, "k"))
+        joined = semi_join(subquery(wanted.copy(), "k"), has_one)
+        own = columns(_stored_columns(scope, table), "t")
+        engine.make(Statement(some, select(*own, from_=rows_of(whole, "t"), joins=[joined])))
     return rows
+
+
+def _stored_columns(scope: Scope, table: str) -> tuple[str, ...]:
+    """The columns of a stored log that the log of a scope is made of."""
+    return ("graph", *POSITIONS, *CHANGE) if table == QUADS else log_columns(scope)
 
 
 def neighbourhood_graph(
@@ -231,8 +250,8 @@ def changes_of_merge(
     for table, relation in stored.items():
         narrowed[table] = f"{name}_in_{relation}"
         joined = inner_join(rows_of(touched, "c"), *equal(POSITIONS, "t", "c"))
-        names = ("graph", *log_columns(scope)) if table == QUADS else log_columns(scope)
-        own = select(*columns(names, "t"), from_=rows_of(relation, "t"), joins=[joined])
+        names = columns(_stored_columns(scope, table), "t")
+        own = select(*names, from_=rows_of(relation, "t"), joins=[joined])
         engine.make(Statement(narrowed[table], own, keep))
     log = subquery(scope_log(scope, epochs.last, None, narrowed), "log")
     engine.make(Statement(f"{name}_log", select("*", from_=log)))
