@@ -34,7 +34,7 @@ from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
 from weir.definitions.kinds import SHAPES
 from weir.engine.fixpoint import make
-from weir.engine.graph import QUADS, TRIPLES, scope_log
+from weir.engine.graph import QUADS, TRIPLES, scope_log, stored_logs
 from weir.engine.neighbourhood import touched_seeds
 from weir.engine.read_graph import read_neighbourhood
 from weir.engine.relations import EpochRange
@@ -220,8 +220,8 @@ class Door:
         scopes = by_scope(body.components)
         changes = {scope: f"{prefix}_changes{i}" for i, scope in enumerate(scopes)}
         for scope, parts in scopes.items():
-            log = logs[TRIPLES if scope.is_union else QUADS]
-            rows = scope_log(scope, epochs.last, None, log)
+            own = {table: logs[table] for table in stored_logs(scope)}
+            rows = scope_log(scope, epochs.last, None, own)
             engine.make(Statement(changes[scope], rows, "cache"))
             touched |= touched_seeds(engine, changes[scope], seeds(parts), f"{changes[scope]}_s")
         if not (touched or epochs.from_nothing):

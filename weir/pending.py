@@ -20,7 +20,9 @@ from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.ledger.runs import SKIPPED
 from weir.lake.tables import CURRENT
 from weir.maintain.damaged import damaged_queries
+from weir.maintain.derived_graphs import DerivedGraph
 from weir.maintain.emitted_streams import OutputStream
+from weir.maintain.logs import recomputed_upstream
 from weir.maintain.tasks import is_behind
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
@@ -250,8 +252,14 @@ def _state(
                 "its checks or limits were edited: the next run checks it by them",
             )
     if not is_pending and maintained is not None:
-        output = OutputStream.of(query)
-        is_pending = output is not None and output.is_behind(completion.lake, maintained.metadata)
+        lake, known = completion.lake, maintained.metadata
+        output = OutputStream.of(query) or DerivedGraph.of(query)
+        is_pending = output is not None and output.is_behind(lake, known)
+        try:
+            is_pending |= recomputed_upstream(lake, query, known) is not None
+        except DamagedTable:
+            # The state of what it reads says so.
+            is_pending = True
     return DefinitionState(name, state, reason, is_pending, maintained, published, mode)
 
 

@@ -4,8 +4,8 @@
 
 What any `--select` names is selected, without what any `--exclude` names. Within one, criteria that
 are separated by spaces are alternatives; those separated by commas must hold together. A criterion
-with `+` before it also names the definitions whose streams those that it names read, and with `+`
-behind it those that read their streams, also by others.
+with `+` before it also names the definitions whose streams or graphs those that it names read, and
+with `+` behind it those that read theirs, also by others.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Candidate:
         states: its state, and `modified` if what is stored is of another text.
         sources: the sources that it reads: those of its streams, and all of the graph if it reads
             the graph.
-        upstreams: the definitions whose streams it reads.
+        upstreams: the definitions whose streams or graphs it reads.
     """
 
     name: str
@@ -154,7 +154,7 @@ def names_in(
                 owner=member.owner,
                 tags=member.tags,
                 sources=(*streams_of(member.axis), *(of_graph if member.reads else ())),
-                upstreams=tuple(upstream.query for upstream in member.axis.upstreams),
+                upstreams=member.upstreams,
             )
         candidates.append(candidate)
     return selected(candidates, select, exclude)

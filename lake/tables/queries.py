@@ -8,6 +8,9 @@ from weir.lake.tables.layout import (
     EPOCH,
     KEPT_HISTORY,
     MARKED,
+    OBJECT,
+    PREDICATE,
+    SUBJECT,
     TERM,
     Column,
     Table,
@@ -18,6 +21,8 @@ EMBEDDINGS = TableFamily("embeddings", "query")
 """The solution mappings of a query."""
 OUTPUT_STREAMS = TableFamily("output_streams", "query")
 """The stream out of a query."""
+DERIVED = TableFamily("derived", "query")
+"""The graph that a query or program gives, which others read."""
 ANSWERS = TableFamily("answers", "query")
 """The published answers of a query."""
 CURRENT = TableFamily("current", "query")
@@ -76,6 +81,22 @@ def output_stream(query: str, variables: tuple[str, ...]) -> Table:
             Column("weight", "BIGINT", "signed multiplicity: + emitted, - taken back"),
         ),
         cluster_by=("instant",),
+        properties=MARKED,
+    )
+
+
+def derived_graph(name: str) -> Table:
+    """The graph that the query or program `name` gives: a log of its triples, a set."""
+    return Table(
+        name=DERIVED.name(name),
+        comment=f"The graph that {name} gives, as a log.",
+        columns=(
+            SUBJECT,
+            PREDICATE,
+            OBJECT,
+            EPOCH,
+            Column("weight", "BIGINT", "+1 appeared, -1 vanished"),
+        ),
         properties=MARKED,
     )
 

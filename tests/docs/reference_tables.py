@@ -27,6 +27,7 @@ from weir.lake.tables import (
     Table,
     answers,
     current,
+    derived_graph,
     embeddings,
     output_stream,
     replica,
@@ -264,6 +265,7 @@ def _all_tables() -> tuple[Table, ...]:
         replica("<remote>"),
         embeddings("<query>", 1),
         output_stream("<query>", ("<variable>",)),
+        derived_graph("<query>"),
         answers("<query>", ("<variable>",)),
         current("<query>", _CURRENT, ""),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tests.mutants.derived import DERIVED_MUTANTS
 from tests.mutants.documents import DOCUMENT_MUTANTS
 from tests.mutants.engine import ENGINE_MUTANTS
 from tests.mutants.entailment import ENTAILMENT_MUTANTS
@@ -67,6 +68,7 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "engine": _by(ENGINE_MUTANTS, *_ENGINE),
     "shapes": _by(SHAPES_MUTANTS, "tests/shacl/test_components.py", "tests/shacl/test_laws.py"),
     "exists": _by(EXISTS_MUTANTS, *_EXISTS),
+    "derived graphs": _by(DERIVED_MUTANTS, "tests/engine/test_derived_graphs.py"),
     "entailment": _by(ENTAILMENT_MUTANTS, "tests/engine/test_entailment.py"),
     "timeline": _by(STREAM_MUTANTS, "tests/timeline/test_laws.py"),
     "rules": _by(RULE_MUTANTS, "tests/rules/test_laws.py"),

@@ -12,11 +12,13 @@ from sqlglot.expressions import select
 from tests.support.duck import DuckOfTest
 from tests.support.generators.basic_cases import Quad
 from weir.compute.engine import Engine
+from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Keep
 from weir.engine.fixpoint import make
 from weir.engine.neighbourhood import touched_seeds
 from weir.engine.plan_delta import plan_delta
 from weir.engine.read_graph import (
+    changes_of_merge,
     changes_relation,
     read_neighbourhood,
     read_whole,
@@ -139,7 +141,7 @@ class Memory:
             if initial:
                 read = read_whole(engine, scope, epochs, prefix, reason="initial")
             else:
-                changes_relation(engine, scope, epochs, f"{prefix}_changes")
+                _changes(engine, scope, epochs, f"{prefix}_changes")
                 own = seeds(parts)
                 assert touched is not None
                 touched |= touched_seeds(engine, f"{prefix}_changes", own, f"{prefix}_seeds")
@@ -169,6 +171,17 @@ class Memory:
     def stored(self) -> list[tuple[object, ...]]:
         """Every stored row, sorted."""
         return sorted(self.connection.execute("SELECT * FROM stored").fetchall(), key=repr)
+
+
+def _changes(engine: SqlEngine, scope: Scope, epochs: EpochRange, name: str) -> None:
+    """Make the relation of the changes of a scope; of a merge as maintain does, from its parts."""
+    if not scope.is_merge or scope.each:
+        changes_relation(engine, scope, epochs, name)
+        return
+    parts = [f"{name}_part{i}" for i, _ in enumerate(scope.parts)]
+    for part, of_part in zip(parts, scope.parts, strict=True):
+        changes_relation(engine, of_part, epochs, part)
+    changes_of_merge(engine, scope, epochs, name, parts)
 
 
 def state(log: Iterable[LogRow], epoch: int) -> Counter[tuple[str | None, ...]]:

@@ -40,7 +40,7 @@ def upstreams(
         graph: the names of the sources of the graph.
     """
     ids = [source_id("streams", name) for name in streams_of(definition.axis)]
-    ids += [model_id(upstream.query) for upstream in definition.axis.upstreams]
+    ids += [model_id(name) for name in definition.upstreams]
     ids += [source_id("traversals", named.name) for named in definition.traversals]
     named = (remotes.get(remote.iri) for remote in definition.services.remotes)
     ids += [source_id("remotes", name) for name in named if name is not None]
@@ -55,5 +55,5 @@ def _reads_graph(definition: Definition) -> bool:
     if not scopes:
         # A program names no patterns, and reads no reserved graph.
         return bool(definition.reads)
-    of_graph = [scope.graphs for scope in scopes if scope.window is None]
+    of_graph = [s.graphs for s in scopes if s.window is None and not s.is_derived]
     return any(graphs is None or not all(map(is_reserved, graphs)) for graphs in of_graph)

@@ -32,7 +32,7 @@ from weir.compute.sql import (
 )
 from weir.definitions.definition import Definition
 from weir.engine.fixpoint import make
-from weir.engine.read_graph import read_whole
+from weir.engine.read_graph import open_graph, read_whole
 from weir.engine.relations import EpochRange
 from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
@@ -83,11 +83,10 @@ def recomputed_results(engine: Engine, sample: Sample) -> Iterator[QualityResult
     """Check that the stored answer of a query at an epoch is that of the graph."""
     query, epoch, name = sample.query, sample.epoch, sample.item.query
     epochs = EpochRange(epoch - 1, epoch, from_nothing=True)
-    for table in (QUADS, TRIPLES):
-        engine.open(table.name, table.name)
     prefix = f"again_{name}_{epoch}"
     graphs = {}
     scopes = dict.fromkeys(component.scope for component in query.body.components)
+    open_graph(engine, scopes)
     for number_, scope in enumerate(scopes):
         read = read_whole(engine, scope, epochs, f"{prefix}_{number_}", reason="audit")
         graphs[scope] = read.relation

@@ -20,6 +20,7 @@ from weir.lake.counted import counted
 from weir.lake.tables import (
     ANSWERS,
     CURRENT,
+    DERIVED,
     EMBEDDINGS,
     LEDGER_SUMMARY,
     OUTPUT_STREAMS,
@@ -366,7 +367,7 @@ def _restore(table: str, *, has_log: bool) -> str:
             f"Restore the file from a backup; or `weir drop {query}`, and its published history"
             " starts again."
         )
-    if table == LEDGER_SUMMARY.name or kind == CURRENT.folder:
+    if table == LEDGER_SUMMARY.name or kind in (CURRENT.folder, DERIVED.folder):
         return "Delete the folder of the table; the next run writes it again."
     return "Restore the file from a backup."
 

@@ -61,6 +61,7 @@ from weir.lake.upkeep.maintenance import (
     vacuum,
 )
 from weir.lake.upkeep.old_commits import delete_old_commits
+from weir.maintain.derived_graphs import DerivedGraph
 from weir.maintain.emitted_streams import OutputStream
 from weir.maintain.tasks import tasks_behind
 from weir.progress.completion import Completion
@@ -127,7 +128,7 @@ def compact_lake(project: Project, run_id: str, progress: Progress = silent) -> 
                 names += [DOCUMENTS.name(name), DOCUMENT_SUMMARIES.name(name)]
         for query in Catalog.of(settings).members:
             names += [EMBEDDINGS.name(query.name), ANSWERS.name(query.name)]
-            output = OutputStream.of(query)
+            output = OutputStream.of(query) or DerivedGraph.of(query)
             names += [output.table.name] if output is not None else []
         _keep_feeds(project, run_id, progress)
         progress(f"merging and deleting files of {counted(len(names), 'table')}")

@@ -12,8 +12,8 @@ from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.definition import Definition
 from weir.definitions.kinds import Kind
 from weir.definitions.names import Declaration, Folders, declarations, folders_of, no_query
-from weir.definitions.output_streams import Linked, linked
 from weir.definitions.predicate_views import rival_views
+from weir.definitions.upstreams import Linked, linked, may_have_upstreams
 from weir.errors import ConfigurationError
 from weir.settings import Settings
 
@@ -102,8 +102,7 @@ class Catalog:
         content = self._content(declaration)
         if isinstance(content, ConfigurationError):
             return content
-        is_linked = content.axis.windows or content.registration is not None
-        return self._linked[content.name] if is_linked else content
+        return self._linked[content.name] if may_have_upstreams(content) else content
 
     @cached_property
     def _linked(self) -> Linked:

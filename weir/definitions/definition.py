@@ -154,6 +154,14 @@ class Body(ABC):
         """Equal for bodies that can be computed together; None for one that is computed alone."""
         return None
 
+    def over(self, derived: Mapping[str, str]) -> Body:  # noqa: ARG002
+        """The same, in which some graphs are derived.
+
+        Args:
+            derived: by their IRIs, in N-Triples form, the names of the definitions that give them.
+        """
+        return self
+
     @abstractmethod
     def delta(self, leg: LegInputs) -> PlanDelta:
         """The statements that make the new rows of a leg, as rows of the embedding table."""
@@ -224,6 +232,9 @@ class Definition:
         current: the table with its answer as it is now.
         gate: which other answers are held because of its own; None if none is.
         door: which of its rows no change set may open; None if any may.
+        graph: the IRI, in N-Triples form, of the graph that it gives, whose triples are its answer;
+            None if it gives none.
+        derived: the definitions whose graphs it reads.
     """
 
     name: str
@@ -252,6 +263,14 @@ class Definition:
     current: CurrentTable = field(default_factory=CurrentTable)
     gate: Gate | None = None
     door: Door | None = None
+    graph: str | None = None
+    derived: tuple[Definition, ...] = ()
+
+    @property
+    def upstreams(self) -> tuple[str, ...]:
+        """The names of the definitions whose streams or graphs it reads."""
+        streams = (upstream.query for upstream in self.axis.upstreams)
+        return (*streams, *(giver.name for giver in self.derived))
 
     @property
     def has_full_history(self) -> bool:

@@ -51,6 +51,7 @@ Duration = Annotated[str, BeforeValidator(_duration)]
 MaxRows = Annotated[int | None, Field(ge=1, description="more rows in the answer fail validation")]
 MinRows = Annotated[int | None, Field(ge=1, description="fewer rows in the answer fail validation")]
 
+
 Entailment = Annotated[
     Literal["none", "rdfs"],
     Field(

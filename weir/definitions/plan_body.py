@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -17,6 +17,7 @@ from weir.definitions.plan_json import NotAPlan, decoded, encoded
 from weir.lake.tables import QUADS, TRIPLES
 from weir.plan.leaves import Component
 from weir.plan.lookups import Seed, seeds
+from weir.plan.operators import PlanNode
 from weir.plan.parameterized import parameterized
 from weir.plan.plan import Plan
 from weir.plan.scope import Scope
@@ -63,7 +64,7 @@ class CompiledPlan(BaseModel):
             "columns": plan.columns,
             "width": plan.width,
             "is_set": plan.is_set,
-            "reads": _logs(component.scope for component in plan.components),
+            "reads": logs_of(component.scope for component in plan.components),
             "fingerprint": plan_fingerprint(plan, axis),
             "shape": shape(plan, axis),
             "parameters": parameterized(plan)[1],
@@ -73,10 +74,13 @@ class CompiledPlan(BaseModel):
         }
 
 
-def _logs(scopes: Iterable[Scope]) -> frozenset[str]:
-    """The union of all graphs has a log of its own; what windows read is not of the graph."""
-    of_graph = [scope for scope in scopes if scope.window is None]
-    unions = {scope.is_union for scope in of_graph}
+def logs_of(scopes: Iterable[Scope]) -> frozenset[str]:
+    """The logs of the graph that scopes read, by table name.
+
+    The union of all graphs has a log of its own; what windows read is not of the graph.
+    """
+    of_graph = [scope for scope in scopes if scope.window is None and not scope.is_derived]
+    unions = {scope.has_union for scope in of_graph}
     return frozenset(TRIPLES.name if is_union else QUADS.name for is_union in unions)
 
 
@@ -114,9 +118,10 @@ def compiled_or_cached(
 
 @dataclass(frozen=True)
 class PlanBody(Body):
-    """A plan; compiled: has it as JSON."""
+    """A plan; compiled: has it as JSON; derived: by IRI, the derived graphs that it names."""
 
     compiled: CompiledPlan
+    derived: tuple[tuple[str, str], ...] = field(default=(), kw_only=True)
 
     @abstractmethod
     def compile(self) -> CompiledPlan:
@@ -126,15 +131,26 @@ class PlanBody(Body):
     def plan(self) -> Plan:
         """The operators that compute the answer."""
         try:
-            return decoded(self.compiled.plan)
+            plan = decoded(self.compiled.plan)
         except NotAPlan:
             # The cache was written by other means: the text decides.
-            return decoded(self.compile().plan)
+            plan = decoded(self.compile().plan)
+        return plan.map_nodes(self._over_derived) if self.derived else plan
+
+    def _over_derived(self, node: PlanNode) -> PlanNode:
+        if not isinstance(node, Component):
+            return node
+        return replace(node, scope=node.scope.over(dict(self.derived)))
 
     @property
     def seeds(self) -> Sequence[Seed]:
         """The triple patterns whose changes concern it; no plan is decoded."""
-        return self.compiled.seeds
+        names = dict(self.derived)
+        return [replace(seed, scope=seed.scope.over(names)) for seed in self.compiled.seeds]
+
+    def over(self, derived: Mapping[str, str]) -> Self:
+        """The same plan, over derived graphs."""
+        return replace(self, derived=tuple(sorted(derived.items())))
 
     @property
     def components(self) -> Sequence[Component]:

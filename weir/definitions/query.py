@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, check_columns
 from weir.definitions.definition import Definition, Form, Guards, Output
-from weir.definitions.front_matter import read_head
+from weir.definitions.front_matter import Head, read_head
 from weir.definitions.kinds import QUERY
 from weir.definitions.names import Declaration
 from weir.definitions.plan_body import (
@@ -26,6 +26,7 @@ from weir.lake.tables import ANSWER_COLUMNS, STREAM_ANSWER_COLUMNS
 from weir.sparql.algebra.non_empty import where_windows_have_content
 from weir.sparql.algebra.queries import Ask, Construct, Query, Select
 from weir.sparql.algebra.rdfs import entailed
+from weir.sparql.algebra.scoping import all_variables, is_hidden
 from weir.sparql.algebra.windows import CountWindow, Registration, TimeWindow, WindowClause
 from weir.timeline.axis import EPOCHS, Axis, Instants
 
@@ -122,6 +123,7 @@ def _definition(declaration: Declaration, text: str, compiled: CompiledQuery) ->
         history=said.history,
         presentation=compiled.presentation,
         registration=compiled.registration,
+        graph=said.graph,
         writes_triples=compiled.form == "construct",
         services=Services(compiled.asked, compiled.remotes, said.staleness),
         traversals=compiled.traversals,
@@ -160,8 +162,10 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     head = read_head(text, file, QueryFrontMatter, QUERY.comment)
     said = head.values
     query = translate(text, said.default_graph, file, push_filters=said.push_filters)
+    query = replace(query, dataset=replace(query.dataset, derived=said.reads))
     _check_columns(query, text, file)
     check_keys(head, windows=bool(query.windows), services=bool(query.remotes))
+    _check_graph(head, query)
     _refuse_not_maintained(query, text, file)
     axis = _axis(query.windows, said, query.registration)
     if said.report == "non_empty":
@@ -183,6 +187,25 @@ def compile_query(text: str, file: str) -> CompiledQuery:
         remotes=remote_names(query),
         traversals=traversal_names(query),
     )
+
+
+def _check_graph(head: Head[QueryFrontMatter], query: Query) -> None:
+    """Check that a query with the key `graph` has an answer of triples that are the same each time.
+
+    Raises:
+        ConfigurationError: it has not; with the line of the key.
+    """
+    form = query.form
+    if not isinstance(form, Construct):
+        what = "graph is for CONSTRUCT queries, and this one has no triples"
+        head.refuse({"graph": what}, "Write CONSTRUCT, or delete the line.")
+        return
+    own = all_variables(form.pattern)
+    names = (name for triple in form.template for name in triple.variables)
+    if any(is_hidden(name) and name not in own for name in names):
+        what = "a derived graph has no blank nodes of a template"
+        hint = 'Write a variable or an IRI instead, such as IRI(CONCAT(STR(?x), "#part")).'
+        head.refuse({"graph": what}, hint)
 
 
 def _refuse_not_maintained(query: Query, text: str, file: str) -> None:

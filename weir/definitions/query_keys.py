@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from weir.definitions.current_table import TableFrontMatter
+from weir.definitions.derived_keys import Graph, Reads
 from weir.definitions.front_matter import (
     Duration,
     Entailment,
@@ -27,6 +28,8 @@ _NOT_WITH_WINDOWS = {
     "history": "the log of this one has every instant",
     "max_change": "the rows of this one have instants, and are not deleted",
     "entailment": "nothing is derived from the content of a window",
+    "graph": "REGISTER names the stream that this one gives",
+    "reads": "derived graphs are read by queries without windows",
 }
 """The keys that are for queries without windows, and why."""
 
@@ -40,6 +43,8 @@ class QueryFrontMatter(TableFrontMatter):
         description="what patterns without FROM read: all graphs merged, or the unnamed one",
     )
     entailment: Entailment = "none"
+    graph: Graph = None
+    reads: Reads = ()
     history: Literal["current", "full"] = Field(
         "current", description="on first registration: the current answer, or one delta per epoch"
     )

@@ -12,6 +12,7 @@ from weir.checks.declared import Names
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, TableFrontMatter, check_columns
 from weir.definitions.definition import Definition, Door, Gate, Guards, Output
+from weir.definitions.derived_keys import Reads
 from weir.definitions.front_matter import Entailment, MaxRows, MinRows, read_head
 from weir.definitions.kinds import SHAPES
 from weir.definitions.names import Declaration
@@ -62,6 +63,7 @@ class ShapesFrontMatter(TableFrontMatter):
         "union", description="the data that is validated: all graphs merged, or the unnamed one"
     )
     entailment: Entailment = "none"
+    reads: Reads = ()
     history: Literal["current", "full"] = Field(
         "current", description="on first registration: the current report, or one delta per epoch"
     )
@@ -199,7 +201,7 @@ def compile_shapes_graph(text: str, file: str) -> CompiledShapes:
     said = head.values
     check_columns(head, REPORT_COLUMNS)
     shapes = read_shapes(text, file, said.subclasses)
-    query = compile_shapes(shapes, Dataset(said.default_graph))
+    query = compile_shapes(shapes, Dataset(said.default_graph, derived=said.reads))
     is_entailed = is_over_rdfs(text, file) or said.entailment == "rdfs"
     if is_entailed:
         query = entailed(query)

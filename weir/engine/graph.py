@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from weir.compute.relations import Keep, Statement
@@ -36,6 +38,7 @@ from weir.lake import tables
 from weir.plan.scope import Scope
 from weir.rdf.reserved_graphs import RANGES, documents_of_web
 
+DERIVED = tables.DERIVED
 TRIPLES, QUADS = tables.TRIPLES.name, tables.QUADS.name
 POSITIONS = ("subject", "predicate", "object")
 
@@ -67,13 +70,22 @@ def log_columns(scope: Scope) -> tuple[str, ...]:
     return (*graph_columns(scope), *CHANGE)
 
 
-def stored_log(scope: Scope) -> str:
-    """The table with the triples in `scope`: `triples` (the union of all graphs) or `quads`."""
-    return TRIPLES if scope.is_union else QUADS
+def stored_logs(scope: Scope) -> Mapping[str, str]:
+    """The tables with the triples in `scope`, each with the name of the relation of all its rows.
+
+    `triples` has the union of all graphs, `quads` some of them, and a derived graph has its own.
+    """
+    derived = {DERIVED.name(name): f"{DERIVED.folder}_{name}" for name in scope.derived}
+    if scope.has_union:
+        return {TRIPLES: TRIPLES, **derived}
+    return derived if scope.is_derived else {QUADS: QUADS, **derived}
 
 
 def scope_log(
-    scope: Scope, last: int, predicates: frozenset[str] | None = None, stored: str | None = None
+    scope: Scope,
+    last: int,
+    predicates: frozenset[str] | None = None,
+    stored: Mapping[str, str] | None = None,
 ) -> exp.Query:
     """The log (`log_columns`) of the triples in `scope` up to `last`.
 
@@ -81,22 +93,22 @@ def scope_log(
         scope: which graphs.
         last: the last epoch.
         predicates: the predicates to read; None for all.
-        stored: relation of rows of the `stored_log`; by default the one named like it, with all.
+        stored: by table of `stored_logs` a relation of rows of it; by default that of all rows.
     """
-    stored = stored or stored_log(scope)
-    until_last: exp.Expr = column("epoch") <= number(last)
+    until_last: list[exp.Expr] = [column("epoch") <= number(last)]
     if predicates is not None:
-        until_last = exp.And(
-            this=until_last, expression=one_of(column("predicate"), sorted(predicates))
-        )
-    log = shown_columns(scope)
-    if scope.is_union:
-        return select(*log, from_=rows_of(stored), where=[until_last])
-    quads = select(*log, from_=rows_of(stored), where=[until_last, graphs_of(scope)])
+        until_last.append(one_of(column("predicate"), sorted(predicates)))
+    parts = []
+    for table, relation in (stored or stored_logs(scope)).items():
+        where = [condition.copy() for condition in until_last]
+        if table == QUADS:
+            where.append(graphs_of(scope))
+        parts.append(select(*shown_columns(scope), from_=rows_of(relation), where=where))
+    rows = union_all(parts)
     if not scope.is_merge:
-        return quads
+        return rows
     # FROM a FROM b: their merge is a set, so a triple counts once while any of them has it.
-    return set_log(quads, graph_columns(scope), EpochRange(BEFORE_ALL, last))
+    return set_log(rows, graph_columns(scope), EpochRange(BEFORE_ALL, last))
 
 
 def graphs_of(scope: Scope) -> exp.Expr:

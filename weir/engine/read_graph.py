@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
 
 from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Keep, Lookup, Statement
-from weir.compute.sql import select, subquery
+from weir.compute.sql import (
+    column,
+    columns,
+    equal,
+    inner_join,
+    rows_of,
+    select,
+    semi_join,
+    subquery,
+    union_all,
+)
 from weir.engine.graph import (
+    POSITIONS,
+    QUADS,
+    TRIPLES,
     changes_in,
     log_columns,
     restricted_graph,
     scope_log,
-    stored_log,
+    stored_logs,
     whole_graph,
 )
 from weir.engine.neighbourhood import Hop, hops
-from weir.engine.relations import EpochRange
+from weir.engine.relations import CHANGE, EpochRange
 from weir.engine.thresholds import Thresholds, reason_for_whole
 from weir.plan.leaves import Component
 from weir.plan.lookups import Position, Seed, lookups, predicates
 from weir.plan.scope import Scope
+
+if TYPE_CHECKING:
+    from weir.compute.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +123,54 @@ class _ScopeLog:
     def looked_up(self, hop: Hop, side: Position) -> str:
         """The relation in which the keys of a hop on one side are looked for."""
         if side != "predicate":
-            stored = f"{hop.relation}_{side}"
-            key, log = (side, "predicate"), stored_log(self.scope)
-            if self.engine.look_up(Lookup(stored, log, key, hop.wanted(side), null_is_any=True)):
-                return self._log(f"{stored}_log", stored)
+            name, key = f"{hop.relation}_{side}", (side, "predicate")
+            rows = looked_up(self.engine, self.scope, name, key, hop.wanted(side))
+            if rows != stored_logs(self.scope):
+                return self._log(f"{name}_log", rows)
         if self._whole is None:
-            self._whole = self._log(f"{self.prefix}_log")
+            self._whole = self._log(f"{self.prefix}_log", stored_logs(self.scope))
         return self._whole
 
-    def _log(self, name: str, stored: str | None = None) -> str:
+    def _log(self, name: str, stored: Mapping[str, str]) -> str:
         self.engine.make(Statement(name, scope_log(self.scope, self.last, self.known, stored)))
         return name
+
+
+def looked_up(
+    engine: SqlEngine, scope: Scope, name: str, key: tuple[str, ...], wanted: exp.Query
+) -> Mapping[str, str]:
+    """By table of `stored_logs`, rows with wanted values by its index, or all that it has.
+
+    Of a merge they are always only these: what is wanted may be little, and all of it is swept.
+
+    Args:
+        engine: knows the relations.
+        scope: which triples.
+        name: begins the names of the relations that are made.
+        key: the columns of the values.
+        wanted: rows of the values; a null in the last column stands for any.
+    """
+    rows = {}
+    for table, whole in stored_logs(scope).items():
+        some = f"{name}_{whole}"
+        lookup = Lookup(some, table, key, wanted.copy(), null_is_any=True)
+        rows[table] = some
+        if engine.look_up(lookup):
+            continue
+        if not scope.is_merge:
+            rows[table] = whole
+            continue
+        first, *_ = wanted.named_selects
+        has_one = column(key[0], "t").eq(column(first, "k"))
+        joined = semi_join(subquery(wanted.copy(), "k"), has_one)
+        own = columns(_stored_columns(scope, table), "t")
+        engine.make(Statement(some, select(*own, from_=rows_of(whole, "t"), joins=[joined])))
+    return rows
+
+
+def _stored_columns(scope: Scope, table: str) -> tuple[str, ...]:
+    """The columns of a stored log that the log of a scope is made of."""
+    return ("graph", *POSITIONS, *CHANGE) if table == QUADS else log_columns(scope)
 
 
 def neighbourhood_graph(
@@ -161,3 +217,53 @@ def changes_relation(
     log = subquery(scope_log(scope, epochs.last, known), "log")
     engine.make(Statement(f"{name}_log", select("*", from_=log)))
     engine.make(Statement(name, changes_in(scope, f"{name}_log", epochs), keep))
+
+
+def changes_of_merge(
+    engine: SqlEngine,
+    scope: Scope,
+    epochs: EpochRange,
+    name: str,
+    parts: Sequence[str],
+    keep: Keep = "small",
+) -> None:
+    """Make the relation of the changes of a merge, of which those of its parts are known.
+
+    A triple that comes to one part is no change while another one has it: of the triples that
+    changed in any part, the log is read.
+
+    Args:
+        engine: makes it.
+        scope: merges graphs.
+        epochs: the range.
+        name: of the relation.
+        parts: relations with the log rows of the parts within the range.
+        keep: how the rows are stored.
+    """
+    touched, triple = f"{name}_touched", columns(POSITIONS)
+    rows = union_all([select(*columns(POSITIONS), from_=rows_of(part)) for part in parts])
+    distinct = select(*triple, from_=subquery(rows, "changed"), distinct=True)
+    engine.make(Statement(touched, distinct, keep))
+    wanted = select(*columns(("subject", "predicate")), from_=rows_of(touched), distinct=True)
+    stored = looked_up(engine, scope, f"{name}_of", ("subject", "predicate"), wanted)
+    narrowed = {}
+    for table, relation in stored.items():
+        narrowed[table] = f"{name}_in_{relation}"
+        joined = inner_join(rows_of(touched, "c"), *equal(POSITIONS, "t", "c"))
+        names = columns(_stored_columns(scope, table), "t")
+        own = select(*names, from_=rows_of(relation, "t"), joins=[joined])
+        engine.make(Statement(narrowed[table], own, keep))
+    log = subquery(scope_log(scope, epochs.last, None, narrowed), "log")
+    engine.make(Statement(f"{name}_log", select("*", from_=log)))
+    engine.make(Statement(name, changes_in(scope, f"{name}_log", epochs), keep))
+
+
+def open_graph(engine: Engine, scopes: Iterable[Scope]) -> Mapping[str, str]:
+    """Name the stored logs of some scopes, and those of the graph; gives the names by table."""
+    logs: dict[str, str] = {QUADS: QUADS, TRIPLES: TRIPLES}
+    for scope in scopes:
+        if scope.window is None:
+            logs |= stored_logs(scope)
+    for table, relation in logs.items():
+        engine.open(relation, table)
+    return logs

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from weir.definitions.definition import Definition
-from weir.definitions.output_streams import in_order_of_streams
+from weir.definitions.upstreams import in_order_of_upstreams
 from weir.errors import ConfigurationError
 from weir.ingest.sources.declared import load_sources
 from weir.ingest.sources.source import Source
@@ -59,7 +59,7 @@ def undeclared_streams(queries: Iterable[Definition], file: Path) -> dict[str, C
     except ConfigurationError:
         return {}
     errors: dict[str, ConfigurationError] = {}
-    for query in in_order_of_streams(over_streams):
+    for query in in_order_of_upstreams(over_streams):
         error = undeclared_stream(query, sources)
         for upstream in query.axis.upstreams:
             if upstream.query in errors:

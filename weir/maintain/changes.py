@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from weir.compute.engine import Engine
 from weir.compute.relations import Keep, Statement
-from weir.compute.sql import column, number, rows_of, select, text
-from weir.engine.graph import graphs_of, shown_columns
+from weir.compute.sql import all_of, column, number, rows_of, select, text
+from weir.engine.graph import graphs_of, shown_columns, stored_logs
 from weir.engine.relations import EpochRange
 from weir.lake.delta.change_feed import (
     CHANGE_TYPE,
@@ -35,7 +35,8 @@ def read_changes(
     Args:
         engine: makes it.
         name: of the relation.
-        scope: the union of all graphs, one graph, or each graph by itself.
+        scope: the union of all graphs, one graph, a derived one, or each graph by itself; of a
+            merge of stored graphs, the changes of each.
         epochs: the range.
         ingested: at least those of the range.
         predicates: the predicates to read; None for all.
@@ -44,6 +45,9 @@ def read_changes(
         ChangeFeedGap: the feed does not hold every commit of the range, or holds something that
             only appending does not explain.
     """
+    if scope.derived:
+        _read_derived(engine, name, scope, epochs, predicates)
+        return
     table, first, last = _feed(scope, epochs, ingested)
     inside = [t for t in ingested if epochs.after < t.epoch <= epochs.last]
     rows = sum(epoch.changes for epoch in inside)
@@ -65,13 +69,28 @@ def read_changes(
         engine.count(name)
 
 
+def _read_derived(
+    engine: Engine,
+    name: str,
+    scope: Scope,
+    epochs: EpochRange,
+    predicates: frozenset[str] | None,
+) -> None:
+    """The same of a derived graph, whose log is only appended to or replaced as a whole."""
+    ((table, relation),) = stored_logs(scope).items()
+    new = f"{name}_{relation}"
+    engine.open(new, table, where=all_of(_about(scope, epochs, predicates)))
+    keep: Keep = "small" if engine.placement.holds(engine.count(new)) else "cache"
+    engine.make(Statement(name, select(*shown_columns(scope), from_=rows_of(new)), keep))
+
+
 def _about(scope: Scope, epochs: EpochRange, predicates: frozenset[str] | None) -> list[exp.Expr]:
     """The conditions on the rows of the feed."""
     wanted: list[exp.Expr] = [
         column("epoch") > number(epochs.after),
         column("epoch") <= number(epochs.last),
     ]
-    if not scope.is_union:
+    if not scope.is_union and not scope.derived:
         wanted.append(graphs_of(scope))
     if predicates is not None:
         wanted.append(

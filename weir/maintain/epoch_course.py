@@ -6,15 +6,19 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
+from uuid import uuid4
 
 from weir.compute.engine import Engine
 from weir.compute.relations import Keep
 from weir.compute.writing import Commit
-from weir.engine.read_graph import read_neighbourhood, read_whole
+from weir.engine.read_graph import open_graph, read_neighbourhood, read_whole
 from weir.engine.relations import EpochRange
 from weir.lake.counted import counted
 from weir.lake.delta.commit import SaveMode
-from weir.lake.tables import QUADS, TRIPLES
+from weir.lake.delta.metadata import LOG_ID
+from weir.maintain.derived_graphs import DerivedGraph
+from weir.maintain.logs import UPSTREAMS, logs_of_upstreams
 from weir.maintain.run import Run
 from weir.maintain.tasks import CommitForm, Task, commit_metadata
 from weir.maintain.touched import read_touched, seeds_by_scope
@@ -59,10 +63,9 @@ class EpochCourse:
 
     def open(self, engine: Engine, leg: Leg) -> Sequence[Task]:
         """Read the changes and what they can join with, or the whole graph."""
-        for table in (QUADS, TRIPLES):
-            engine.open(table.name, table.name)
-        self.graph, self.rows_in, self.touched = {}, None, None
         tasks = self.left()
+        open_graph(engine, seeds_by_scope(tasks))
+        self.graph, self.rows_in, self.touched = {}, None, None
         epochs = self._epochs(leg)
         if self._from_nothing:
             self._read_whole(engine, tasks, epochs)
@@ -152,12 +155,21 @@ class EpochCourse:
 
     def form(self, leg: Leg, task: Task) -> CommitForm:
         """How a task is committed: a whole state replaces the table, a delta is appended."""
-        metadata = commit_metadata(task, self.run.outcome.run.run_id, leg.last)
+        stored = {} if task.from_nothing or task.stored is None else task.stored.metadata.extra
+        log_id = stored.get(LOG_ID, "") if stored else uuid4().hex
+        extra: dict[str, Any] = {LOG_ID: log_id}
+        if task.definition.derived:
+            extra[UPSTREAMS] = logs_of_upstreams(self.run.lake, task.definition)
+        metadata = commit_metadata(task, self.run.outcome.run.run_id, leg.last, **extra)
         mode: SaveMode = "overwrite" if task.from_nothing else "append"
         return CommitForm(metadata, mode, even_empty=task.from_nothing)
 
     def committed(self, _: Leg, task: Task, commit: Commit, seconds: float) -> None:
-        """Report that the new rows of a task are committed."""
+        """Write the graph that a task gives, and report that its new rows are committed."""
+        graph = DerivedGraph.of(task.definition)
+        if graph is not None:
+            with self.run.bounded_engine() as engine:
+                graph.write(self.run.lake, engine, commit.metadata, self.run.outcome.run.run_id)
         self.run.progress(
             f"{task.name}: {task.mode}, {counted(commit.rows, 'row')}, {seconds:.1f} s"
         )

@@ -7,21 +7,21 @@ streams has legs of its own, and comes after those that give its streams.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import assert_never
 
 from weir.compute.lost_rows import repeated_if_lost
 from weir.definitions.definition import Definition
-from weir.definitions.output_streams import in_order_of_streams
+from weir.definitions.upstreams import levels
 from weir.errors import WeirError
-from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.change_feed import ChangeFeedGap
 from weir.maintain.course import Course
+from weir.maintain.derived_graphs import DerivedGraph
 from weir.maintain.emitted_streams import OutputStream
 from weir.maintain.epoch_course import EpochCourse
 from weir.maintain.instant_course import InstantCourse
-from weir.maintain.logs import UPSTREAMS, logs_of_upstreams
+from weir.maintain.logs import begin_of_graphs, recomputed_upstream
 from weir.maintain.new_rows import NewRows
 from weir.maintain.run import Run
 from weir.maintain.stream_start import StreamStart
@@ -32,12 +32,12 @@ from weir.timeline.legs import Leg
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """Brings the embeddings of definitions, and the streams out of them, to the newest epoch.
+    """Brings definitions, and the streams and graphs that they give, to the newest epoch.
 
     Attributes:
         run: of maintain.
         behind: by name, the tasks of the definitions that are behind.
-        unreadable: the definitions whose tables, and so whose streams, cannot be read.
+        unreadable: the definitions whose tables, and so what they give, cannot be read.
     """
 
     run: Run
@@ -45,39 +45,39 @@ class Maintenance:
     unreadable: Collection[str]
 
     def maintain(self, definitions: Iterable[Definition]) -> None:
-        """Maintain definitions; one may fail by itself, with those that read its stream.
+        """Maintain definitions; one may fail by itself, with those that read what it gives.
 
         Args:
             definitions: all that can be maintained.
         """
-        ordered = in_order_of_streams(definitions)
-        behind = [self.behind[one.name] for one in ordered if one.name in self.behind]
-        for tasks in groups(task for task in behind if task.definition.axis.shares_legs):
-            self._maintain(tasks)
-        for definition in ordered:
-            # What happened to those that give its streams decides what is to be done for it.
-            task = None if definition.axis.shares_legs else self._task(definition)
-            if task is not None:
-                self._maintain([task])
+        for level in levels(definitions):
+            # What happened to those that give what it reads decides what is to be done for one.
+            tasks = [task for one in level if (task := self._task(one)) is not None]
+            for group in groups(tasks):
+                self._maintain(group)
 
     def _task(self, definition: Definition) -> Task | None:
-        """The task of a definition after those that give its streams; None if it has none."""
+        """The task of a definition after those that give what it reads; None if it has none."""
         outcome = self.run.outcome
         try:
-            task = self.behind.get(definition.name) or self._later_task(definition)
-        except DamagedTable as error:
+            task = self.behind.get(definition.name)
+            if task is None or not task.from_nothing:
+                self._complete_graph(definition)
+            task = task or self._later_task(definition)
+        except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
             outcome.failed(task_at_rest(self.run.completion, definition), error)
             return None
         if task is None:
             return None
-        for upstream in definition.axis.upstreams:
-            if upstream.query in outcome.waiting:
-                outcome.waits(task, f"waits for the stream of the query {upstream.query}")
+        what = "stream" if definition.axis.windows else "graph"
+        for upstream in definition.upstreams:
+            if upstream in outcome.waiting:
+                outcome.waits(task, f"waits for the {what} of the query {upstream}")
                 return None
-        for upstream in definition.axis.upstreams:
-            if upstream.query in outcome.failures or upstream.query in self.unreadable:
+        for upstream in definition.upstreams:
+            if upstream in outcome.failures or upstream in self.unreadable:
                 why = WeirError(
-                    f"the query {upstream.query}, whose stream it reads, was not maintained",
+                    f"the query {upstream}, whose {what} it reads, was not maintained",
                     definition.file.name,
                     "It is maintained again when that query is.",
                 )
@@ -92,22 +92,32 @@ class Maintenance:
     def _later_task(self, definition: Definition) -> Task | None:
         """The task of one at the last epoch, if a run ended before all that follows from it."""
         task = task_at_rest(self.run.completion, definition)
-        if task.stored is None:
+        if task.stored is None or not (definition.upstreams or definition.axis.output):
             return None
         output = OutputStream.of(definition)
         is_behind = output is not None and output.is_behind(self.run.lake, task.stored.metadata)
-        return task if is_behind or self._after_upstreams(task).stored is None else None
+        return task if is_behind or self._after_upstreams(task).from_nothing else None
+
+    def _complete_graph(self, definition: Definition) -> None:
+        """Write what is missing of the graph of a definition, if a run ended before that."""
+        graph, stored = DerivedGraph.of(definition), self.run.completion.maintained(definition.name)
+        if graph is None or stored is None or not graph.is_behind(self.run.lake, stored.metadata):
+            return
+        with self.run.bounded_engine() as engine:
+            graph.write(self.run.lake, engine, stored.metadata, self.run.outcome.run.run_id)
 
     def _after_upstreams(self, task: Task) -> Task:
-        """The task; one that recomputes its log if a stream that it reads was recomputed."""
-        if task.stored is None:
-            return task
-        read = task.stored.metadata.extra.get(UPSTREAMS, {})
-        for name, log_id in logs_of_upstreams(self.run.lake, task.definition).items():
-            if read.get(name) != log_id:
-                reason = f"the query {name}, whose stream it reads, was recomputed"
-                return task.rebased(reason, FROM_THE_FIRST)
-        return task
+        """The task; one that recomputes its log if what it reads of others was recomputed."""
+        definition = task.definition
+        if task.stored is not None and not task.from_nothing:
+            name = recomputed_upstream(self.run.lake, definition, task.stored.metadata)
+            if name is not None:
+                what = "stream" if definition.axis.windows else "graph"
+                reason = f"the query {name}, whose {what} it reads, was recomputed"
+                start = start_again(self.run.completion, definition, task.stored)
+                task = task.rebased(reason, start or FROM_THE_FIRST)
+        known = begin_of_graphs(self.run.lake, definition)
+        return task if task.base is None or known <= task.base else replace(task, base=known)
 
     def _maintain(self, tasks: Sequence[Task]) -> None:
         """Bring tasks that share their legs to the last epoch.

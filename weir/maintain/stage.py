@@ -14,7 +14,7 @@ from itertools import chain
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
 from weir.definitions.names import no_query
-from weir.definitions.output_streams import all_upstreams_of
+from weir.definitions.upstreams import all_upstreams_of
 from weir.errors import WeirError, causes
 from weir.ingest.older_tables import refuse_older_tables
 from weir.ingest.undeclared import unusable

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from weir.compute.engine import Engine
 from weir.compute.relations import Keep
 from weir.engine.neighbourhood import touched_seeds
-from weir.engine.read_graph import changes_relation
+from weir.engine.read_graph import changes_of_merge, changes_relation
 from weir.engine.relations import EpochRange
 from weir.lake.lake import Lake
 from weir.maintain.changes import read_changes
@@ -73,11 +73,16 @@ def read_touched(
     for i, (scope, seeds) in enumerate(seeds_by_scope(tasks).items()):
         started, name = time.monotonic(), f"changes{i}"
         known = predicates_of(seeds)
-        if scope.is_merge:
-            keep: Keep = "small" if engine.placement.holds(expected) else "cache"
+        keep: Keep = "small" if engine.placement.holds(expected) else "cache"
+        if not scope.is_merge:
+            read_changes(engine, name, scope, epochs, ingested, known)
+        elif scope.each:
             changes_relation(engine, scope, epochs, name, known, keep)
         else:
-            read_changes(engine, name, scope, epochs, ingested, known)
+            parts = [f"{name}_part{number}" for number in range(len(scope.parts))]
+            for part, of_part in zip(parts, scope.parts, strict=True):
+                read_changes(engine, part, of_part, epochs, ingested, known)
+            changes_of_merge(engine, scope, epochs, name, parts, keep)
         rows = engine.count(name)
         touched |= touched_seeds(engine, name, [*seeds], f"seeds{i}")
         changes[scope] = ScopeChanges(name, rows, time.monotonic() - started)

@@ -83,6 +83,7 @@ def _named(dataset: queries.Dataset) -> Scope:
 
 
 def _scope(dataset: queries.Dataset) -> Scope:
+    derived = tuple(sorted(set(dataset.derived)))
     if dataset.from_graphs is not None:
-        return Scope(tuple(sorted(set(dataset.from_graphs))))
-    return Scope(("",)) if dataset.default_graph == "default" else Scope()
+        return Scope(tuple(sorted(set(dataset.from_graphs))), derived=derived)
+    return Scope(("",) if dataset.default_graph == "default" else None, derived=derived)

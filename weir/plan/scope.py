@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from weir.rdf.reserved_graphs import traversal_with
+from weir.rdf.reserved_graphs import is_reserved, traversal_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,9 @@ class Scope:
     With `webs`, the documents of these traversals are named graphs, too, each under its own IRI. A
     document that several of them have, or that has the name of one of the graphs, is one graph.
 
+    With `derived`, it is the merge of these and of the graphs that queries or programs with these
+    names give.
+
     With `window`, it reads the content of a window instead, which is one graph. The IRI, in
     N-Triples form, names a window of one query: that of another query may have another content.
     """
@@ -25,24 +29,59 @@ class Scope:
     each: bool = False
     window: str | None = None
     webs: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.webs and not self.each:
             raise ValueError("documents are named graphs: their merge is a graph of its own")
-        if self.window is not None and (self.graphs is not None or self.each):
+        if self.derived and self.each:
+            raise ValueError("a derived graph is no named graph")
+        if self.window is not None and (self.graphs is not None or self.each or self.derived):
             raise ValueError("a scope is a window or some graphs, not both")
 
     @property
-    def is_union(self) -> bool:
-        """Whether it is the union of all graphs, whose log is stored."""
+    def has_union(self) -> bool:
+        """Whether it has the union of all graphs, whose log is stored."""
         return self.graphs is None and not self.each and self.window is None
+
+    @property
+    def is_union(self) -> bool:
+        """Whether it is the union of all graphs, and nothing else."""
+        return self.has_union and not self.derived
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether it has derived graphs, and nothing that is stored of the graph."""
+        return bool(self.derived) and self.graphs == ()
+
+    @property
+    def names_graphs(self) -> bool:
+        """Whether it names graphs that sources do not write alone: neither unnamed nor reserved."""
+        named = any(graph and not is_reserved(graph) for graph in self.graphs or ())
+        return named or bool(self.derived)
 
     @property
     def is_merge(self) -> bool:
         """Whether a triple that several graphs have is to be counted once."""
         if self.each:
             return len(self.webs) + bool(self.graphs) > 1 and bool(self.webs)
-        return self.graphs is not None and len(self.graphs) > 1
+        return self.has_union + len(self.graphs or ()) + len(self.derived) > 1
+
+    @property
+    def parts(self) -> tuple[Scope, ...]:
+        """The scopes that it is the merge of: itself, if there is nothing to be merged."""
+        if not self.is_merge or self.each:
+            return (self,)
+        stored = () if self.is_derived else (replace(self, derived=()),)
+        return (*stored, *(Scope((), derived=(name,)) for name in self.derived))
+
+    def over(self, names: Mapping[str, str]) -> Scope:
+        """The scope in which some graphs are derived, by their IRIs in N-Triples form."""
+        own = tuple(names[graph] for graph in self.graphs or () if graph in names)
+        if not own or self.each:
+            return self
+        left = tuple(graph for graph in self.graphs or () if graph not in names)
+        return replace(self, graphs=left, derived=tuple(sorted({*self.derived, *own})))
 
     @property
     def traversals(self) -> tuple[str, ...]:
@@ -55,9 +94,11 @@ class Scope:
         """The scope's name in messages."""
         if self.window is not None:
             return f"the window {self.window}"
-        if self.graphs is None:
+        if self.graphs is None and not self.derived:
             return "each named graph" if self.each else "the union of all graphs"
         documents = (f"the documents of {web}" for web in self.webs)
-        graphs = (graph or "the unnamed graph" for graph in self.graphs)
-        listed = ", ".join((*graphs, *documents))
+        union = ("the union of all graphs",) if self.has_union else ()
+        graphs = (graph or "the unnamed graph" for graph in self.graphs or ())
+        derived = (f"the graph of {name}" for name in self.derived)
+        listed = ", ".join((*union, *graphs, *derived, *documents))
         return f"each of {listed}" if self.each else f"the merge of {listed or 'no graph'}"

@@ -40,7 +40,7 @@ class _Form:
 _FORMS: Mapping[type, _Form] = {
     leaves.Component: _Form("Component"),
     leaves.Values: _Form("Values"),
-    Scope: _Form("Scope", added={"window": None, "webs": ()}),
+    Scope: _Form("Scope", added={"window": None, "webs": (), "derived": ()}),
     operators.Product: _Form("Product", added={"correlated": ()}),
     operators.Join: _Form("Join"),
     operators.LeftJoin: _Form("LeftJoin"),

@@ -17,7 +17,7 @@ from typing import Literal
 from weir.definitions.catalog import Catalog
 from weir.definitions.checks import declared_checks
 from weir.definitions.definition import Definition
-from weir.definitions.output_streams import all_upstreams_of
+from weir.definitions.upstreams import all_upstreams_of
 from weir.errors import QualityError, WeirError, causes, listed
 from weir.lake.counted import counted
 from weir.lake.ledger.runs import UNTOUCHED
@@ -182,11 +182,12 @@ def _as_published(work: Backlog, catalog: Catalog) -> Backlog:
 
 
 def _why_waits(query: Definition, not_ready: Mapping[str, NotReady | None]) -> NotReady | None:
-    """Why a query waits for another one whose stream it reads; None if it does not."""
+    """Why a query waits for another one that it reads; None if it does not."""
     for upstream in all_upstreams_of(query):
         why = not_ready.get(upstream)
         if why is not None:
-            reason = f"the query {upstream}, whose stream it reads, is not published"
+            what = "stream" if query.axis.windows else "graph"
+            reason = f"the query {upstream}, whose {what} it reads, is not published"
             return NotReady(why.mode, reason)
     return None
 

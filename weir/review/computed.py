@@ -19,7 +19,7 @@ from weir.errors import ConfigurationError
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED, SKIPPED
 from weir.lake.scratch import scratch_folder
-from weir.lake.tables import EMBEDDINGS, OUTPUT_STREAMS
+from weir.lake.tables import DERIVED, EMBEDDINGS, OUTPUT_STREAMS
 from weir.maintain.maintenance import Maintenance
 from weir.maintain.outcome import MaintainResult, Outcome
 from weir.maintain.run import Run
@@ -91,7 +91,9 @@ def computed(
     read = project.open_lake()
     folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
     names = [
-        family.name(one.name) for one in definitions for family in (EMBEDDINGS, OUTPUT_STREAMS)
+        family.name(one.name)
+        for one in definitions
+        for family in (EMBEDDINGS, OUTPUT_STREAMS, DERIVED)
     ]
     # An index belongs to the tables of the lake, and a run may be writing it.
     settings = project.settings.model_copy(update={"index": "off"})

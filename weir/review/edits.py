@@ -8,7 +8,7 @@ from typing import Literal
 
 from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
-from weir.definitions.output_streams import all_upstreams_of
+from weir.definitions.upstreams import all_upstreams_of
 from weir.ingest.undeclared import unusable
 from weir.lake.tables import ANSWERS
 from weir.progress.completion import Completion
@@ -23,7 +23,7 @@ class Edit:
 
     Attributes:
         name: of the definition.
-        change: `recomputed`: a stream that it reads is of another text.
+        change: `recomputed`: a stream or graph that it reads is of another text.
         after: as the project has it; None if it is removed, or cannot be used.
         before: as the base has it, if that is not what is published.
         from_published: whether its published answer, if there is one, is that of the base.

@@ -13,9 +13,8 @@ from sqlglot import exp
 from weir.compute.engine import Engine
 from weir.compute.sql import alias, all_of, case, column, number, rows_of, select, text
 from weir.definitions.definition import Definition
-from weir.engine.read_graph import read_whole
+from weir.engine.read_graph import open_graph, read_whole
 from weir.engine.relations import EpochRange
-from weir.lake.tables import QUADS, TRIPLES
 from weir.maintain.unmatched import Place, Unmatched, place_of, unmatched_terms
 from weir.plan.lookups import Seed, Shape, predicates_of
 from weir.plan.scope import Scope
@@ -35,13 +34,12 @@ def graph_hints(
         queries: what they read of streams is left out.
         epoch: the newest.
     """
-    for table in (QUADS, TRIPLES):
-        engine.open(table.name, table.name)
     seeds: dict[Scope, dict[Seed, None]] = {}
     of_query = {query.name: _seeds(query) for query in queries}
     for own in of_query.values():
         for seed in own:
             seeds.setdefault(seed.scope, {})[seed] = None
+    open_graph(engine, seeds)
     epochs = EpochRange(epoch - 1, epoch, from_nothing=True)
     places: dict[Scope, Place] = {}
     for i, (scope, of_scope) in enumerate(seeds.items()):

@@ -15,8 +15,8 @@ from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Keep, Statement
 from weir.compute.sql import alias, all_of, column, columns, number, rows_of, select
 from weir.definitions.definition import Definition
-from weir.engine.graph import graph_columns, scope_log, stored_log
-from weir.engine.read_graph import changes_relation, read_neighbourhood
+from weir.engine.graph import graph_columns, scope_log, stored_logs
+from weir.engine.read_graph import changes_relation, open_graph, read_neighbourhood
 from weir.engine.relations import EpochRange
 from weir.engine.thresholds import Thresholds
 from weir.errors import WeirError
@@ -55,10 +55,9 @@ def around_epoch(
     """
     epochs = EpochRange(epoch - 1, epoch)
     at = all_of([column("epoch") > number(epoch - 1), column("epoch") <= number(epoch)])
-    for table in (QUADS, TRIPLES):
-        engine.open(table.name, table.name)
-        engine.open(newest(table.name), table.name, where=at)
     components = by_scope(definition.body.components)
+    for table, relation in open_graph(engine, components).items():
+        engine.open(newest(relation), table, where=at.copy())
     changes = {scope: f"why_changes{i}" for i, scope in enumerate(components)}
     for scope, parts in components.items():
         _make_changes(engine, changes[scope], scope, epochs, predicates(parts))
@@ -191,5 +190,6 @@ def _make_changes(
     if scope.is_merge:
         changes_relation(engine, scope, epochs, name, known)
         return
-    log = scope_log(scope, epochs.last, known, newest(stored_log(scope)))
+    stored = {table: newest(relation) for table, relation in stored_logs(scope).items()}
+    log = scope_log(scope, epochs.last, known, stored)
     engine.make(Statement(name, log, "small"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -20,9 +20,11 @@ from weir.compute.sql import (
     rows_of,
     select,
     subquery,
+    text,
+    union_all,
 )
-from weir.engine.graph import POSITIONS, graphs_of, is_unreserved, shown_columns
-from weir.lake.tables import QUADS
+from weir.engine.graph import POSITIONS, graphs_of, is_unreserved, shown_columns, stored_logs
+from weir.lake.tables import QUADS, TRIPLES
 from weir.plan.scope import Scope
 from weir.why.explanation import (
     MOST_NAMED,
@@ -226,16 +228,9 @@ class PlanSurroundings(Surroundings[Part]):
             for scope in self.content:
                 if scope.window is not None:
                     continue
-                graph = shown_columns(scope)[0] if scope.each else column("graph")
-                quads = select(
-                    alias(graph.unalias(), "graph"),
-                    *columns((*POSITIONS, "epoch", "weight")),
-                    from_=rows_of(newest(QUADS.name)),
-                    where=[is_unreserved() if scope.is_union else graphs_of(scope)],
-                )
                 named = select(
                     *columns(("graph", *POSITIONS, "weight", "epoch"), "q"),
-                    from_=subquery(quads, "q"),
+                    from_=subquery(union_all([*_changed_quads(scope)]), "q"),
                     joins=[inner_join(rows_of("why_named", "s"), *equal(POSITIONS, "q", "s"))],
                 )
                 changes |= {
@@ -243,6 +238,19 @@ class PlanSurroundings(Surroundings[Part]):
                     for name, s, p, o, weight, epoch in engine.rows(named)
                 }
         return sorted(changes, key=lambda change: (change.triple, change.graph, change.epoch))
+
+
+def _changed_quads(scope: Scope) -> Iterator[exp.Query]:
+    """The changes of a scope with the graph of each; of a derived graph the name of its table."""
+    log = columns((*POSITIONS, "epoch", "weight"))
+    for table, relation in stored_logs(scope).items():
+        if table in (QUADS.name, TRIPLES.name):
+            graph = shown_columns(scope)[0] if scope.each else column("graph")
+            changed, name = rows_of(newest(QUADS.name)), graph.unalias()
+            where = [is_unreserved() if scope.has_union else graphs_of(scope)]
+        else:
+            changed, name, where = rows_of(newest(relation)), text(table), []
+        yield select(alias(name, "graph"), *log, from_=changed, where=where)
 
 
 def newest(table: str) -> str:

@@ -29,7 +29,7 @@ from weir.compute.sql import (
     sum_of,
     union_all,
 )
-from weir.engine.graph import graph_columns, scope_log, stored_log
+from weir.engine.graph import graph_columns, scope_log, stored_logs
 from weir.engine.relations import FOREVER, INTERVAL
 from weir.plan.lookups import by_scope, predicates
 from weir.plan.scope import Scope
@@ -180,25 +180,31 @@ class WholeMatch:
                 }
                 if not wanted:
                     continue
-                keys, rows = f"{prefix}_{side}", f"{prefix}_{side}_rows"
+                keys, rows = f"{prefix}_{side}", dict[str, str]()
                 engine.load(keys, _keys_table(wanted))
-                query = select(*columns(("key", "predicate")), from_=rows_of(keys))
-                log, key = stored_log(scope), (side, "predicate")
-                if not engine.look_up(Lookup(rows, log, key, query, null_is_any=True)):
-                    if not self.graph.scans:
-                        continue
-                    engine.make(
-                        Statement(rows, _scanned(self.graph.logs[log], keys, side), "cache")
-                    )
-                parts.append(select("*", from_=subquery(scope_log(scope, self.epoch, None, rows))))
+                for log, whole in self._logs(scope).items():
+                    name, key = f"{keys}_{whole}", (side, "predicate")
+                    query = select(*columns(("key", "predicate")), from_=rows_of(keys))
+                    if engine.look_up(Lookup(name, log, key, query, null_is_any=True)):
+                        rows[log] = name
+                    elif self.graph.scans:
+                        rows[log] = name
+                        engine.make(Statement(name, _scanned(whole, keys, side), "cache"))
+                if rows:
+                    log_of_rows = scope_log(scope, self.epoch, None, rows)
+                    parts.append(select("*", from_=subquery(log_of_rows, "log")))
             return self._held(engine, scope, parts) if parts else []
 
     def _all(self, scope: Scope) -> Sequence[tuple[str, ...]]:
         """The triples of a scope that patterns may match, of a small graph; not too many."""
         own = by_scope(self.worlds.body.components)[scope]
-        stored = self.graph.logs[stored_log(scope)]
-        log = scope_log(scope, self.epoch, predicates(own), stored)
+        log = scope_log(scope, self.epoch, predicates(own), self._logs(scope))
         return self._held(self.worlds.engine, scope, [log])
+
+    def _logs(self, scope: Scope) -> Mapping[str, str]:
+        """By table, the relations with all rows of a scope."""
+        logs = self.graph.logs
+        return {table: logs.get(table, whole) for table, whole in stored_logs(scope).items()}
 
     def _held(
         self, engine: SqlEngine, scope: Scope, logs: Sequence[exp.Query]

@@ -21,11 +21,14 @@ class Dataset:
     given, replaces it by the merge of the `from_graphs` (IRIs in N-Triples form). `named_graphs`
     are the graphs of FROM NAMED, which GRAPH reads; without FROM and FROM NAMED they are None, and
     GRAPH reads all named graphs. With FROM NAMED only, the default graph is empty.
+
+    The default graph is merged with the graphs that definitions with the names `derived` give.
     """
 
     default_graph: Literal["union", "default"] = "union"
     from_graphs: tuple[str, ...] | None = None
     named_graphs: tuple[str, ...] | None = None
+    derived: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

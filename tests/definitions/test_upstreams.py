@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.catalogs import catalog_of
 from weir.definitions.catalog import Catalog
-from weir.definitions.output_streams import all_upstreams_of, in_order_of_streams
+from weir.definitions.upstreams import all_upstreams_of, in_order_of_upstreams
 from weir.errors import ConfigurationError
 
 
@@ -36,7 +36,7 @@ def test_the_upstreams_of_a_query_are_those_that_give_its_streams(tmp_path: Path
 
 def test_queries_are_maintained_after_those_that_give_their_streams(tmp_path: Path) -> None:
     declared = catalog(tmp_path, a=query("x", "y"), b=query("y", "z"), c=query("z", "readings"))
-    assert [member.name for member in in_order_of_streams(declared.members)] == ["c", "b", "a"]
+    assert [member.name for member in in_order_of_upstreams(declared.members)] == ["c", "b", "a"]
 
 
 def test_an_iri_names_the_stream_of_another_query(tmp_path: Path) -> None:

@@ -1,0 +1,172 @@
+"""Which definition gives the graph that another one reads, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.catalogs import catalog_of
+from weir.definitions.catalog import Catalog
+from weir.definitions.upstreams import all_upstreams_of, levels
+from weir.errors import ConfigurationError
+from weir.plan.scope import Scope
+
+GIVES = "#+ graph: urn:d:{}\n"
+COPY = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
+
+
+def catalog(folder: Path, **texts: str) -> Catalog:
+    for name, text in texts.items():
+        (folder / f"{name}.rq").write_text(text)
+    return catalog_of(folder)
+
+
+def refused(folder: Path, name: str = "a", **texts: str) -> ConfigurationError:
+    return catalog(folder, **texts).errors[name]
+
+
+def test_a_reader_is_maintained_after_what_it_reads(tmp_path: Path) -> None:
+    declared = catalog(
+        tmp_path,
+        a=f"#+ reads: [b]\n{COPY}",
+        b=GIVES.format("b") + "#+ reads: [c]\n" + COPY,
+        c=GIVES.format("c") + COPY,
+        d="SELECT * FROM <urn:d:b> { ?s ?p ?o }",
+    )
+    assert all_upstreams_of(declared.member("a")) == ("b", "c")
+    named = [[one.name for one in level] for level in levels(declared.members)]
+    assert named == [["c"], ["b"], ["a", "d"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [
+        ("SELECT * FROM <urn:d:up> { ?s ?p ?o }", Scope((), derived=("up",))),
+        ("SELECT * FROM <urn:d:up> FROM <u:g> { ?s ?p ?o }", Scope(("<u:g>",), derived=("up",))),
+        ("SELECT * { GRAPH <urn:d:up> { ?s ?p ?o } }", Scope((), derived=("up",))),
+        (
+            "SELECT * FROM NAMED <urn:d:up> { GRAPH <urn:d:up> { ?s ?p ?o } }",
+            Scope((), derived=("up",)),
+        ),
+        ("#+ reads: [up]\nSELECT * { ?s ?p ?o }", Scope(derived=("up",))),
+        ("#+ reads: [up]\nSELECT * FROM <u:g> { ?s ?p ?o }", Scope(("<u:g>",), derived=("up",))),
+        (
+            "#+ reads: [up]\n#+ default_graph: default\nASK { ?s ?p ?o }",
+            Scope(("",), derived=("up",)),
+        ),
+        ("SELECT * { GRAPH ?g { ?s ?p ?o } }", Scope(each=True)),
+        ("SELECT * FROM <urn:d:other> { ?s ?p ?o }", Scope(("<urn:d:other>",))),
+    ],
+)
+def test_patterns_read_the_derived_graphs_that_a_query_names(
+    tmp_path: Path, text: str, scope: Scope
+) -> None:
+    declared = catalog(tmp_path, up=GIVES.format("up") + COPY, reader=text)
+    body = declared.member("reader").body
+    assert {seed.scope for seed in body.seeds} == {scope}
+    assert {component.scope for component in body.components} == {scope}
+
+
+def test_that_a_graph_becomes_a_derived_one_is_an_edit(tmp_path: Path) -> None:
+    text = "SELECT * FROM <urn:d:up> { ?s ?p ?o }"
+    plain = catalog(tmp_path, reader=text, up=COPY).member("reader").fingerprint
+    (tmp_path / "up.rq").write_text(GIVES.format("up") + COPY)
+    assert catalog_of(tmp_path).member("reader").fingerprint != plain
+
+
+def test_queries_that_read_each_others_graphs_in_a_circle_are_refused_with_their_files(
+    tmp_path: Path,
+) -> None:
+    declared = catalog(
+        tmp_path,
+        a=GIVES.format("a") + "#+ reads: [b]\n" + COPY,
+        b=GIVES.format("b") + COPY.replace("WHERE", "FROM <urn:d:a> WHERE"),
+    )
+    assert {*declared.errors} == {"a", "b"}
+    error = declared.errors["a"]
+    assert error.what == "queries read each other's graphs in a circle: a -> b -> a"
+    assert f"{tmp_path.name}/a.rq, {tmp_path.name}/b.rq" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("SELECT * { ?s ?p ?o }", 1, "graph is for CONSTRUCT queries"),
+        ("CONSTRUCT { ?s ?p [] } WHERE { ?s ?p ?o }", 1, "has no blank nodes of a template"),
+    ],
+)
+def test_a_derived_graph_has_the_triples_of_a_template_without_blank_nodes(
+    tmp_path: Path, text: str, line: int, what: str
+) -> None:
+    error = refused(tmp_path, a=GIVES.format("a") + text)
+    assert what in error.what
+    assert error.where.endswith(f"a.rq:{line}")
+
+
+@pytest.mark.parametrize("iri", ["not an iri", "urn:weir:graph:x", "<urn:weir:web:x>"])
+def test_the_name_of_a_derived_graph_is_an_iri_of_ones_own(tmp_path: Path, iri: str) -> None:
+    error = refused(tmp_path, a=f"#+ description: x\n#+ graph: {iri}\n{COPY}")
+    assert error.what.startswith("graph: ")
+    assert error.where.endswith("a.rq:2")
+
+
+def test_a_graph_has_one_giver(tmp_path: Path) -> None:
+    declared = catalog(
+        tmp_path,
+        a=GIVES.format("x") + COPY,
+        b=GIVES.format("x") + COPY,
+        c="SELECT * FROM <urn:d:x> { ?s ?p ?o }",
+    )
+    assert declared.errors["a"].what == "b.rq gives the graph <urn:d:x> too"
+    assert declared.errors["a"].where.endswith("a.rq:1")
+    assert declared.errors["c"].what == "a.rq and b.rq give the graph <urn:d:x>, which it reads"
+
+
+def test_a_name_without_a_graph_cannot_be_read(tmp_path: Path) -> None:
+    texts = {"b": COPY, "upper": GIVES.format("u") + COPY}
+    error = refused(tmp_path, a=f"#+ description: x\n#+ reads: [uper]\n{COPY}", **texts)
+    assert error.what == "reads: there is no derived graph uper: there is no such definition"
+    assert error.where.endswith("a.rq:2")
+    assert "upper" in error.hint
+    error = refused(tmp_path, a=f"#+ reads: [b]\n{COPY}")
+    assert error.what == "reads: there is no derived graph b: b.rq gives none"
+
+
+def test_a_reader_of_what_has_an_error_has_one(tmp_path: Path) -> None:
+    declared = catalog(
+        tmp_path,
+        a="#+ reads: [b]\n" + COPY,
+        b=GIVES.format("b") + "#+ reads: [c]\n" + COPY,
+    )
+    assert declared.errors["a"].what.startswith("the query b, whose graph it reads, has an error")
+
+
+def test_a_variable_does_not_stand_for_derived_graphs(tmp_path: Path) -> None:
+    text = "SELECT * FROM NAMED <urn:d:up> { GRAPH ?g { ?s ?p ?o } }"
+    error = refused(tmp_path, a=text, up=GIVES.format("up") + COPY)
+    assert error.what == "GRAPH with a variable does not read the derived graph <urn:d:up>"
+
+
+_WINDOW = (
+    "REGISTER STREAM s AS CONSTRUCT ISTREAM { ?s ?p ?o }\n"
+    "FROM NAMED WINDOW w ON readings [RANGE PT10S STEP PT10S]\n"
+    "WHERE { WINDOW w { ?s ?p ?o } }\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (GIVES.format("a") + _WINDOW, "graph is for queries without windows"),
+        ("#+ reads: [up]\n" + _WINDOW, "reads is for queries without windows"),
+        (
+            _WINDOW.replace("} }", "} GRAPH <urn:d:up> { ?s ?q ?x } }"),
+            "a query with windows does not read derived graphs, as that of up",
+        ),
+    ],
+)
+def test_queries_over_streams_give_and_read_no_derived_graphs(
+    tmp_path: Path, text: str, what: str
+) -> None:
+    assert what in refused(tmp_path, a=text, up=GIVES.format("up") + COPY).what

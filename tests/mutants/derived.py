@@ -1,0 +1,50 @@
+"""The mutants of derived graphs: merges, logs that are continued or begin again."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import Mutant
+
+_LAKE = ("tests/maintain/test_derived_graphs.py",)
+
+DERIVED_MUTANTS = (
+    Mutant(
+        "a triple of the graph and of a derived one counts twice",
+        "plan/scope",
+        "return self.has_union + len(self.graphs or ()) + len(self.derived) > 1",
+        "return len(self.graphs or ()) > 1",
+    ),
+    Mutant(
+        "the changes of a merge are looked for in one of its logs",
+        "engine/read_graph",
+        "for table, relation in stored.items():",
+        "for table, relation in [*stored.items()][:1]:",
+    ),
+    Mutant(
+        "a run appends all triples of a derived graph again",
+        "maintain/derived_graphs",
+        'where.append(column("epoch") > number(continued.watermark))',
+        "pass",
+        tests=_LAKE,
+    ),
+    Mutant(
+        "readers of a graph that began again go on",
+        "maintain/logs",
+        "if log_id not in read.values()",
+        "if name not in read",
+        tests=_LAKE,
+    ),
+    Mutant(
+        "a derived graph that a killed run left behind is not completed",
+        "maintain/maintenance",
+        "or not graph.is_behind(self.run.lake, stored.metadata):",
+        "or True:",
+        tests=_LAKE,
+    ),
+    Mutant(
+        "readers begin before the graph that they read",
+        "maintain/maintenance",
+        "return task if task.base is None or known <= task.base else replace(task, base=known)",
+        "return task",
+        tests=_LAKE,
+    ),
+)
