@@ -88,7 +88,7 @@ _WATERMARKS = (
         ),
         (
             "a commit after the ledger's is not looked for",
-            " and not (folder / commit_file(version + 1)).exists()",
+            " and not os.path.exists(next_)",
             "",
         ),
         (
