@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,116 @@ def test_a_mistake_has_its_place_also_for_check(
     said = weir("check")
     assert said.code == 1
     assert re.search(message, said.out, re.DOTALL), said.out
+
+
+EX = "http://example.org/"
+HOT = f"""\
+query: hot
+tests:
+  - name: twice
+    given: <{EX}a> a <{EX}Oven> . <{EX}b> a <{EX}Fridge> .
+    events:
+      readings:
+        - {{time: 2026-01-01T00:00:01Z, triples: "<{EX}a> <{EX}celsius> 95 ."}}
+        - {{time: 2026-01-01T00:00:02Z, triples: "<{EX}a> <{EX}celsius> 96 ."}}
+        - {{time: 2026-01-01T00:00:02Z, triples: "<{EX}b> <{EX}celsius> 96 ."}}
+        - {{time: 2026-01-01T00:00:12Z, triples: "<{EX}a> <{EX}celsius> 97 ."}}
+    at: 2026-01-01T00:00:10Z
+    expect:
+      - {{sensor: "{EX}a", n: 2}}
+"""
+WARM = f"""\
+query: rules
+tests:
+  - name: warm
+    events: &events
+      readings: [{{time: 2026-01-01T00:00:01Z, triples: "<{EX}a> <{EX}celsius> 95 ."}}]
+    at: 2026-01-01T00:00:06Z
+    expect: [{{predicate: warm, a1: "{EX}a"}}]
+  - name: cold again
+    events: *events
+    at: 2026-01-01T00:00:07Z
+    expect: []
+"""
+WINDOW = "FROM NAMED WINDOW ex:w ON {stream} [RANGE PT10S STEP PT10S]"
+
+
+@pytest.fixture
+def over_streams(initialised: None) -> None:
+    """Queries, one over the other's stream, and a program; their stream need not be declared."""
+    del initialised
+    shutil.rmtree("tests", ignore_errors=True)
+    prefix = f"PREFIX ex: <{EX}>\n"
+    Path("queries/hot.rq").write_text(
+        f"{prefix}SELECT ?sensor (COUNT(*) AS ?n) {WINDOW.format(stream='readings')} WHERE {{"
+        " WINDOW ex:w { ?sensor ex:celsius ?c } ?sensor a ex:Oven FILTER (?c > 90) }"
+        " GROUP BY ?sensor"
+    )
+    Path("queries/seen.rq").write_text(
+        f"{prefix}REGISTER STREAM seen AS CONSTRUCT RSTREAM {{ ?sensor ex:seen true }}"
+        f" {WINDOW.format(stream='readings')} WHERE {{ WINDOW ex:w {{ ?sensor ex:celsius ?c }} }}"
+    )
+    Path("queries/often.rq").write_text(
+        f"{prefix}SELECT ?sensor FROM NAMED WINDOW ex:w ON seen [RANGE PT30S STEP PT10S]"
+        " WHERE { WINDOW ex:w { ?sensor ex:seen true } }"
+    )
+    Path("programs").mkdir(exist_ok=True)
+    Path("programs/rules.lars").write_text(
+        f'%+ stream: readings\n%+ unit: PT1S\n%+ prefixes: {{ex: "{EX}"}}\n'
+        '%+ atoms: {"celsius(S,C)": "?S ex:celsius ?C"}\n'
+        "warm(S) <- win^5 diamond celsius(S,C), C > 50.\n"
+    )
+
+
+@pytest.mark.usefixtures("over_streams")
+@pytest.mark.parametrize("text", [HOT, WARM], ids=["windows", "rules"])
+def test_what_reads_streams_is_looked_at_one_instant(weir: Weir, text: str) -> None:
+    write(text)
+    done = weir("test")
+    assert (done.code, "0 failed" in done.out) == (0, True), done.out + done.err
+    write(text.replace(" 95 .", " 5 ."))
+    assert weir("test").code == 1
+
+
+@pytest.mark.usefixtures("over_streams")
+def test_the_queries_that_give_a_stream_are_computed_too(weir: Weir) -> None:
+    sensors = [f'{{sensor: "{EX}a"}}', f'{{sensor: "{EX}b"}}']
+    text = HOT.replace("query: hot", "query: often").replace("00:00:10Z", "00:00:20Z")
+    write(text.replace(f'{{sensor: "{EX}a", n: 2}}', "\n      - ".join(sensors)))
+    done = weir("test")
+    assert done.code == 0, done.out + done.err
+
+
+@pytest.mark.usefixtures("initialised")
+def test_the_queries_that_give_a_graph_are_computed_too(weir: Weir) -> None:
+    Path("queries/linked.rq").write_text(
+        f"#+ graph: {EX}links\nCONSTRUCT {{ ?y <{EX}of> ?x }} WHERE {{ ?x <{EX}has> ?y }}"
+    )
+    Path("queries/parts.rq").write_text(
+        f"#+ reads: [linked]\nSELECT ?part {{ ?part <{EX}of> ?whole }}"
+    )
+    write(
+        "query: parts\ntests:\n"
+        f"  - {{name: one, given: '<{EX}a> <{EX}has> <{EX}b> .', expect: [{{part: '{EX}b'}}]}}\n"
+    )
+    done = weir("test")
+    assert done.code == 0, done.out + done.err
+
+
+@pytest.mark.usefixtures("over_streams")
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("readings:", "reading:", r"yml:6:7\n.*mean readings\? It reads readings"),
+        ("    at: 2026-01-01T00:00:10Z\n", "", "yml:3:5\n.*Write at: "),
+        ("query: hot", "query: counted", r"yml:6:7\n.*It reads none"),
+        ("    expect:", "    change: {}\n    expect_after: []\n    expect:", "other events"),
+        ("00:00:01Z", "00:00:01", "time"),
+    ],
+)
+def test_a_mistake_about_events_has_its_place(weir: Weir, old: str, new: str, message: str) -> None:
+    Path("queries/counted.rq").write_text("SELECT ?sensor ?n { ?sensor <urn:n> ?n }")
+    write(HOT.replace(old, new, 1))
+    done = weir("test")
+    assert done.code == 2
+    assert re.search(message, done.err), done.err

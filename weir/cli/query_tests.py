@@ -72,7 +72,7 @@ def _results(project: Project, select: Sequence[str], exclude: Sequence[str]) ->
         differing: list[Mismatch] = []
         error = ""
         try:
-            differing = mismatches(project, catalog.member(test.query), test)
+            differing = mismatches(project, catalog, test)
         except ConfigurationError:
             raise
         except WeirError as failure:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from deltalake import write_deltalake
 
 from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError, WeirError
@@ -23,21 +25,42 @@ from weir.plan.plan import ANSWER
 from weir.project import Project
 from weir.review.computed import Computed, computed
 from weir.stage import silent
+from weir.timeline.axis import Instants
 
 _DRIVER_ROWS = 1_000_000
+_LAST = "<urn:weir:given:last>"
 _FORMATS = "The ending of its name says what it is: .ttl, .nt, .nq, .trig, .rdf, .jsonld."
 
 
-def answer_over_quads(project: Project, definition: Definition, quads: str) -> pa.Table:
-    """The answer over some quads, in N-Quads: its columns, and `weight`.
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a definition reads.
+
+    Attributes:
+        quads: the graph, in N-Quads.
+        events: by stream: subject, predicate, object in N-Triples form, time in microseconds.
+        at: the instant of the answer, in microseconds; None for what reads no stream.
+    """
+
+    quads: str
+    events: Mapping[str, pa.Table] = field(default_factory=dict)
+    at: int | None = None
+
+
+def answer_over(project: Project, definitions: Sequence[Definition], given: Given) -> pa.Table:
+    """The answer of the last definition, which may read the others: its columns, and `weight`.
 
     Raises:
         WeirError: it exceeds a limit, or cannot be computed.
     """
     with _folder() as folder:
         file = folder / "given.nq"
-        write_whole(file, quads)
-        return _answer(project, definition, [file], folder)
+        write_whole(file, given.quads)
+        sources = [_graph(file, 0, folder)]
+        for name, events in given.events.items():
+            assert given.at is not None, "events have an instant at which they are looked at"
+            sources.append(_stream(name, events, _later(definitions, given.at), folder))
+        return _answer(project, definitions, _Data((file,), sources, given.at), folder)
 
 
 def answer_over_files(project: Project, definition: Definition, files: Sequence[Path]) -> pa.Table:
@@ -48,7 +71,50 @@ def answer_over_files(project: Project, definition: Definition, files: Sequence[
         WeirError: the answer exceeds a limit, or cannot be computed.
     """
     with _folder() as folder:
-        return _answer(project, definition, files, folder)
+        sources = [_graph(file, number, folder) for number, file in enumerate(files)]
+        return _answer(project, [definition], _Data(files, sources), folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    """The files of the graph, the sources that have them and the events, and the instant."""
+
+    files: Sequence[Path]
+    sources: Sequence[Mapping[str, Any]]
+    at: int | None = None
+
+
+def _graph(file: Path, number: int, folder: Path) -> Mapping[str, Any]:
+    """The source of a file."""
+    versions = folder / f"given{number}"
+    versions.mkdir()
+    shutil.copy(file, versions / file.name)
+    # A graph belongs to one source.
+    graph = {"graph": f"urn:weir:given:{number}"} if number else {}
+    source = {"name": f"given{number}", "kind": "snapshots", "location": str(versions)}
+    return source | graph
+
+
+def _stream(name: str, events: pa.Table, later: int, folder: Path) -> Mapping[str, Any]:
+    """The source of events, and of one so much later that the answer before it is final."""
+    last = [{"subject": _LAST, "predicate": _LAST, "object": _LAST, "time": later}]
+    location = folder / f"events {name}"
+    everything = pa.concat_tables([events, pa.Table.from_pylist(last, events.schema)])
+    write_deltalake(location, everything, configuration={"delta.enableChangeDataFeed": "true"})
+    return {
+        "name": name,
+        "kind": "delta",
+        "location": str(location),
+        "columns": {"time": "time"},
+        "stream": {"time": "column", "ahead": "P3650000D"},
+    }
+
+
+def _later(definitions: Sequence[Definition], at: int) -> int:
+    """When all that is evaluated at an instant is final."""
+    axes = (one.axis for one in definitions)
+    grids = [axis.points for axis in axes if isinstance(axis, Instants) and axis.points]
+    return max((grid.begin(at) + 2 * grid.unit for grid in grids), default=at + 1)
 
 
 @contextmanager
@@ -61,32 +127,25 @@ def _folder() -> Iterator[Path]:
 
 
 def _answer(
-    project: Project, definition: Definition, files: Sequence[Path], folder: Path
+    project: Project, definitions: Sequence[Definition], data: _Data, folder: Path
 ) -> pa.Table:
+    *_, asked = definitions
     with (
-        _ingested(project, files, folder) as own,
-        computed(own, [definition], silent) as rows,
+        _ingested(project, data, folder) as own,
+        computed(own, definitions, silent) as rows,
     ):
-        if definition.name in rows.errors:
-            raise WeirError(rows.errors[definition.name], str(definition.file))
-        return _rows(rows, definition)
+        for one in definitions:
+            if one.name in rows.errors:
+                raise WeirError(rows.errors[one.name], str(one.file))
+        return _rows(rows, asked, data.at)
 
 
 @contextmanager
-def _ingested(project: Project, files: Sequence[Path], folder: Path) -> Iterator[Project]:
+def _ingested(project: Project, data: _Data, folder: Path) -> Iterator[Project]:
     """A project with the data; a parser of its own would take longer to start than the rest."""
     settings = project.settings
-    sources = []
-    for i, file in enumerate(files):
-        versions = folder / f"given{i}"
-        versions.mkdir()
-        shutil.copy(file, versions / file.name)
-        # A graph belongs to one source.
-        graph = {"graph": f"urn:weir:given:{i}"} if i else {}
-        source = {"name": f"given{i}", "kind": "snapshots", "location": str(versions)}
-        sources.append(source | graph)
     # JSON is YAML.
-    write_whole(folder / "sources.yml", json.dumps({"sources": sources}))
+    write_whole(folder / "sources.yml", json.dumps({"sources": data.sources}))
     places = {"lake": str(folder / "lake"), "sources": folder / "sources.yml", "store": {}}
     limits = settings.limits.model_copy(update={"driver_rows": _DRIVER_ROWS})
     given = settings.model_copy(update={**places, "limits": limits, "index": "off"})
@@ -95,7 +154,7 @@ def _ingested(project: Project, files: Sequence[Path], folder: Path) -> Iterator
         rejected = (
             own.lake.rows(REJECTED.name).to_pylist() if own.lake.exists(REJECTED.name) else []
         )
-        for file, read in zip(files, result.sources, strict=True):
+        for file, read in zip(data.files, result.sources, strict=False):
             lines = [row for row in rejected if row["source"] == read.name and row["line"]]
             if lines:
                 first = min(lines, key=lambda row: row["line"])
@@ -113,10 +172,13 @@ def _no_spark() -> NoReturn:
     )
 
 
-def _rows(rows: Computed, definition: Definition) -> pa.Table:
+def _rows(rows: Computed, definition: Definition, at: int | None) -> pa.Table:
     stored = rows.lake.existing(EMBEDDINGS.name(definition.name)).to_pyarrow_dataset()
     own = [column for _, column in definition.columns]
-    of_answer = stored.to_table([*own, "weight"], filter=pc.field("node") == ANSWER)
-    net = of_answer.group_by(own).aggregate([("weight", "sum")])
+    of_answer = pc.field("node") == ANSWER
+    if at is not None:
+        of_answer &= pc.field("instant") <= at
+    log = stored.to_table([*own, "weight"], filter=of_answer)
+    net = log.group_by(own).aggregate([("weight", "sum")])
     net = net.filter(pc.field("weight_sum") != 0).select([*own, "weight_sum"])
     return net.rename_columns([*(name for name, _ in definition.columns), "weight"])

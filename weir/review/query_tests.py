@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
 import pyoxigraph
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from weir.checks.arguments import PlainArgument
 from weir.checks.declared import no_column
@@ -17,12 +17,16 @@ from weir.checks.values import key_of, lexical_of, value_of
 from weir.definitions.catalog import Catalog
 from weir.definitions.checks import require_declared
 from weir.definitions.definition import Definition
+from weir.definitions.upstreams import all_upstreams_of, in_order_of_upstreams
 from weir.errors import ConfigurationError
 from weir.files.text import read_text
 from weir.files.yaml_file import YamlFile, yaml_files
+from weir.lake.instants import microseconds
 from weir.project import Project
-from weir.review.given_data import answer_over_quads
+from weir.review.given_data import Given, answer_over
 from weir.settings import Settings
+from weir.text.near import meant
+from weir.timeline.stream_names import streams_of
 
 
 def _triples(text: str) -> str:
@@ -33,6 +37,9 @@ def _triples(text: str) -> str:
     return text
 
 
+_EVENTS = pa.schema(
+    [*((name, pa.string()) for name in ("subject", "predicate", "object")), ("time", pa.int64())]
+)
 Triples = Annotated[str, AfterValidator(_triples)]
 Cells = dict[str, Annotated[PlainArgument | None, Field()]]
 
@@ -44,11 +51,20 @@ class _Change(BaseModel):
     remove: Triples = ""
 
 
+class _Event(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    time: AwareDatetime
+    triples: Triples
+
+
 class _Test(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     given: Triples = ""
+    events: dict[str, tuple[_Event, ...]] = {}
+    at: AwareDatetime | None = None
     expect: tuple[Cells, ...] | None = None
     change: _Change | None = None
     expect_after: tuple[Cells, ...] | None = None
@@ -69,12 +85,12 @@ class Expected:
 
     Attributes:
         when: empty, or `after the change`.
-        quads: the graph, in N-Quads.
+        given: what is read.
         rows: values by column; columns that none of them names are not compared.
     """
 
     when: str
-    quads: str
+    given: Given
     rows: tuple[Mapping[str, Any], ...]
 
     @property
@@ -127,6 +143,7 @@ def _read(file: Path, catalog: Catalog) -> Iterator[QueryTest]:
     said = yaml.validated(_TestFile)
     require_declared(said.query, catalog, yaml.place(["query"]))
     columns = [name for name, _ in catalog.member(said.query).columns]
+    streams = _streams(_with_upstreams(catalog, said.query))
     for i, test in enumerate(said.tests):
         for key, rows in (("expect", test.expect), ("expect_after", test.expect_after)):
             for j, row in enumerate(rows or ()):
@@ -138,16 +155,55 @@ def _read(file: Path, catalog: Catalog) -> Iterator[QueryTest]:
             raise ConfigurationError(what, place)
         if test.expect is None and test.expect_after is None:
             raise ConfigurationError("nothing is expected: write expect", place)
-        yield QueryTest(said.query, test.name, place, tuple(_expected(test)))
+        _check_events(test, streams, lambda *path, i=i: yaml.place(["tests", i, *path]))
+        yield QueryTest(said.query, test.name, place, tuple(_expected(test, streams)))
 
 
-def _expected(test: _Test) -> Iterator[Expected]:
+def _with_upstreams(catalog: Catalog, name: str) -> list[Definition]:
+    """A definition after those whose streams and graphs it reads, also through others."""
+    definition = catalog.member(name)
+    return [*in_order_of_upstreams(map(catalog.member, all_upstreams_of(definition))), definition]
+
+
+def _streams(definitions: Sequence[Definition]) -> tuple[str, ...]:
+    """The streams of sources that definitions read."""
+    return tuple(sorted({name for one in definitions for name in streams_of(one.axis)}))
+
+
+def _check_events(test: _Test, streams: Collection[str], place: Callable[..., str]) -> None:
+    """Check that a test has events of streams that are read, and an instant if there are such."""
+    for name in test.events.keys() - {*streams}:
+        what = f"no stream {name} is read"
+        hint = f"{meant(name, streams)}It reads {', '.join(streams) or 'none'}."
+        raise ConfigurationError(what, place("events", name), hint)
+    if streams and test.at is None:
+        hint = "Write at: 2026-01-01T00:00:00Z."
+        raise ConfigurationError("it reads streams: write at which time", place(), hint)
+    if not streams and test.at is not None:
+        raise ConfigurationError("it reads no stream, and at is for those", place("at"))
+    if streams and test.change is not None:
+        hint = "Write another test with other events."
+        raise ConfigurationError("change is for what reads a graph alone", place("change"), hint)
+
+
+def _expected(test: _Test, streams: Collection[str]) -> Iterator[Expected]:
     quads = _quads(test.given)
     if test.expect is not None:
-        yield Expected("", _text(quads), test.expect)
+        events = {name: _rows_of(test.events.get(name, ())) for name in streams}
+        at = None if test.at is None else microseconds(test.at)
+        yield Expected("", Given(_text(quads), events, at), test.expect)
     if test.change is not None and test.expect_after is not None:
         after = (quads - _quads(test.change.remove)) | _quads(test.change.add)
-        yield Expected("after the change", _text(after), test.expect_after)
+        yield Expected("after the change", Given(_text(after)), test.expect_after)
+
+
+def _rows_of(events: Sequence[_Event]) -> pa.Table:
+    rows = [
+        (str(quad.subject), str(quad.predicate), str(quad.object), microseconds(event.time))
+        for event in events
+        for quad in _quads(event.triples)
+    ]
+    return pa.table([[*cells] for cells in zip(*rows, strict=True)] or [[]] * 4, schema=_EVENTS)
 
 
 def _quads(text: str) -> set[pyoxigraph.Quad]:
@@ -158,21 +214,22 @@ def _text(quads: Collection[pyoxigraph.Quad]) -> str:
     return "".join(sorted(f"{quad} .\n" for quad in quads))
 
 
-def mismatches(project: Project, definition: Definition, test: QueryTest) -> list[Mismatch]:
+def mismatches(project: Project, catalog: Catalog, test: QueryTest) -> list[Mismatch]:
     """How the answers differ from what the test expects; nothing if it passes.
 
     They are computed by the driver, in a lake of this process, with the parser of the project.
 
     Raises:
-        ConfigurationError: the query reads more than a graph.
+        ConfigurationError: the query reads remotes or traversals.
         WeirError: it exceeds a limit, or cannot be computed.
     """
-    if not definition.axis.has_states or definition.services.blocks or definition.traversals:
-        what = f"{definition.name} reads streams, remotes or traversals, and tests have a graph"
-        raise ConfigurationError(what, test.place)
+    definitions = _with_upstreams(catalog, test.query)
+    for one in definitions:
+        if one.services.blocks or one.traversals:
+            what = f"{one.name} reads remotes or traversals, which tests do not have"
+            raise ConfigurationError(what, test.place)
     compared = (
-        (expected, answer_over_quads(project, definition, expected.quads))
-        for expected in test.expected
+        (expected, answer_over(project, definitions, expected.given)) for expected in test.expected
     )
     differing = (_mismatch(expected, rows) for expected, rows in compared)
     return [mismatch for mismatch in differing if mismatch is not None]
