@@ -38,7 +38,7 @@ def _triples(text: str) -> str:
 
 
 _EVENTS = pa.schema(
-    [*((name, pa.string()) for name in ("subject", "predicate", "object")), ("time", pa.int64())]
+    {"subject": pa.string(), "predicate": pa.string(), "object": pa.string(), "time": pa.int64()}
 )
 Triples = Annotated[str, AfterValidator(_triples)]
 Cells = dict[str, Annotated[PlainArgument | None, Field()]]
@@ -199,11 +199,16 @@ def _expected(test: _Test, streams: Collection[str]) -> Iterator[Expected]:
 
 def _rows_of(events: Sequence[_Event]) -> pa.Table:
     rows = [
-        (str(quad.subject), str(quad.predicate), str(quad.object), microseconds(event.time))
+        {
+            "subject": str(quad.subject),
+            "predicate": str(quad.predicate),
+            "object": str(quad.object),
+            "time": microseconds(event.time),
+        }
         for event in events
         for quad in _quads(event.triples)
     ]
-    return pa.table([[*cells] for cells in zip(*rows, strict=True)] or [[]] * 4, schema=_EVENTS)
+    return pa.Table.from_pylist(rows, _EVENTS)
 
 
 def _quads(text: str) -> set[pyoxigraph.Quad]:
