@@ -37,9 +37,8 @@ def _triples(text: str) -> str:
     return text
 
 
-_EVENTS = pa.schema(
-    {"subject": pa.string(), "predicate": pa.string(), "object": pa.string(), "time": pa.int64()}
-)
+_TERMS = dict.fromkeys(("subject", "predicate", "object"), pa.string())
+_EVENTS = pa.schema(dict[str, pa.DataType](**_TERMS, time=pa.int64()))
 Triples = Annotated[str, AfterValidator(_triples)]
 Cells = dict[str, Annotated[PlainArgument | None, Field()]]
 
