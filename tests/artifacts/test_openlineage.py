@@ -6,6 +6,7 @@ What each facet must have is written here by hand from the published schemas.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 import time
@@ -62,6 +63,11 @@ def configure(folder: Path, text: str) -> None:
 
 
 def events_of(folder: Path) -> list[Event]:
+    """The ends of runs."""
+    return [event for event in all_events_of(folder) if event["eventType"] != "START"]
+
+
+def all_events_of(folder: Path) -> list[Event]:
     file = folder / "lineage.jsonl"
     return [*map(json.loads, file.read_text().splitlines())] if file.exists() else []
 
@@ -85,7 +91,7 @@ def runs(museum: Museum) -> list[dict[str, Event]]:
         job = event["job"]["name"]
         if job == "ingest":
             split.append({})
-        assert job not in split[-1], "a job has one event a run"
+        assert job not in split[-1], "a job has one end a run"
         split[-1][job] = event
     return split
 
@@ -104,7 +110,7 @@ def facets_of(value: object) -> Iterator[tuple[str, Any]]:
 
 def test_every_event_has_what_the_published_schemas_require(museum: Museum) -> None:
     seen = set[str]()
-    for event in events_of(museum.folder):
+    for event in all_events_of(museum.folder):
         assert {*event} == {
             *("eventType", "eventTime", "run", "job", "inputs", "outputs"),
             *("producer", "schemaURL"),
@@ -121,6 +127,15 @@ def test_every_event_has_what_the_published_schemas_require(museum: Museum) -> N
             assert facet["_schemaURL"].startswith("https://openlineage.io/spec/facets/")
             assert {*NEEDED[name]} <= {*facet}
     assert seen == {*NEEDED}
+
+
+def test_each_end_of_a_run_follows_its_start(museum: Museum) -> None:
+    events = all_events_of(museum.folder)
+    for start, end in zip(events[::2], events[1::2], strict=True):
+        assert (start["eventType"], start["job"]) == ("START", end["job"])
+        assert start["run"]["runId"] == end["run"]["runId"]
+        assert start["eventTime"] <= end["eventTime"]
+        assert "errorMessage" not in start["run"]["facets"]
 
 
 def test_a_run_has_one_event_per_stage_and_per_query_that_it_brought_further(
@@ -318,13 +333,17 @@ def test_an_endpoint_gets_each_event_once_with_credentials(
         young.run()
     parts = [request.partition(b"\r\n\r\n") for request in server.requests]
     sent = [json.loads(body) for _, _, body in parts]
-    assert sorted(event["job"]["name"] for event in sent) == [
+    ends = [event for event in sent if event["eventType"] == "COMPLETE"]
+    assert 2 * len(ends) == len(sent)
+    assert sorted(event["job"]["name"] for event in ends) == [
         "ingest",
         *("maintain", "maintain.exhibits"),
         *("publish", "publish.exhibits"),
         *("validate", "validate.exhibits"),
     ]
     assert {event["job"]["namespace"] for event in sent} == {"house"}
+    keys = [re.findall(rb"(?mi)^idempotency-key: (.+)\r$", head)[0] for head, _, _ in parts]
+    assert len({*keys}) == len(keys)
     assert all(b"Authorization: Bearer correct-horse" in head for head, _, _ in parts)
 
 
@@ -342,7 +361,7 @@ def test_an_endpoint_that_refuses_is_a_warning_without_secrets_and_is_asked_once
         )
         (warning,) = warnings_of(young)
     assert "503" in warning
-    assert "7 events of this run are not sent" in warning
+    assert "14 events of this run are not sent" in warning
     assert "T0KEN" not in warning
     assert len(server.requests) == 1
     assert DeltaTable(f"{young.folder}/lake/answers/exhibits").to_pyarrow_table().num_rows == 3
@@ -364,7 +383,7 @@ def test_an_endpoint_that_is_slow_gets_as_many_events_as_the_setting_gives_it_ti
         )
         (warning,) = warnings_of(young)
     assert "of this run are not sent" in warning
-    assert len(server.requests) < 7
+    assert len(server.requests) < 14
 
 
 def test_a_file_that_cannot_be_written_is_a_warning(young: Museum) -> None:

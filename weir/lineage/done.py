@@ -25,7 +25,7 @@ class Done:
         run_id: of the run.
         rows: rows of `runs` about its stages, and about queries that they read or wrote, in the
             order in which they were recorded: job, query (null: the stage), status, reason,
-            rows_out, table_version, recorded_at.
+            rows_out, table_version, seconds, recorded_at.
         checks: its rows of `quality`: table, query (null: the graph), expectation, success,
             observed, unexpected_rows.
     """
@@ -38,7 +38,7 @@ class Done:
 def done_by(lake: Lake, run_id: str) -> Done:
     """What a run did, as long as no later run did the same: the ledger keeps the newest."""
     columns = ["run_id", "job", "query", "mode", "status", "reason", "rows_in", "rows_out"]
-    ledger = read_ledger(lake).rows.select([*columns, "table_version", "recorded_at"])
+    ledger = read_ledger(lake).rows.select([*columns, "table_version", "seconds", "recorded_at"])
     rows = [row for row in ledger.to_pylist() if row["run_id"] == run_id and _is_news(row)]
     rows.sort(key=lambda row: row["recorded_at"])
     return Done(run_id, rows, _checks(lake, run_id) if rows else ())

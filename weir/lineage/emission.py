@@ -122,7 +122,8 @@ def _send(settings: OpenLineage, events: Sequence[Event], project: Path) -> Emit
             return Emitted(number, f"{why}; {left} of this run are not sent")
         within = channel.model_copy(update={"seconds": rest})
         try:
-            deliver(within, event["run"]["runId"], json.dumps(event).encode(), project)
+            message = f"{event['run']['runId']}-{event['eventType'].lower()}"
+            deliver(within, message, json.dumps(event).encode(), project)
         except NotDelivered as error:
             return Emitted(number, f"{error}; {left} of this run are not sent")
     return Emitted(len(events))

@@ -1,7 +1,7 @@
-"""The run events of one run: one per stage, and one per query that the stage read or wrote.
+"""The run events of one run: two per stage, and two per query that the stage read or wrote.
 
-Each is the end of a run of OpenLineage. The same run of Weir gives the same events, whenever they
-are made, so what gets them twice has them once.
+They are the start and the end of a run of OpenLineage; both are known when it has ended. The same
+run of Weir gives the same events, whenever they are made, so what gets them twice has them once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import Any
 
 from weir.artifacts.contents import Contents, Model
@@ -29,6 +29,8 @@ from weir.lineage.done import Done, Row
 from weir.lineage.facets import PRODUCER, SPECIFICATION, Facet
 from weir.progress.observed import Observed
 
+_FAILURE = "errorMessage"
+"""The facet of a run that has failed."""
 _NOBODYS = "the run has ended without a reason"
 Event = dict[str, Any]
 
@@ -54,10 +56,15 @@ class Events:
         for row in self.done.rows:
             stage, _, remote = row["job"].partition(":")
             query = row["query"]
-            if query is None:
-                yield self._of_stage(row, stage, remote)
-            elif query in models:
-                yield self._of_query(row, stage, models[query])
+            if query is not None and query not in models:
+                continue
+            end = (
+                self._of_stage(row, stage, remote)
+                if query is None
+                else self._of_query(row, stage, models[query])
+            )
+            yield _start_of(end, row)
+            yield end
 
     def _of_stage(self, row: Row, stage: str, remote: str) -> Event:
         inputs, outputs = list[Dataset](), list[Dataset]()
@@ -182,6 +189,14 @@ class Events:
         """Equal for the same run of the same job over the same lake."""
         named = "\n".join((self.lake.root, self.namespace, self.done.run_id, job))
         return str(uuid.uuid5(uuid.NAMESPACE_URL, named))
+
+
+def _start_of(end: Event, row: Row) -> Event:
+    """The event of the start of a run that has ended; what it read and wrote says its end."""
+    start = row["recorded_at"] - timedelta(seconds=row["seconds"] or 0.0)
+    run = end["run"] | {"facets": {k: v for k, v in end["run"]["facets"].items() if k != _FAILURE}}
+    own = {"eventType": "START", "eventTime": start.astimezone(UTC).isoformat(), "run": run}
+    return end | own | {"inputs": [], "outputs": []}
 
 
 def _said(of: str, model: Model) -> dict[str, Facet]:
