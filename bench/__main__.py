@@ -5,7 +5,7 @@
                                             operators, scale, fleet, runs, resident, streams,
                                             streams_spark, rules, refreshes, traversal, formats,
                                             choices, classes, store, site, endpoint,
-                                            shapes
+                                            shapes, current
     make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -26,6 +26,7 @@ from bench.beside_spark import BesideSpark
 from bench.choices import Choices
 from bench.classes import FULL_QUADS as CLASSES_QUADS
 from bench.classes import Classes
+from bench.current_tables import FULL_ROWS, CurrentTables
 from bench.endpoint import Endpoint
 from bench.fleet import FULL_QUERIES, Fleet
 from bench.formats import FULL_MEGABYTES, formats
@@ -71,6 +72,7 @@ NAMES = (
     "site",
     "endpoint",
     "shapes",
+    "current",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -110,6 +112,9 @@ def arg_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--things", type=int, default=FULL_THINGS, help="that the campus of the scenario shapes has"
+    )
+    parser.add_argument(
+        "--rows", type=int, default=FULL_ROWS, help="of the largest answer of the scenario current"
     )
     parser.add_argument(
         "--change-sets",
@@ -180,6 +185,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "store": Store(STORE_QUERIES, progress).run,
         "endpoint": Endpoint(options.quads, progress).run,
         "shapes": Shapes(options.things, progress).run,
+        "current": CurrentTables(options.rows, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False
