@@ -55,6 +55,24 @@ def test_a_window_is_no_longer_than_instants_can_count(tmp_path: Path) -> None:
     assert declared.member("q")
 
 
+def test_a_window_with_a_step_is_as_long_as_it_looks_back(tmp_path: Path) -> None:
+    days = "%+ unit: P1D\na(X) <- win^1 step 1000000000 diamond q(X)."
+    with pytest.raises(ConfigurationError, match="longer than 3,000 years") as raised:
+        catalog(tmp_path, p=days).member("p")
+    assert "win^1 step 1000000000" in str(raised.value)
+
+
+def test_a_program_with_another_window_is_another_program(tmp_path: Path) -> None:
+    """Also one whose window counts other triples, of atoms that no rule reads."""
+    rules = "a(X) <- win^{} diamond q(X)."
+    windows = ["2", "2 step 1", "2 step 3", "(0,2) step 3", "#2", "#2{q}", "#2{q(x)}", "#2{q,r(_)}"]
+    texts = [rules.format(window) for window in windows]
+    texts.append('%+ atoms: {"r(X)": "?X :r ?Y"}\n' + texts[-1])
+    declared = catalog(tmp_path, **{f"p{i}": text for i, text in enumerate(texts)})
+    prints = {declared.member(f"p{i}").fingerprint for i in range(len(texts))}
+    assert len(prints) == len(texts)
+
+
 def test_a_program_of_microseconds_has_points(tmp_path: Path) -> None:
     compiled = catalog(tmp_path, p="%+ unit: PT0.000001S\na(X) <- q(X).").member("p")
     assert isinstance(compiled.axis, Instants)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 from hypothesis import given, settings
@@ -11,8 +11,14 @@ from sqlglot import exp
 
 from tests.support.duck import DuckOfTest
 from weir.compute.sql import column, columns, greatest, inner_join, least, rows_of, select, subquery
-from weir.engine.coverage import coalesced, difference, interval_fixpoint
+from weir.engine.coverage import (
+    coalesced,
+    coalesced_where_several,
+    difference,
+    interval_fixpoint,
+)
 from weir.engine.relations import INTERVAL
+from weir.engine.sweep import Key
 
 Interval = tuple[str, int, int]
 """Key, since, until."""
@@ -30,9 +36,11 @@ _STEPS = st.lists(
 
 
 @settings(max_examples=50, deadline=None)
-@given(intervals=_INTERVALS)
-def test_coalesced_intervals_cover_the_same_and_do_not_meet(intervals: list[Interval]) -> None:
-    together = _rows(coalesced(_all("a"), ("k",)), {"a": intervals})
+@given(compute=st.sampled_from((coalesced, coalesced_where_several)), intervals=_INTERVALS)
+def test_coalesced_intervals_cover_the_same_and_do_not_meet(
+    compute: Callable[[exp.Query, Key], exp.Query], intervals: list[Interval]
+) -> None:
+    together = _rows(compute(_all("a"), ("k",)), {"a": intervals})
     assert _points(together) == _points(intervals)
     ends = {(key, until) for key, _, until in together}
     assert not ends & {(key, since) for key, since, _ in together}

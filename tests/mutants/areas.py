@@ -71,7 +71,7 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "derived graphs": _by(DERIVED_MUTANTS, "tests/engine/test_derived_graphs.py"),
     "entailment": _by(ENTAILMENT_MUTANTS, "tests/engine/test_entailment.py"),
     "timeline": _by(STREAM_MUTANTS, "tests/timeline/test_laws.py"),
-    "rules": _by(RULE_MUTANTS, "tests/rules/test_laws.py"),
+    "rules": _by(RULE_MUTANTS, "tests/rules/test_many_atoms.py", "tests/rules/test_laws.py"),
     "policies": _by(REPLICA_MUTANTS, "tests/remotes/policies/test_elections.py"),
     "remotes": tuple(map(_of_remotes, REMOTE_MUTANTS)),
     "protocol": PROTOCOL_MUTANTS,

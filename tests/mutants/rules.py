@@ -102,6 +102,12 @@ RULE_MUTANTS = (
         "where=[],",
     ),
     Mutant(
+        "only one of the intervals of a key is kept, of many",
+        "engine/coverage",
+        "keys([], count_.copy() > number(1))",
+        "keys([], count_.copy() > number(2))",
+    ),
+    Mutant(
         "a negated element is subtracted where it holds twice",
         "engine/coverage",
         'where=[column("held") > 0, column("taken") <= 0],',

@@ -6,7 +6,7 @@ here look at what is covered only: intervals of a key may overlap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 
 from sqlglot import exp
@@ -21,10 +21,13 @@ from weir.compute.sql import (
     coalesce,
     column,
     columns,
+    equal,
     is_null,
+    number,
     over,
     rows_of,
     select,
+    semi_join,
     small_number,
     subquery,
     union_all,
@@ -63,6 +66,47 @@ def coalesced(intervals: exp.Query, key: Key) -> exp.Select:
         from_=subquery(extents, "extents"),
         where=[any_of([is_null(column("reached")), column("since") > column("reached")])],
     )
+
+
+def coalesced_where_several(intervals: exp.Query, key: Key) -> exp.Query:
+    """The same as `coalesced`, of intervals that are cheap to read several times.
+
+    What is alone with its key stays as it is, so only the others are sorted. Of many intervals, of
+    which most have a key of their own, this takes a third of the time; of few, it takes longer.
+
+    Args:
+        intervals: key, since, until; none is empty.
+        key: the columns that make a key; none is null.
+    """
+    if not key:
+        return coalesced(intervals, key)
+
+    def keys(cells: Sequence[exp.Expr], counted: exp.Expr) -> exp.Select:
+        return select(
+            *columns(key),
+            *cells,
+            from_=subquery(intervals.copy(), "intervals"),
+            group_by=columns(key),
+            having=counted,
+        )
+
+    count_ = exp.Count(this=exp.Star(), big_int=True)
+    ends_ = [
+        alias(exp.Min(this=column("since")), "since"),
+        alias(exp.Max(this=column("until")), "until"),
+    ]
+    several = select(
+        *columns((*key, *INTERVAL), "i"),
+        from_=subquery(intervals.copy(), "i"),
+        joins=[
+            semi_join(
+                subquery(keys([], count_.copy() > number(1)), "several"),
+                *equal(key, "i", "several"),
+            )
+        ],
+    )
+    alone = keys(ends_, count_.copy().eq(number(1)))
+    return union_all([alone, coalesced(several, key)])
 
 
 def difference(left: exp.Query, right: exp.Query, key: Key) -> exp.Select:

@@ -35,6 +35,9 @@ from weir.rules.windows import stream_intervals
 from weir.sparql.algebra.expressions import Constant, Variable
 from weir.sparql.algebra.scoping import variables_of
 
+_MANY = 10_000
+"""Of so many atoms, sorting takes longer than a statement."""
+
 
 @dataclass(frozen=True, slots=True)
 class RuleColumns:
@@ -109,6 +112,7 @@ class Literals:
     keep: Keep = "cache"
     products: ProductLimit | None = None
     _made: dict[Kind, str | None] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
     _names: int = 0
 
     def make(self, query: exp.Query, keep: Keep | None = None) -> str:
@@ -152,6 +156,20 @@ class Literals:
         else:
             intervals = derived_intervals(read, key, window, literal.modality, self.points.start)
         return self.matching(literal, intervals, names)
+
+    def is_large(self, literal: Literal) -> bool:
+        """Whether DuckDB has many atoms of a literal's predicate.
+
+        A statement more then costs less than sorting what need not be sorted. On Spark it does not.
+        """
+        predicate = literal.atom.predicate
+        derived = self.derived.get(predicate, Derived())
+        names = (self.given.stream.get(predicate), derived.plain, derived.placed)
+        for name in filter(None, names):
+            if name not in self._sizes:
+                on_driver = self.engine.is_on_driver(name)
+                self._sizes[name] = self.engine.count(name) if on_driver else 0
+        return any(self._sizes[name] > _MANY for name in filter(None, names))
 
     def matching(self, literal: Literal, intervals: exp.Query, names: RuleColumns) -> exp.Select:
         """The values of a literal's variables in the intervals of its kind."""
@@ -214,7 +232,8 @@ class Literals:
             if isinstance(window, CountingWindow):
                 counted = self.given.counted[window.counted]
                 stream, tuples = counted.atoms[predicate], counted.tuples
-            return stream_intervals(stream, key, window, modality, self.points, tuples)
+            many = self.is_large(literal)
+            return stream_intervals(stream, key, window, modality, self.points, tuples, many=many)
         if predicate in self.given.background:
             background = self.given.background[predicate]
             return background_intervals(background, key, window, modality, self.points)

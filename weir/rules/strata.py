@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
-from weir.compute.sql import union_all
-from weir.engine.coverage import Names, coalesced, interval_fixpoint
+from weir.compute.sql import columns, rows_of, select, union_all
+from weir.engine.coverage import Names, coalesced, coalesced_where_several, interval_fixpoint
+from weir.engine.relations import INTERVAL
 from weir.engine.sweep import Key
 from weir.lars.syntax import Literal, Rule, Stratified, Stratum
 from weir.rules.bodies import Reader, body_of
@@ -67,7 +68,12 @@ def _once(rules: Iterable[Rule], predicate: str, literals: Literals) -> Derived:
             return None
         if len(parts) == 1 and apart:
             return literals.make(parts[0])
-        return literals.make(coalesced(union_all(parts), _key(own[0])))
+        key = _key(own[0])
+        if not any(literals.is_large(literal) for rule in own for literal in rule.literals):
+            return literals.make(coalesced(union_all(parts), key))
+        together = literals.make(union_all(parts))
+        rows = select(*columns((*key, *INTERVAL)), from_=rows_of(together))
+        return literals.make(coalesced_where_several(rows, key))
 
     heads = [rule for rule in rules if rule.head.atom.predicate == predicate]
     return Derived(

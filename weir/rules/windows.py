@@ -38,7 +38,7 @@ from weir.compute.sql import (
     select,
     subquery,
 )
-from weir.engine.coverage import coalesced
+from weir.engine.coverage import coalesced, coalesced_where_several
 from weir.engine.relations import INTERVAL
 from weir.engine.sweep import Key
 from weir.lars.syntax import (
@@ -64,6 +64,8 @@ def stream_intervals(
     modality: Modality | None,
     points: PointRange,
     tuples: str | None,
+    *,
+    many: bool = False,
 ) -> exp.Query:
     """When the atoms of a stream hold; intervals of an atom (and point) do not overlap.
 
@@ -74,6 +76,7 @@ def stream_intervals(
         modality: of the literal.
         points: at which rules are evaluated.
         tuples: the relation of the tuples that the window counts, if it does.
+        many: whether there are so many atoms that it is better not to sort them all.
 
     Returns:
         key, with `At` also the point, since, until; cut to `points`.
@@ -94,7 +97,8 @@ def stream_intervals(
             assert_never(window)
     if isinstance(modality, At):
         return held
-    return coalesced(select(*columns((*key, *INTERVAL)), from_=subquery(held, "h")), key)
+    rows = select(*columns((*key, *INTERVAL)), from_=subquery(held, "h"))
+    return coalesced_where_several(rows, key) if many else coalesced(rows, key)
 
 
 def _now(relation: str, key: Key, points: PointRange) -> exp.Select:
