@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.protocol import SqlEngine
-from weir.compute.relations import Statement
+from weir.compute.relations import Keep, Statement
 from weir.compute.sql import (
     alias,
     ascending,
@@ -60,6 +60,7 @@ class AtomReader:
         axis: turns instants to points.
         back: how far the windows of the program look back.
         prefix: begins the names of relations.
+        graph: the interval relation of the graph, if it is made already.
     """
 
     engine: SqlEngine
@@ -67,6 +68,7 @@ class AtomReader:
     axis: PointAxis
     back: LookBack
     prefix: str
+    graph: str | None = None
 
     def given(
         self, patterns: Iterable[AtomPattern], facts: Sequence[Atom], events: Sequence[str]
@@ -93,23 +95,23 @@ class AtomReader:
             if self.back.tuples:
                 tuples = triples
         if of_graph:
-            graph = self._graph(of_graph)
+            graph = self.graph or self._graph(of_graph)
             background |= {
-                pattern.predicate: self._made(f"b{i}", _during(pattern, graph))
+                pattern.predicate: self._made(f"b{i}", _during(pattern, graph), _keep(pattern))
                 for i, pattern in enumerate(of_graph)
             }
         return Given(stream, background, tuples)
 
-    def _made(self, name: str, query: exp.Query) -> str:
+    def _made(self, name: str, query: exp.Query, keep: Keep = "cache") -> str:
         relation = f"{self.prefix}_{name}"
-        self.engine.make(Statement(relation, query, "cache"))
+        self.engine.make(Statement(relation, query, keep))
         return relation
 
     def _triples(self, patterns: Sequence[AtomPattern], events: Sequence[str]) -> str:
         """The triples at points that windows may have: subject, predicate, object, point, nth."""
         first, start = self.points.first, self.points.start
         oldest = start if self.back.points is None else max(start, first - self.back.points)
-        known = _predicates(patterns)
+        known = predicates_read(patterns)
         at_points = union_all(
             [
                 select(
@@ -198,7 +200,7 @@ class AtomReader:
 
     def _graph(self, patterns: Sequence[AtomPattern]) -> str:
         """The interval relation of the triples that patterns of the graph may match."""
-        log = scope_log(Scope(), self.points.last, _predicates(patterns))
+        log = scope_log(Scope(), self.points.last, predicates_read(patterns))
         held = select(
             *columns((*POSITIONS, *INTERVAL)), from_=subquery(integrate(log, POSITIONS), "i")
         )
@@ -281,7 +283,7 @@ def _during(pattern: AtomPattern, graph: str) -> exp.Query:
         ],
         where=match.on[0],
     )
-    if len(aliases) == 1 and match.is_injective(pattern.arguments):
+    if _keep(pattern) == "view":
         return rows
     held = select(
         *columns((*key, *INTERVAL)),
@@ -289,6 +291,12 @@ def _during(pattern: AtomPattern, graph: str) -> exp.Query:
         where=[column("since") < column("until")],
     )
     return coalesced(held, key)
+
+
+def _keep(pattern: AtomPattern) -> Keep:
+    """How the atoms of the graph are stored: those of one triple are its rows."""
+    is_own = _match(pattern.triples).is_injective(pattern.arguments)
+    return "view" if len(pattern.triples) == 1 and is_own else "cache"
 
 
 def _first_occurrences(numbered: exp.Query) -> exp.Select:
@@ -299,7 +307,7 @@ def _first_occurrences(numbered: exp.Query) -> exp.Select:
     )
 
 
-def _predicates(patterns: Sequence[AtomPattern]) -> frozenset[str] | None:
+def predicates_read(patterns: Sequence[AtomPattern]) -> frozenset[str] | None:
     """The predicates of the triples that patterns match; None if they may have any."""
     predicates = {triple.predicate for pattern in patterns for triple in pattern.triples}
     terms = {node.term for node in predicates if isinstance(node, Constant)}
