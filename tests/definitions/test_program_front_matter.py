@@ -117,7 +117,6 @@ def test_a_program_may_read_several_streams() -> None:
         ("stream: readings\n", "stream: []\n", "5", "stream: write each stream once"),
         ("stream: readings\n", "stream: [a, a]\n", "5", "stream: write each stream once"),
         ("stream: readings\n", "stream: Rd-1\n", "5", "stream: write the name of a stream"),
-        ("%+ stream: readings\n", "", "1", "stream: it is missing"),
         ("2026-01-01T00:00:00Z", "2026-01-01", "7", "origin: write a time with its zone"),
         (
             "time_terms: dateTime",

@@ -12,7 +12,11 @@ from setup.steps import ROOT, VENV
 from tests.support.readme import check_example
 
 PAGE = "docs/entailment.md"
-_FILES = {"turtle": ("plant.ttl",), "sparql": ("assets.rq", "links.rq", "connected.rq")}
+_FILES = {
+    "turtle": ("plant.ttl",),
+    "sparql": ("assets.rq", "links.rq", "connected.rq"),
+    "prolog": ("reach.lars",),
+}
 """The files that the page shows, by language and in order."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 _LAKE = ("tests/maintain/test_derived_graphs.py",)
+_RULES = ("tests/rules/test_epochs.py",)
 
 DERIVED_MUTANTS = (
     Mutant(
@@ -46,5 +47,40 @@ DERIVED_MUTANTS = (
         "return task if task.base is None or known <= task.base else replace(task, base=known)",
         "return task",
         tests=_LAKE,
+    ),
+    Mutant(
+        "what is deleted concerns nothing that rules derived",
+        "rules/touched",
+        'where.append(any_of([column("since") > after.copy(), column("until") <= last.copy()]))',
+        'where.append(column("since") > after.copy())',
+        tests=_RULES,
+    ),
+    Mutant(
+        "a negated atom that changes concerns no conclusion",
+        "rules/touched",
+        "for literal in rule.literals:",
+        "for literal in (one for one in rule.literals if not one.negated):",
+        tests=_RULES,
+    ),
+    Mutant(
+        "what is touched does not touch anything further",
+        "rules/touched",
+        "both = [names[predicate] for names in (self.known, touched) if predicate in names]",
+        "both = [names[predicate] for names in (self.known,) if predicate in names]",
+        tests=_RULES,
+    ),
+    Mutant(
+        "atoms that may change hold throughout a range",
+        "rules/epochs",
+        "joins = [] if touched is None",
+        "joins = [] if True",
+        tests=_RULES,
+    ),
+    Mutant(
+        "a literal is the subject of a derived triple",
+        "lars/triples",
+        'conditions.append(Condition(Call("!", (Call("ISLITERAL", (subject,)),)), rule.place))',
+        "pass",
+        tests=_RULES,
     ),
 )

@@ -45,6 +45,8 @@ LAWS: Mapping[str, Law] = {
     "derived graphs": Law(200, 2, "a query over a derived graph, and 3 histories of the graph"),
     "derived graphs on Spark": Law(6, 1, "a query over a derived graph, on both"),
     "derived lives": Law(40, 1, "a derived graph and its readers, edited as the graph changes"),
+    "programs over epochs": Law(400, 10, "a program that gives a graph, and a history"),
+    "programs over epochs on Spark": Law(6, 1, "a program that gives a graph, on both"),
     "groups": Law(300, 5, "queries that differ in constants, together and one by one"),
     "services": Law(40, 2, "a query with SERVICE, and 20 histories of graph and replica"),
     "pushed filters": Law(40, 2, "one of these whose remotes are given filters, and do without"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from weir.cli.window_explanation import explain_streams
 from weir.definitions.definition import Definition
+from weir.definitions.graph_program import GraphProgramBody
 from weir.definitions.program import ProgramBody
 from weir.lake.instants import instant_text
+from weir.lake.tables import DERIVED, EMBEDDINGS
 from weir.lars.program import Program
 from weir.lars.reads import LookBack
 from weir.sparql.algebra.expressions import Constant, Variable
@@ -50,11 +52,33 @@ def explain_program(
         *_strata(program),
         "",
         *_windows(program),
-        *_atoms(body),
+        *_atoms(program, {*body.front_matter.atoms}),
     ]
     if program.written_stream is not None:
         written = ", ".join(dict.fromkeys(atom.predicate for atom in program.written))
         lines.append(f"stream out of the program: {program.written_stream}, with {written}")
+    return "\n".join(lines).rstrip()
+
+
+def explain_graph_program(registered: Definition) -> str:
+    """The explanation of a program that gives a graph as text."""
+    body = registered.body
+    assert isinstance(body, GraphProgramBody), "it gives a graph"
+    program = body.program
+    lines = [
+        f"{registered.name}: {registered.description or registered.file.name}",
+        f"answer: at each epoch the triples of the graph {registered.graph}",
+        f"reads: {body.scope.name}",
+        f"stored: in {EMBEDDINGS.name(registered.name)}; the triples also in"
+        f" {DERIVED.name(registered.name)}",
+        "",
+        "a run derives again what the changes may concern; if that is most atoms, all of them",
+        "",
+        "strata, in order of evaluation:",
+        *_strata(program),
+        "",
+        *_atoms(program, body.declared),
+    ]
     return "\n".join(lines).rstrip()
 
 
@@ -88,12 +112,13 @@ def _windows(program: Program) -> Iterator[str]:
     yield ""
 
 
-def _atoms(body: ProgramBody) -> Iterator[str]:
+def _atoms(program: Program, signatures: Iterable[str]) -> Iterator[str]:
     """The triples of each atom that is read, so that misspelt names show."""
-    declared = {signature.partition("(")[0].strip() for signature in body.front_matter.atoms}
+    declared = {signature.partition("(")[0].strip() for signature in signatures}
+    at = "epoch" if program.answer else "point"
     yield "atoms that are read:"
-    for pattern in body.program.read_patterns:
-        where = "of the graph, as of the point" if pattern.origin == "graph" else "of the stream"
+    for pattern in program.read_patterns:
+        where = f"of the graph, as of the {at}" if pattern.origin == "graph" else "of the stream"
         default = "" if pattern.predicate in declared else ", by default"
         triples = " . ".join(" ".join(map(_node, triple.nodes)) for triple in pattern.triples)
         yield f"  {_signature(pattern.predicate, pattern.arguments)} {where}{default}: {triples}"

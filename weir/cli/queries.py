@@ -66,8 +66,10 @@ def _explanation(
         )
     if member.kind == PROGRAM:
         # The grammar of programs takes its time to import.
-        from weir.cli.program_explanation import explain_program
+        from weir.cli.program_explanation import explain_graph_program, explain_program
 
+        if member.graph is not None:
+            return explain_graph_program(member)
         return explain_program(member, starts=starts, kept_from=kept_from)
     return explain_tables(member, starts, kept_from)
 

@@ -1,4 +1,4 @@
-"""Programs: `programs/*.lars`, rules over streams with a `%+` YAML front matter."""
+"""Programs: `programs/*.lars`, rules over streams or at epochs, with a `%+` YAML front matter."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, check_columns
 from weir.definitions.definition import Body, Definition, DerivedPredicate, Guards, Output
-from weir.definitions.fingerprint import Json, fingerprint, plain
+from weir.definitions.fingerprint import fingerprint
 from weir.definitions.front_matter import read_head
+from weir.definitions.graph_program import graph_program
 from weir.definitions.kinds import PROGRAM
 from weir.definitions.names import Declaration
 from weir.definitions.predicate_views import VIEW_COLUMNS, VIEW_ENDINGS, view_of
-from weir.definitions.program_keys import ProgramFrontMatter, declarations
+from weir.definitions.program_form import program_form
+from weir.definitions.program_keys import ProgramFrontMatter, check_program_keys, declarations
 from weir.errors import ConfigurationError
 from weir.files.text import decoded_text
 from weir.lake.instants import microseconds
@@ -22,7 +24,6 @@ from weir.lake.tables import QUADS, RESERVED_NAMES, TRIPLES
 from weir.lars.errors import UnsupportedProgram
 from weir.lars.program import Program, read_program
 from weir.lars.reads import reach
-from weir.lars.stored_form import stored_form
 from weir.lars.syntax import PointWindow
 from weir.plan.lookups import Shape
 from weir.sparql.algebra.windows import (
@@ -102,7 +103,11 @@ def read(declaration: Declaration, source: bytes, _: CompilationCache | None = N
     text = decoded_text(source, file)
     head = read_head(text, str(file), ProgramFrontMatter, PROGRAM.comment)
     said = head.values
+    check_program_keys(head)
     program = read_program(text, declarations(head), str(file))
+    if not said.stream:
+        check_columns(head, program.answer_columns)
+        return graph_program(declaration, text, head, program)
     _check_windows(program, said.unit_us, str(file))
     _check_views(name, program, str(file))
     check_columns(head, program.answer_columns)
@@ -188,22 +193,20 @@ def program_fingerprint(program: Program, axis: Axis, time_terms: str, default_g
         time_terms: as what terms points are.
         default_graph: which graph atoms of the graph are read in.
     """
-
-    def form(value: object) -> Json:
-        tag, fields = stored_form(value)
-        return [tag, *(plain(field, form) for field in fields)]
-
     literals = [literal for rule in program.rules.rules for literal in rule.literals]
     read = {literal.atom.predicate for literal in literals}
     read |= {atom.predicate for counts in program.counted_reads for atom in counts.counted}
     return fingerprint(
         [
             PROGRAM_FORMAT,
-            form(program.rules),
-            [form(program.patterns[name]) for name in sorted(read & program.patterns.keys())],
+            program_form(program.rules),
+            [
+                program_form(program.patterns[name])
+                for name in sorted(read & program.patterns.keys())
+            ],
             [*program.output],
             [*program.answer_columns],
-            plain(program.written, form),
+            program_form(program.written),
             time_terms,
             default_graph if program.reads_graph else "",
             *axis.identity,

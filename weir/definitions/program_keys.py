@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, field_validator
 
 from weir.definitions.current_table import TableFrontMatter
+from weir.definitions.derived_keys import Graph, Reads
 from weir.definitions.front_matter import (
     Duration,
     Head,
@@ -27,6 +28,9 @@ from weir.text.durations import parse_duration
 
 STREAM_NAME = "name"
 """The key of `write_stream` that is no atom."""
+
+STREAM_KEYS = ("unit", "origin", "starts", "time_terms", "write_stream", "corrects_back")
+"""The keys that are for programs with streams."""
 
 _PREFIX = re.compile(r"(?:[A-Za-z](?:[A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?)?")
 
@@ -59,15 +63,20 @@ class ProgramFrontMatter(TableFrontMatter):
 
     description: str = Field("", description="what the program is for, one sentence")
     stream: Annotated[tuple[str, ...], BeforeValidator(_streams)] = Field(
-        description="the stream that it reads, or a list of them"
+        (), description="the stream that it reads, or a list of them; none if it gives a graph"
     )
-    unit: Duration = Field("PT1S", description="the time from one point to the next")
-    origin: Time = Field(INSTANT_0, description="the time of the point 0")
+    graph: Graph = None
+    reads: Reads = ()
+    unit: Duration = Field("PT1S", description="with streams: the time from one point to the next")
+    origin: Time = Field(INSTANT_0, description="with streams: the time of the point 0")
     starts: Time | None = Field(
-        None, description="the first point is that of this time; without it, of the first event"
+        None,
+        description="with streams: the first point is that of this time; without it, of the first"
+        " event",
     )
     time_terms: Literal["integer", "dateTime"] = Field(
-        "integer", description="what T of `@T` is: the number of the point, or its time"
+        "integer",
+        description="with streams: what T of `@T` is: the number of the point, or its time",
     )
     prefixes: dict[str, str] = Field(
         {}, description="IRIs by prefix; `room` is `:room`, by the empty prefix"
@@ -82,15 +91,16 @@ class ProgramFrontMatter(TableFrontMatter):
     )
     write_stream: dict[str, str] | None = Field(
         None,
-        description="atoms as events of a stream: `name`, and for each atom the triples,"
-        " `p(X): triples`",
+        description="with streams: atoms as events of a stream: `name`, and for each atom the"
+        " triples, `p(X): triples`",
     )
     default_graph: Literal["union", "default"] = Field(
         "union",
         description="which graph atoms of the graph are read in: all merged, or the unnamed",
     )
     corrects_back: Duration = Field(
-        "PT0S", description="how far back a change of the graph may correct the answer"
+        "PT0S",
+        description="with streams: how far back a change of the graph may correct the answer",
     )
     max_rows: MaxRows = None
     min_rows: MinRows = None
@@ -138,6 +148,42 @@ class ProgramFrontMatter(TableFrontMatter):
     def corrects_back_us(self) -> int:
         """The microseconds of `corrects_back`."""
         return parse_duration(self.corrects_back)
+
+
+def check_program_keys(head: Head[ProgramFrontMatter]) -> None:
+    """Refuse the keys that are for other programs.
+
+    Raises:
+        ConfigurationError: the head has such a key, with its line; or it says neither what it reads
+            of streams nor which graph it gives.
+    """
+    said = head.values
+    if said.stream:
+        head.refuse(
+            {
+                key: f"{key} is for programs without streams, and this one reads {said.stream[0]}"
+                for key in ("graph", "reads")
+            },
+            "Delete the line; `write_stream` makes a stream of atoms.",
+        )
+        return
+    if said.graph is None:
+        raise ConfigurationError(
+            "it says neither which stream it reads nor which graph it gives",
+            f"{head.file}:1",
+            "Write `stream: name`, or `graph: IRI`: then its rules are evaluated at each epoch.",
+        )
+    head.refuse(
+        {key: f"{key} is for programs with streams, and this one has none" for key in STREAM_KEYS},
+        "Delete the line.",
+    )
+    for atom, pattern in said.atoms.items():
+        if isinstance(pattern, str):
+            raise ConfigurationError(
+                f"{atom}: its pattern is of a stream, and the program reads none",
+                head.place(("atoms", atom)),
+                f'Write {{graph: "{pattern}"}}.',
+            )
 
 
 def declarations(head: Head[ProgramFrontMatter]) -> Declarations:

@@ -21,6 +21,8 @@ from weir.sparql.algebra.queries import Construct, Select
 
 RDF_TYPE = Constant("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>")
 
+_TRIPLE = 3
+"""The arguments of an atom that is a triple."""
 _SIGNATURE = re.compile(
     r"\s*([a-z][A-Za-z0-9_]*)\s*(?:\(\s*([A-Z]\w*)\s*(?:,\s*([A-Z]\w*)\s*)?(?:,\s*([A-Z]\w*)\s*)?\))?\s*"
 )
@@ -104,12 +106,18 @@ def declared_pattern(
 
 
 def default_pattern(predicate: Predicate, namespaces: Namespaces) -> AtomPattern:
-    """The pattern of an undeclared atom of a stream: `?X a :p` for `p(X)`, `?X :p ?Y` for `p(X,Y)`.
+    """The pattern of an undeclared atom: `?X a :p` for `p(X)`, `?X :p ?Y` for `p(X,Y)`.
+
+    Of the graph, `p(X,Y,Z)` is any triple.
 
     Raises:
         ProgramError: it has another number of arguments, or names have no namespace.
     """
-    name = predicate.name
+    name, origin = predicate.name, predicate.origin
+    assert origin in ("stream", "graph"), "its atoms are read"
+    x, y, z = Variable("X"), Variable("Y"), Variable("Z")
+    if predicate.arity == _TRIPLE and origin == "graph":
+        return AtomPattern(name, ("X", "Y", "Z"), (TriplePattern(x, y, z),), origin)
     if predicate.arity not in (1, 2):
         signature = f"{name}(X,Y,Z)" if predicate.arity else name
         raise UnsupportedProgram(
@@ -120,10 +128,9 @@ def default_pattern(predicate: Predicate, namespaces: Namespaces) -> AtomPattern
             f'Say it in the front matter: atoms: {{"{signature}": "a pattern of SPARQL"}}.',
         )
     iri = namespaces.of_name(name, predicate.place)
-    x, y = Variable("X"), Variable("Y")
     if predicate.arity == 1:
-        return AtomPattern(name, ("X",), (TriplePattern(x, RDF_TYPE, iri),), "stream")
-    return AtomPattern(name, ("X", "Y"), (TriplePattern(x, iri, y),), "stream")
+        return AtomPattern(name, ("X",), (TriplePattern(x, RDF_TYPE, iri),), origin)
+    return AtomPattern(name, ("X", "Y"), (TriplePattern(x, iri, y),), origin)
 
 
 def instance(pattern: AtomPattern, terms: Sequence[str]) -> tuple[TriplePattern, ...]:

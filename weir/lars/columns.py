@@ -5,6 +5,9 @@ from __future__ import annotations
 PREDICATE = "predicate"
 """The column with the predicate of an atom, as a literal: all columns of answers are RDF terms."""
 
+TRIPLE_COLUMNS = ("subject", "predicate", "object")
+"""The columns of a triple, which is the answer of a program that gives a graph."""
+
 
 def argument_columns(arity: int) -> tuple[str, ...]:
     """The columns of an atom's arguments: a1, a2, ..."""

@@ -48,14 +48,18 @@ class Predicate:
 
 
 def predicates_of(
-    rules: RuleSet, declared: Mapping[str, Predicate], file: str
+    rules: RuleSet,
+    declared: Mapping[str, Predicate],
+    file: str,
+    undeclared: Literal["stream", "graph"] = "stream",
 ) -> dict[str, Predicate]:
-    """The predicates of a program by name; one neither derived nor declared is of the stream.
+    """The predicates of a program by name.
 
     Args:
         rules: of the program.
         declared: the predicates for which the front matter has a pattern.
         file: name of the text, for errors.
+        undeclared: the origin of one that is neither derived nor declared.
 
     Raises:
         ProgramSyntaxError: a predicate has two arities.
@@ -78,7 +82,7 @@ def predicates_of(
     for atom in _atoms(rules):
         name, arity = atom.predicate, len(atom.arguments)
         first = predicates.setdefault(
-            name, Predicate(name, arity, origins.get(name, "stream"), atom.place)
+            name, Predicate(name, arity, origins.get(name, undeclared), atom.place)
         )
         if first.arity != arity:
             raise ProgramSyntaxError(

@@ -16,7 +16,7 @@ from weir.lars.atoms import (
     read_signature,
     template,
 )
-from weir.lars.columns import PREDICATE, argument_columns
+from weir.lars.columns import PREDICATE, TRIPLE_COLUMNS, argument_columns
 from weir.lars.errors import ProgramSyntaxError, UnsupportedProgram
 from weir.lars.parse import parse
 from weir.lars.predicates import Predicate, check_reads, predicates_of
@@ -25,6 +25,7 @@ from weir.lars.safety import check_ground, safe
 from weir.lars.strata import strata
 from weir.lars.syntax import CountedAtom, Place, RuleSet, Stratified
 from weir.lars.terms import Namespaces
+from weir.lars.triples import over_triples, refuse_times
 from weir.sparql.algebra.expressions import Variable
 from weir.sparql.algebra.patterns import TriplePattern
 
@@ -47,7 +48,7 @@ class Declarations:
     """The declarations of the front matter that decide a program's meaning.
 
     Attributes:
-        streams: the names of the streams that it reads, at least one.
+        streams: the names of the streams that it reads; none of a program that gives a graph.
         prefixes: IRIs without brackets by prefix, without its colon.
         atoms: the patterns of atoms.
         output: the published predicates, with their places; None for all derived predicates.
@@ -105,6 +106,7 @@ class Program:
         output: the derived predicates that are published, in the order of the text.
         written: the atoms that are written back as a stream.
         written_stream: the name of that stream; None without one.
+        answer: of a program that gives a graph, the predicate whose atoms are its triples.
     """
 
     rules: Stratified
@@ -114,6 +116,7 @@ class Program:
     output: tuple[str, ...]
     written: tuple[WrittenAtom, ...] = ()
     written_stream: str | None = None
+    answer: str | None = None
 
     @cached_property
     def look_back(self) -> LookBack:
@@ -145,7 +148,12 @@ class Program:
 
     @property
     def answer_columns(self) -> tuple[str, ...]:
-        """The columns of a published atom: predicate, a1, ..; null where it has fewer arguments."""
+        """The columns of a published atom: predicate, a1, ..; null where it has fewer arguments.
+
+        Of a program that gives a graph, those of a triple.
+        """
+        if self.answer is not None:
+            return TRIPLE_COLUMNS
         most = max((self.predicates[name].arity for name in self.output), default=0)
         return (PREDICATE, *argument_columns(most))
 
@@ -210,15 +218,21 @@ def read_program(text: str, declarations: Declarations, file: str = "<program>")
             for signature, pattern in declared
         },
         file,
+        "stream" if declarations.streams else "graph",
     )
+    if not declarations.streams:
+        refuse_times(rules.rules, file)
     check_reads(rules, predicates, len(declarations.streams), file)
     patterns = {pattern.predicate: pattern for _, pattern in declared}
     for predicate in predicates.values():
-        if predicate.origin == "stream" and predicate.name not in patterns:
+        if predicate.origin in ("stream", "graph") and predicate.name not in patterns:
             patterns[predicate.name] = default_pattern(predicate, namespaces)
     output = _output(rules, declarations, predicates, file)
+    checked, answer = stratified(rules, file), None
+    if not declarations.streams:
+        checked, answer = over_triples(checked, output, predicates, namespaces)
     return Program(
-        rules=stratified(rules, file),
+        rules=checked,
         predicates=predicates,
         patterns=patterns,
         streams=declarations.streams,
@@ -227,6 +241,7 @@ def read_program(text: str, declarations: Declarations, file: str = "<program>")
             _written(atom, output, declarations, predicates, file) for atom in declarations.written
         ),
         written_stream=declarations.written_stream,
+        answer=answer,
     )
 
 

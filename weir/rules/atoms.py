@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.protocol import SqlEngine
-from weir.compute.relations import Statement
+from weir.compute.relations import Keep, Statement
 from weir.compute.sql import (
     alias,
     all_of,
@@ -62,6 +62,7 @@ class AtomReader:
         points: at which rules are evaluated.
         axis: turns instants to points.
         prefix: begins the names of relations.
+        graph: the interval relation of the graph, if it is made already.
     """
 
     engine: SqlEngine
@@ -69,6 +70,7 @@ class AtomReader:
     points: PointRange
     axis: PointAxis
     prefix: str
+    graph: str | None = None
 
     def given(self, events: Sequence[str]) -> Given:
         """All that the program reads.
@@ -89,16 +91,16 @@ class AtomReader:
                 for i, pattern in enumerate(of_stream)
             }
         if of_graph:
-            graph = self._graph(of_graph)
+            graph = self.graph or self._graph(of_graph)
             background |= {
-                pattern.predicate: self._made(f"b{i}", _during(pattern, graph))
+                pattern.predicate: self._made(f"b{i}", _during(pattern, graph), _keep(pattern))
                 for i, pattern in enumerate(of_graph)
             }
         return Given(stream, background, self._counted(program.counted_reads, events))
 
-    def _made(self, name: str, query: exp.Query) -> str:
+    def _made(self, name: str, query: exp.Query, keep: Keep = "cache") -> str:
         relation = f"{self.prefix}_{name}"
-        self.engine.make(Statement(relation, query, "cache"))
+        self.engine.make(Statement(relation, query, keep))
         return relation
 
     def _triples(self, patterns: Sequence[AtomPattern], events: Sequence[str]) -> str:
@@ -107,7 +109,7 @@ class AtomReader:
             column(POINT) >= number(self._oldest),
             column(POINT) <= number(self.points.last),
         ]
-        known = _predicates(patterns)
+        known = predicates_read(patterns)
         if known is not None:
             inside.append(one_of(column("predicate"), sorted(known)))
         distinct = select(
@@ -191,7 +193,7 @@ class AtomReader:
 
     def _graph(self, patterns: Sequence[AtomPattern]) -> str:
         """The interval relation of the triples that patterns of the graph may match."""
-        log = scope_log(Scope(), self.points.last, _predicates(patterns))
+        log = scope_log(Scope(), self.points.last, predicates_read(patterns))
         held = select(
             *columns((*POSITIONS, *INTERVAL)), from_=subquery(integrate(log, POSITIONS), "i")
         )
@@ -307,7 +309,7 @@ def _during(pattern: AtomPattern, graph: str) -> exp.Query:
         ],
         where=match.on[0],
     )
-    if len(aliases) == 1 and match.is_injective(pattern.arguments):
+    if _keep(pattern) == "view":
         return rows
     held = select(
         *columns((*key, *INTERVAL)),
@@ -315,6 +317,12 @@ def _during(pattern: AtomPattern, graph: str) -> exp.Query:
         where=[column("since") < column("until")],
     )
     return coalesced(held, key)
+
+
+def _keep(pattern: AtomPattern) -> Keep:
+    """How the atoms of the graph are stored: those of one triple are its rows."""
+    is_own = _match(pattern.triples).is_injective(pattern.arguments)
+    return "view" if len(pattern.triples) == 1 and is_own else "cache"
 
 
 def _first_occurrences(numbered: exp.Query) -> exp.Select:
@@ -325,7 +333,7 @@ def _first_occurrences(numbered: exp.Query) -> exp.Select:
     )
 
 
-def _predicates(patterns: Sequence[AtomPattern]) -> frozenset[str] | None:
+def predicates_read(patterns: Sequence[AtomPattern]) -> frozenset[str] | None:
     """The predicates of the triples that patterns match; None if they may have any."""
     predicates = {triple.predicate for pattern in patterns for triple in pattern.triples}
     terms = {node.term for node in predicates if isinstance(node, Constant)}

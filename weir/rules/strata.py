@@ -97,7 +97,7 @@ def _fixpoint(stratum: Stratum, literals: Literals, prefix: str) -> dict[str, De
             recursive.append((rule, within))
         else:
             names = RuleColumns.of(rule)
-            _add(seed, rule, names, literals, _reader(literals, names))
+            _add(seed, rule, literals, _reader(literals, names))
 
     def step(new: Names, known: Names) -> Mapping[str, exp.Query]:
         derived: dict[str, list[exp.Query]] = {}
@@ -106,7 +106,7 @@ def _fixpoint(stratum: Stratum, literals: Literals, prefix: str) -> dict[str, De
             for place in within:
                 if not _derived(rule.literals[place], new).is_empty:
                     reader = _variant(literals, names, within, place, new, known)
-                    _add(derived, rule, names, literals, reader)
+                    _add(derived, rule, literals, reader)
         return _united(derived)
 
     made = interval_fixpoint(literals.engine, keys, _united(seed), step, prefix)
@@ -152,17 +152,24 @@ def _relation(predicate: str, kind: str) -> str:
     return f"{predicate}_{kind}"
 
 
+def rows_by(rule: Rule, literals: Literals, read: Reader) -> exp.Query | None:
+    """What a rule derives, given the rows of its literals; None if its body never holds."""
+    names = RuleColumns.of(rule)
+    body = body_of(rule, names, literals, read)
+    if body is None:
+        return None
+    return head_rows(rule.head, body, names, literals.axis, literals.points)
+
+
 def _add(
     derived: dict[str, list[exp.Query]],
     rule: Rule,
-    names: RuleColumns,
     literals: Literals,
     read: Reader,
 ) -> None:
     """Add what a rule derives."""
-    body = body_of(rule, names, literals, read)
-    if body is not None:
-        rows = head_rows(rule.head, body, names, literals.axis, literals.points)
+    rows = rows_by(rule, literals, read)
+    if rows is not None:
         derived.setdefault(_target(rule), []).append(rows)
 
 

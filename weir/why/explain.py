@@ -10,6 +10,7 @@ from weir.compute.budget import Budget
 from weir.compute.engine import Engine
 from weir.compute.sql import column, number
 from weir.definitions.definition import Definition
+from weir.definitions.graph_program import GraphProgramBody
 from weir.errors import ConfigurationError
 from weir.lake.tables import EMBEDDINGS
 from weir.maintain.tasks import states_until
@@ -52,6 +53,13 @@ def explain_epoch(
             f"{definition.name} reads no stream, so its rows have epochs, not times",
             "",
             "`--epoch` chooses one; `weir log` prints them.",
+        )
+    if isinstance(definition.body, GraphProgramBody):
+        raise ConfigurationError(
+            f"{definition.name} derives triples by rules, whose derivations are not printed yet",
+            str(definition.file),
+            f"`weir log {definition.name}` prints what changed; rows of a query that reads its"
+            " graph are explained by these triples.",
         )
     completion = Completion.read(project.open_lake())
     stored = _stored(completion, definition)

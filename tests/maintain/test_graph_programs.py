@@ -1,0 +1,80 @@
+"""A program that gives a graph, in a lake: with readers, edits, deaths and audits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.dying import dies_at
+from tests.support.projects.project import PATCHES, Project
+from weir.audit.stage import examined
+from weir.lake.tables import DERIVED
+from weir.project import Project as Opened
+from weir.stage import silent
+
+REACH = """%+ graph: urn:d:reach
+%+ prefixes: {"": "urn:"}
+reach(X,Y) <- p(X,Y).
+reach(X,Z) <- reach(X,Y), p(Y,Z).
+"""
+READER = "#+ reads: [reach]\nSELECT ?x WHERE { ?x <urn:reach> ?x ; a <urn:Part> }"
+
+
+def step(one: str, other: str) -> str:
+    return f"<urn:{one}> <urn:p> <urn:{other}>"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A cycle, a path, and a reader of what is on a cycle and is a part."""
+    project = Project(tmp_path).declare(PATCHES)
+    project.program("reach", REACH)
+    project.query("loops", READER)
+    lines = [f"A {step(*pair)}" for pair in ("ab", "bc", "ca", "de", "ef")]
+    project.change(*lines, "A <urn:a> a <urn:Part>".replace(" a ", f" {TYPE} "))
+    project.run()
+    return project
+
+
+TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+
+
+def test_readers_have_what_rules_derive_in_the_same_run(project: Project) -> None:
+    assert project.answer("loops") == {(("x", "<urn:a>"),): 1}
+    project.change("D " + step("b", "c"))
+    assert project.run().modes == {"reach": "incremental", "loops": "incremental"}
+    assert project.answer("loops") == {}
+    ends = [
+        (weight, dict(row)["subject"])
+        for epoch, weight, row in project.signed("reach")
+        if epoch == 2
+    ]
+    assert len(ends) == 6
+
+
+def test_an_edited_program_recomputes_its_readers(project: Project) -> None:
+    project.program("reach", REACH.replace("reach(X,Z) <-", "reach(Z,X) <-"))
+    assert project.run().modes == {"reach": "edited", "loops": "rebased"}
+
+
+@pytest.mark.parametrize("moment", ["after:embeddings/reach", "after:derived/reach"])
+def test_a_run_that_dies_is_completed_by_the_next(
+    project: Project, tmp_path: Path, moment: str
+) -> None:
+    project.change("D " + step("b", "c"))
+    project.change("A " + step("c", "d"))
+    whole = project.copy(tmp_path / "whole")
+    whole.run()
+    with dies_at(f"maintain:{moment}"):
+        project.maintain()
+    project.run()
+    assert project.rows(DERIVED.name("reach")) == whole.rows(DERIVED.name("reach"))
+    assert project.signed("loops") == whole.signed("loops")
+
+
+def test_an_audit_derives_the_answer_again(project: Project) -> None:
+    project.change("D " + step("b", "c"))
+    project.run()
+    with Opened(project.settings) as opened:
+        assert not examined(opened, "audit", silent, full=True).failed
