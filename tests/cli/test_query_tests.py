@@ -222,3 +222,33 @@ def test_a_mistake_about_events_has_its_place(weir: Weir, old: str, new: str, me
     done = weir("test")
     assert done.code == 2
     assert re.search(message, done.err), done.err
+
+
+@pytest.mark.usefixtures("initialised")
+def test_remotes_answer_from_what_is_given_also_for_keys_of_one_another(weir: Weir) -> None:
+    one, two = "http://one.example/sparql", "http://two.example/sparql"
+    Path("queries/named.rq").write_text(
+        f"SELECT ?x ?name {{ ?x <{EX}same> ?y SERVICE <{one}> {{ ?y <{EX}is> ?z }}"
+        f" SERVICE <{two}> {{ ?z <{EX}name> ?name }} }}"
+    )
+    text = f"""\
+query: named
+tests:
+  - name: over two
+    given: <{EX}a> <{EX}same> <{EX}b> .
+    remotes:
+      {one}: <{EX}b> <{EX}is> <{EX}c> .
+      {two}: <{EX}c> <{EX}name> "sea" . <{EX}d> <{EX}name> "land" .
+    expect:
+      - {{x: "{EX}a", name: sea}}
+    change:
+      remove: <{EX}a> <{EX}same> <{EX}b> .
+    expect_after: []
+"""
+    write(text)
+    done = weir("test")
+    assert done.code == 0, done.out + done.err
+    write(text.replace(f"{one}:", "http://on.example/sparql:"))
+    assert re.search(r"yml:6:7\n.*mean http://one.example/sparql", weir("test").err)
+    write(text.replace('"sea"', '"lake"'))
+    assert weir("test").code == 1

@@ -18,12 +18,14 @@ from deltalake import write_deltalake
 from weir.definitions.definition import Definition
 from weir.errors import ConfigurationError, WeirError
 from weir.ingest.stage import ingest_changes
+from weir.lake.lake import Lake
 from weir.lake.scratch import scratch_folder
 from weir.lake.tables import EMBEDDINGS, REJECTED
 from weir.lake.whole_files import write_whole
 from weir.plan.plan import ANSWER
 from weir.project import Project
-from weir.review.computed import Computed, computed
+from weir.review.computed import computed
+from weir.review.given_remotes import declarations, maintain_with_remotes
 from weir.stage import silent
 from weir.timeline.axis import Instants
 
@@ -40,11 +42,13 @@ class Given:
         quads: the graph, in N-Quads.
         events: by stream: subject, predicate, object in N-Triples form, time in microseconds.
         at: the instant of the answer, in microseconds; None for what reads no stream.
+        remotes: by IRI what each remote has, in N-Quads.
     """
 
     quads: str
     events: Mapping[str, pa.Table] = field(default_factory=dict)
     at: int | None = None
+    remotes: Mapping[str, str] = field(default_factory=dict)
 
 
 def answer_over(project: Project, definitions: Sequence[Definition], given: Given) -> pa.Table:
@@ -60,7 +64,8 @@ def answer_over(project: Project, definitions: Sequence[Definition], given: Give
         for name, events in given.events.items():
             assert given.at is not None, "events have an instant at which they are looked at"
             sources.append(_stream(name, events, _later(definitions, given.at), folder))
-        return _answer(project, definitions, _Data((file,), sources, given.at), folder)
+        data = _Data((file,), sources, given.at, given.remotes)
+        return _answer(project, definitions, data, folder)
 
 
 def answer_over_files(project: Project, definition: Definition, files: Sequence[Path]) -> pa.Table:
@@ -77,11 +82,12 @@ def answer_over_files(project: Project, definition: Definition, files: Sequence[
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    """The files of the graph, the sources that have them and the events, and the instant."""
+    """The files of the graph, the sources that have them and the events, and what is `Given`."""
 
     files: Sequence[Path]
     sources: Sequence[Mapping[str, Any]]
     at: int | None = None
+    remotes: Mapping[str, str] = field(default_factory=dict)
 
 
 def _graph(file: Path, number: int, folder: Path) -> Mapping[str, Any]:
@@ -130,14 +136,15 @@ def _answer(
     project: Project, definitions: Sequence[Definition], data: _Data, folder: Path
 ) -> pa.Table:
     *_, asked = definitions
-    with (
-        _ingested(project, data, folder) as own,
-        computed(own, definitions, silent) as rows,
-    ):
-        for one in definitions:
-            if one.name in rows.errors:
-                raise WeirError(rows.errors[one.name], str(one.file))
-        return _rows(rows, asked, data.at)
+    with _ingested(project, data, folder) as own:
+        if data.remotes:
+            maintain_with_remotes(own, asked.name, data.remotes)
+            return _rows(own.lake, asked, data.at)
+        with computed(own, definitions, silent) as rows:
+            for one in definitions:
+                if one.name in rows.errors:
+                    raise WeirError(rows.errors[one.name], str(one.file))
+            return _rows(rows.lake, asked, data.at)
 
 
 @contextmanager
@@ -147,6 +154,9 @@ def _ingested(project: Project, data: _Data, folder: Path) -> Iterator[Project]:
     # JSON is YAML.
     write_whole(folder / "sources.yml", json.dumps({"sources": data.sources}))
     places = {"lake": str(folder / "lake"), "sources": folder / "sources.yml", "store": {}}
+    if data.remotes:
+        places["remotes"] = folder / "remotes.yml"
+        write_whole(folder / "remotes.yml", json.dumps({"remotes": declarations(data.remotes)}))
     limits = settings.limits.model_copy(update={"driver_rows": _DRIVER_ROWS})
     given = settings.model_copy(update={**places, "limits": limits, "index": "off"})
     with Project(given, session=_no_spark, parser=project.parser) as own:
@@ -172,8 +182,8 @@ def _no_spark() -> NoReturn:
     )
 
 
-def _rows(rows: Computed, definition: Definition, at: int | None) -> pa.Table:
-    stored = rows.lake.existing(EMBEDDINGS.name(definition.name)).to_pyarrow_dataset()
+def _rows(lake: Lake, definition: Definition, at: int | None) -> pa.Table:
+    stored = lake.existing(EMBEDDINGS.name(definition.name)).to_pyarrow_dataset()
     own = [column for _, column in definition.columns]
     of_answer = pc.field("node") == ANSWER
     if at is not None:

@@ -64,6 +64,7 @@ class _Test(BaseModel):
     given: Triples = ""
     events: dict[str, tuple[_Event, ...]] = {}
     at: AwareDatetime | None = None
+    remotes: dict[str, Triples] = {}
     expect: tuple[Cells, ...] | None = None
     change: _Change | None = None
     expect_after: tuple[Cells, ...] | None = None
@@ -142,7 +143,8 @@ def _read(file: Path, catalog: Catalog) -> Iterator[QueryTest]:
     said = yaml.validated(_TestFile)
     require_declared(said.query, catalog, yaml.place(["query"]))
     columns = [name for name, _ in catalog.member(said.query).columns]
-    streams = _streams(_with_upstreams(catalog, said.query))
+    read = _with_upstreams(catalog, said.query)
+    streams, remotes = _streams(read), _remotes(read)
     for i, test in enumerate(said.tests):
         for key, rows in (("expect", test.expect), ("expect_after", test.expect_after)):
             for j, row in enumerate(rows or ()):
@@ -155,7 +157,11 @@ def _read(file: Path, catalog: Catalog) -> Iterator[QueryTest]:
         if test.expect is None and test.expect_after is None:
             raise ConfigurationError("nothing is expected: write expect", place)
         _check_events(test, streams, lambda *path, i=i: yaml.place(["tests", i, *path]))
-        yield QueryTest(said.query, test.name, place, tuple(_expected(test, streams)))
+        for iri in test.remotes.keys() - {*remotes}:
+            what = f"no remote {iri} is read"
+            hint = f"{meant(iri, remotes)}It reads {', '.join(remotes) or 'none'}."
+            raise ConfigurationError(what, yaml.place(["tests", i, "remotes", iri]), hint)
+        yield QueryTest(said.query, test.name, place, tuple(_expected(test, streams, remotes)))
 
 
 def _with_upstreams(catalog: Catalog, name: str) -> list[Definition]:
@@ -167,6 +173,12 @@ def _with_upstreams(catalog: Catalog, name: str) -> list[Definition]:
 def _streams(definitions: Sequence[Definition]) -> tuple[str, ...]:
     """The streams of sources that definitions read."""
     return tuple(sorted({name for one in definitions for name in streams_of(one.axis)}))
+
+
+def _remotes(definitions: Sequence[Definition]) -> tuple[str, ...]:
+    """The IRIs of the remotes that definitions read."""
+    blocks = (block for one in definitions for block in one.services.blocks)
+    return tuple(sorted({block.remote.removeprefix("<").removesuffix(">") for block in blocks}))
 
 
 def _check_events(test: _Test, streams: Collection[str], place: Callable[..., str]) -> None:
@@ -185,15 +197,20 @@ def _check_events(test: _Test, streams: Collection[str], place: Callable[..., st
         raise ConfigurationError("change is for what reads a graph alone", place("change"), hint)
 
 
-def _expected(test: _Test, streams: Collection[str]) -> Iterator[Expected]:
+def _expected(
+    test: _Test, streams: Collection[str], remotes: Collection[str]
+) -> Iterator[Expected]:
     quads = _quads(test.given)
+    answering = {iri: _text(_quads(test.remotes.get(iri, ""))) for iri in remotes}
     if test.expect is not None:
         events = {name: _rows_of(test.events.get(name, ())) for name in streams}
         at = None if test.at is None else microseconds(test.at)
-        yield Expected("", Given(_text(quads), events, at), test.expect)
+        yield Expected("", Given(_text(quads), events, at, answering), test.expect)
     if test.change is not None and test.expect_after is not None:
         after = (quads - _quads(test.change.remove)) | _quads(test.change.add)
-        yield Expected("after the change", Given(_text(after)), test.expect_after)
+        yield Expected(
+            "after the change", Given(_text(after), {}, None, answering), test.expect_after
+        )
 
 
 def _rows_of(events: Sequence[_Event]) -> pa.Table:
@@ -224,13 +241,13 @@ def mismatches(project: Project, catalog: Catalog, test: QueryTest) -> list[Mism
     They are computed by the driver, in a lake of this process, with the parser of the project.
 
     Raises:
-        ConfigurationError: the query reads remotes or traversals.
+        ConfigurationError: the query reads traversals.
         WeirError: it exceeds a limit, or cannot be computed.
     """
     definitions = _with_upstreams(catalog, test.query)
     for one in definitions:
-        if one.services.blocks or one.traversals:
-            what = f"{one.name} reads remotes or traversals, which tests do not have"
+        if one.traversals:
+            what = f"{one.name} reads traversals, which tests do not have"
             raise ConfigurationError(what, test.place)
     compared = (
         (expected, answer_over(project, definitions, expected.given)) for expected in test.expected
