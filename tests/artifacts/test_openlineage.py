@@ -267,6 +267,18 @@ def test_events_of_a_stream_go_through_the_stream_out_of_a_query(tmp_path: Path)
     assert steps["maintain.q"] == [["output_streams/seen"], ["embeddings/q"]]
 
 
+def test_events_of_a_derived_graph_go_from_what_gives_it_to_what_reads_it(tmp_path: Path) -> None:
+    project = Project(tmp_path).declare(PATCHES)
+    project.query("up", "#+ graph: urn:d:up\nCONSTRUCT WHERE { ?s <urn:p> ?o }")
+    project.query("by_name", "#+ reads: [up]\nSELECT * { ?s <urn:p> ?o }")
+    project.query("by_iri", "SELECT * FROM <urn:d:up> { ?s <urn:p> ?o }")
+    project.change_set("A <urn:a> <urn:p> <urn:b>")
+    steps = steps_of(project, RunOptions())
+    assert steps["maintain.up"] == [["triples"], ["embeddings/up", "derived/up"]]
+    assert steps["maintain.by_name"] == [["derived/up", "triples"], ["embeddings/by_name"]]
+    assert steps["maintain.by_iri"] == [["derived/up"], ["embeddings/by_iri"]]
+
+
 def steps_of(project: Project, options: RunOptions) -> dict[str, list[list[str]]]:
     """The names of what each job of a first run read and wrote."""
     lineage = OpenLineage(file=project.folder / "lineage.jsonl", namespace="house")

@@ -70,3 +70,15 @@ def test_a_node_in_two_places_is_explained_once(tmp_path: Path) -> None:
     assert explained.count(": distinct") == 2, "the outer variables of EXISTS, for both sides"
     assert explained.count(": project ?y\n") == 1
     assert explained.count("(as above)") == 1
+
+
+def test_the_explanation_names_the_graph_that_a_query_gives_and_those_that_it_reads(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "up.rq").write_text("#+ graph: urn:d:up\nCONSTRUCT WHERE { ?s <urn:p> ?o }")
+    reader = written(tmp_path, "#+ reads: [up]\nSELECT * { ?s <urn:p> ?o . ?o <urn:q> ?x }")
+    given = explain_query(catalog_of(tmp_path).member("up"))
+    assert "gives the graph <urn:d:up>, in derived/up\n" in given
+    read = explain_query(reader, sql=True)
+    assert "reads the graph <urn:d:up> of up, and is maintained after it\n" in read
+    assert "over the merge of the union of all graphs, the graph of up\n" in read

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.catalogs import catalog_of
 from weir.definitions.catalog import Catalog
+from weir.definitions.kinds import PROGRAM, QUERY
 from weir.definitions.upstreams import all_upstreams_of, levels
 from weir.errors import ConfigurationError
 from weir.plan.scope import Scope
@@ -126,11 +127,11 @@ def test_a_graph_has_one_giver(tmp_path: Path) -> None:
 def test_a_name_without_a_graph_cannot_be_read(tmp_path: Path) -> None:
     texts = {"b": COPY, "upper": GIVES.format("u") + COPY}
     error = refused(tmp_path, a=f"#+ description: x\n#+ reads: [uper]\n{COPY}", **texts)
-    assert error.what == "reads: there is no derived graph uper: there is no such definition"
+    assert error.what == "there is no derived graph uper: there is no such definition"
     assert error.where.endswith("a.rq:2")
     assert "upper" in error.hint
     error = refused(tmp_path, a=f"#+ reads: [b]\n{COPY}")
-    assert error.what == "reads: there is no derived graph b: b.rq gives none"
+    assert error.what == "there is no derived graph b: b.rq gives none"
 
 
 def test_a_reader_of_what_has_an_error_has_one(tmp_path: Path) -> None:
@@ -170,3 +171,48 @@ def test_queries_over_streams_give_and_read_no_derived_graphs(
     tmp_path: Path, text: str, what: str
 ) -> None:
     assert what in refused(tmp_path, a=text, up=GIVES.format("up") + COPY).what
+
+
+_OWL = "%+ graph: urn:d:owl\n%+ rules: owl-rl\n"
+_FOLLOWS = "#+ entailment: {}\nSELECT * {{ ?s ?p ?o }}"
+
+
+def with_programs(folder: Path, programs: dict[str, str], **queries: str) -> Catalog:
+    for kind, texts in (("queries", queries), ("programs", programs)):
+        (folder / kind).mkdir(exist_ok=True)
+        for name, text in texts.items():
+            suffix = "rq" if kind == "queries" else "lars"
+            (folder / kind / f"{name}.{suffix}").write_text(text)
+    return Catalog.of_folders({QUERY: folder / "queries", PROGRAM: folder / "programs"})
+
+
+@pytest.mark.parametrize("entailment", ["owl-rl", "owl"])
+def test_entailment_by_rules_reads_the_graph_of_the_program_that_has_them(
+    tmp_path: Path, entailment: str
+) -> None:
+    declared = with_programs(tmp_path, {"owl": _OWL}, a=_FOLLOWS.format(entailment))
+    assert {seed.scope for seed in declared.member("a").body.seeds} == {Scope(derived=("owl",))}
+    assert declared.member("a").upstreams == ("owl",)
+
+
+def test_entailment_by_rules_that_no_program_has_says_what_to_write(tmp_path: Path) -> None:
+    error = with_programs(tmp_path, {}, a=_FOLLOWS.format("owl-rl")).errors["a"]
+    assert error.what.startswith("entailment: no program has `rules: owl-rl`")
+    assert error.where.endswith("a.rq:1")
+    assert error.hint.startswith("Write programs/owl_rl.lars with two lines")
+
+
+def test_entailment_by_rules_that_two_programs_have_names_both(tmp_path: Path) -> None:
+    other = _OWL.replace("d:owl", "d:other")
+    programs = {"owl": _OWL, "other": other}
+    error = with_programs(tmp_path, programs, a=_FOLLOWS.format("owl-rl")).errors["a"]
+    assert error.what == "entailment: other.lars and owl.lars both have `rules: owl-rl`"
+    assert error.hint == "Write the name of one: entailment: other."
+
+
+def test_entailment_by_a_name_that_nothing_gives_has_its_line(tmp_path: Path) -> None:
+    text = f"#+ description: x\n{_FOLLOWS.format('clsure')}"
+    error = refused(tmp_path, a=text, closure=GIVES.format("c") + COPY)
+    assert error.what == "there is no derived graph clsure: there is no such definition"
+    assert error.where.endswith("a.rq:2")
+    assert "closure" in error.hint

@@ -78,9 +78,9 @@ def test_the_key_changes_the_fingerprint_and_none_does_not() -> None:
 
 def test_another_entailment_is_a_mistake_with_its_line() -> None:
     with pytest.raises(
-        ConfigurationError, match="entailment: 'owl' is none of none, rdfs"
+        ConfigurationError, match="entailment: write rdfs, owl-rl or the name"
     ) as caught:
-        compile_query("#+ history: full\n#+ entailment: owl\n" + _QUERY, "q")
+        compile_query("#+ history: full\n#+ entailment: OWL\n" + _QUERY, "q")
     assert caught.value.where == "q:2"
 
 

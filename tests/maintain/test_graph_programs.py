@@ -78,3 +78,38 @@ def test_an_audit_derives_the_answer_again(project: Project) -> None:
     project.run()
     with Opened(project.settings) as opened:
         assert not examined(opened, "audit", silent, full=True).failed
+
+
+_SHAPES = """#+ entailment: owl-rl
+@prefix sh: <http://www.w3.org/ns/shacl#> .
+<urn:S> a sh:NodeShape ; sh:targetClass <urn:Asset> ;
+  sh:property [ sh:path <urn:site> ; sh:minCount 1 ] .
+"""
+_SUBCLASS = "<urn:Pump> <http://www.w3.org/2002/07/owl#equivalentClass> <urn:Asset>"
+
+
+def test_queries_and_shapes_are_over_what_follows_by_owl_2_rl(tmp_path: Path) -> None:
+    """Computed once for both; a deleted statement of the schema takes back what followed by it."""
+    project = Project(tmp_path).declare(PATCHES)
+    project.program("owl", "%+ rules: owl-rl\n%+ graph: urn:d:owl\n")
+    project.query("assets", "#+ entailment: owl-rl\nSELECT ?x { ?x a <urn:Asset> }")
+    project.write("shapes/sites.ttl", _SHAPES)
+    project.change(f"A <urn:p1> {TYPE} <urn:Pump>", f"A {_SUBCLASS}")
+    project.run()
+    assert project.answer("assets") == {(("x", "<urn:p1>"),): 1}
+    assert len(project.answer("sites")) == 1
+    project.change(f"D {_SUBCLASS}")
+    assert {*project.run().modes.values()} == {"incremental"}
+    assert project.answer("assets") == {}
+    assert project.answer("sites") == {}
+
+
+def test_the_own_rules_of_a_file_are_added_to_a_rule_set(tmp_path: Path) -> None:
+    project = Project(tmp_path).declare(PATCHES)
+    own = "d(X,near,Y) <- d(X,p,Z), d(Y,p,Z), X != Y.\n"
+    head = '%+ rules: rdfs\n%+ graph: urn:d:near\n%+ prefixes: {"": "urn:"}\n'
+    project.program("near", head + own)
+    project.query("pairs", "#+ entailment: near\nSELECT * { ?x <urn:near> ?y }")
+    project.change("A " + step("a", "c"), "A " + step("b", "c"))
+    project.run()
+    assert len(project.answer("pairs")) == 2

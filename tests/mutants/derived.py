@@ -51,8 +51,8 @@ DERIVED_MUTANTS = (
     Mutant(
         "what is deleted concerns nothing that rules derived",
         "rules/touched",
-        'where.append(any_of([column("since") > after.copy(), column("until") <= last.copy()]))',
-        'where.append(column("since") > after.copy())',
+        'ends = any_of([column("since") > after.copy(), column("until") <= last.copy()])',
+        'ends = column("since") > after.copy()',
         tests=_RULES,
     ),
     Mutant(
@@ -65,8 +65,8 @@ DERIVED_MUTANTS = (
     Mutant(
         "what is touched does not touch anything further",
         "rules/touched",
-        "both = [names[predicate] for names in (self.known, touched) if predicate in names]",
-        "both = [names[predicate] for names in (self.known,) if predicate in names]",
+        "for names in (self.known, touched) if predicate in names",
+        "for names in (self.known,) if predicate in names",
         tests=_RULES,
     ),
     Mutant(
@@ -81,6 +81,13 @@ DERIVED_MUTANTS = (
         "lars/triples",
         'conditions.append(Condition(Call("!", (Call("ISLITERAL", (subject,)),)), rule.place))',
         "pass",
+        tests=_RULES,
+    ),
+    Mutant(
+        "a rule is left out where its object is not that of all triples with its predicate",
+        "rules/present",
+        "return any(",
+        "return all(",
         tests=_RULES,
     ),
 )

@@ -135,3 +135,38 @@ def test_programs_derive_triples_that_change() -> None:
         answers = [*_expected(graph_program_case(seed))]
         changed += len({frozenset(answer) for answer in answers}) > 1
     assert changed > 30
+
+
+_HEAD = f'%+ graph: urn:d:g\n%+ prefixes: {{"": "{PREFIX}"}}\n'
+_A, _B, _P, _Q = (f"<{PREFIX}{name}>" for name in "abpq")
+_AB, _AB_Q = frozenset([("", _A, _P, _B)]), frozenset([("", _A, _Q, _B)])
+
+
+@pytest.mark.parametrize(
+    ("rules", "history", "counts"),
+    [
+        (
+            "l(X,Y) <- p(X,Y), not q(X,Y).",
+            [(frozenset(), _AB), (frozenset(), _AB_Q), (_AB_Q, frozenset())],
+            [1, 0, 1],
+        ),
+        (
+            "l(X,Y) <- p(X,Y).\nl(X,Z) <- l(X,Y), l(Y,Z).",
+            [(frozenset(), _edges("xy")), (frozenset(), _edges("ab bc"))],
+            [1, 4],
+        ),
+        (
+            "l(Y,X) <- p(X,Y).",
+            [(frozenset(), _AB), (frozenset(), frozenset([("", _A, _P, '"a literal"')]))],
+            [1, 1],
+        ),
+    ],
+    ids=["a negated atom changes", "two atoms of a body are new", "a literal is no subject"],
+)
+def test_each_epoch_has_what_follows_then(
+    monkeypatch: pytest.MonkeyPatch, rules: str, history: History, counts: list[int]
+) -> None:
+    monkeypatch.setattr(epochs, "MOST_TOUCHED", inf)
+    last = len(history)
+    log = run_in_cuts(ProgramMemory(body_of_text(_HEAD + rules), history), last, range(1, last))
+    assert [len(state(log.log(), epoch)) for epoch in range(1, last + 1)] == counts

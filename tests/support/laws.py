@@ -47,6 +47,8 @@ LAWS: Mapping[str, Law] = {
     "derived lives": Law(40, 1, "a derived graph and its readers, edited as the graph changes"),
     "programs over epochs": Law(400, 10, "a program that gives a graph, and a history"),
     "programs over epochs on Spark": Law(6, 1, "a program that gives a graph, on both"),
+    "owl 2 rl": Law(300, 3, "an ontology and data that change, under OWL 2 RL"),
+    "rdfs rules": Law(200, 5, "a schema and data that change, under RDFS by rules"),
     "groups": Law(300, 5, "queries that differ in constants, together and one by one"),
     "services": Law(40, 2, "a query with SERVICE, and 20 histories of graph and replica"),
     "pushed filters": Law(40, 2, "one of these whose remotes are given filters, and do without"),

@@ -39,7 +39,12 @@ def test_every_module_of_the_checkout_is_in_the_wheel(names: frozenset[str]) -> 
 
 
 def test_the_files_that_are_read_at_run_time_are_in_the_wheel(names: frozenset[str]) -> None:
-    assert names >= {"weir/py.typed", "weir/lars/grammar.lark", "weir/lake/delta/log4j2.properties"}
+    assert names >= {
+        "weir/py.typed",
+        "weir/lars/grammar.lark",
+        "weir/lars/sets/owl-rl.lars",
+        "weir/lake/delta/log4j2.properties",
+    }
 
 
 def test_the_example_of_the_readme_works_among_modules_of_the_same_names(

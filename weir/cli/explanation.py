@@ -17,6 +17,7 @@ from weir.engine.plan_delta import plan_delta
 from weir.engine.read_graph import neighbourhood_graph
 from weir.engine.relations import EpochRange, Inputs
 from weir.engine.windows import window_content
+from weir.lake.tables import DERIVED
 from weir.plan.descriptions import described, expression_text
 from weir.plan.lookups import lookups
 from weir.plan.operators import PlanNode
@@ -54,6 +55,7 @@ def explain_query(
         f"answer: a {'set' if plan.is_set else 'bag'} of "
         + (", ".join(name for name, _ in plan.columns) or "empty solutions"),
         *(f"without effect on the stored answer: {part}" for part in query.presentation),
+        *_derived_graphs(query),
         "",
         *explain_windows(query.axis, starts or {}, kept_from),
         *explain_services(query.services.blocks),
@@ -72,6 +74,14 @@ def explain_query(
         for statement in _statements(plan, query.axis):
             lines += ["", *_sql(statement)]
     return "\n".join(lines)
+
+
+def _derived_graphs(query: Definition) -> Iterator[str]:
+    """The graph that a query gives, and those that it reads of others."""
+    if query.graph is not None:
+        yield f"gives the graph {query.graph}, in {DERIVED.name(query.name)}"
+    for giver in query.derived:
+        yield f"reads the graph {giver.graph} of {giver.name}, and is maintained after it"
 
 
 def stored_nodes(definition: Definition) -> dict[str, str]:

@@ -366,6 +366,10 @@ class Engine:
         read = _read_by(lookup.wanted)
         if self._indexes is None or not all(self._relations[n].on_driver for n in read):
             return False
+        if lookup.whole is not None:
+            whole = self._relations.get(lookup.whole)
+            if whole is None or whole.origin != _Stored(lookup.table, None, None):
+                return False
         most = min(self._indexes.most_keys(lookup.table), self.placement.driver_rows)
         if not most:
             return False

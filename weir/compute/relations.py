@@ -72,6 +72,8 @@ class Lookup:
         key: the columns whose values are wanted.
         wanted: rows of their values.
         null_is_any: whether a null in the last column stands for any value.
+        whole: the relation of all rows. If it is not the log as it is stored, as on an axis of
+            instants, no index has its rows. None if the log itself is meant.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Lookup:
     key: tuple[str, ...]
     wanted: exp.Query
     null_is_any: bool = False
+    whole: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,6 +235,7 @@ class Definition:
         graph: the IRI, in N-Triples form, of the graph that it gives, whose triples are its answer;
             None if it gives none.
         derived: the definitions whose graphs it reads.
+        rules: the rule set that its graph follows by; None if none.
     """
 
     name: str
@@ -265,6 +266,7 @@ class Definition:
     door: Door | None = None
     graph: str | None = None
     derived: tuple[Definition, ...] = ()
+    rules: str | None = None
 
     @property
     def upstreams(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from weir.definitions.definition import Definition
+from weir.definitions.derived_keys import RULE_SETS
 from weir.definitions.fingerprint import fingerprint
 from weir.definitions.plan_body import logs_of
 from weir.errors import ConfigurationError
@@ -67,28 +68,53 @@ class DerivedGraphs:
                 named[graph] = self._givers[graph]
         return named
 
-    def read_by(self, reader: Definition) -> Sequence[Definition]:
-        """The definitions whose graphs one reads by the key `reads`.
+    def read_by(self, reader: Definition) -> Mapping[str, Definition]:
+        """The definitions whose graphs one reads by its keys, by names or names of rule sets.
 
         Raises:
             ConfigurationError: there is none of a name, or it gives no graph; with the line.
         """
         scopes = [seed.scope for seed in reader.body.seeds]
         names = dict.fromkeys(name for scope in scopes for name in scope.derived)
-        for name in names:
-            one = self._by_name.get(name)
-            if one is not None and one.graph is not None:
-                continue
-            known = sorted(name for name, other in self._by_name.items() if other.graph is not None)
-            why = "there is no such definition" if one is None else f"{one.file.name} gives none"
-            hint = (
-                f"{meant(name, known)}There are: {enumerated(known)}."
-                if known
-                else "A CONSTRUCT query with `graph: IRI` in its front matter gives one."
+        return {name: self._giver(reader, name) for name in names}
+
+    def _giver(self, reader: Definition, name: str) -> Definition:
+        if name in RULE_SETS:
+            return self._of_rules(reader, name)
+        one = self._by_name.get(name)
+        if one is not None and one.graph is not None:
+            return one
+        known = sorted(name for name, other in self._by_name.items() if other.graph is not None)
+        why = "there is no such definition" if one is None else f"{one.file.name} gives none"
+        hint = (
+            f"{meant(name, known)}There are: {enumerated(known)}."
+            if known
+            else "A CONSTRUCT query with `graph: IRI` in its front matter gives one."
+        )
+        raise ConfigurationError(
+            f"there is no derived graph {name}: {why}", _place_of(reader, name), hint
+        )
+
+    def _of_rules(self, reader: Definition, rules: str) -> Definition:
+        """The one program with a rule set."""
+        givers = [one for one in self._by_name.values() if one.rules == rules]
+        if len(givers) == 1:
+            return givers[0]
+        place = place_of_key(reader, "entailment")
+        if givers:
+            files = " and ".join(one.file.name for one in givers)
+            raise ConfigurationError(
+                f"entailment: {files} both have `rules: {rules}`",
+                place,
+                f"Write the name of one: entailment: {givers[0].name}.",
             )
-            place = place_of_key(reader, "reads")
-            raise ConfigurationError(f"reads: there is no derived graph {name}: {why}", place, hint)
-        return [self._by_name[name] for name in names]
+        raise ConfigurationError(
+            f"entailment: no program has `rules: {rules}`, which derives what follows, once for all"
+            " its readers",
+            place,
+            f"Write programs/{rules.replace('-', '_')}.lars with two lines: `%+ rules: {rules}` and"
+            " `%+ graph: IRI`.",
+        )
 
 
 def over_derived(
@@ -98,7 +124,8 @@ def over_derived(
 
     Args:
         reader: the definition, as its file alone says it.
-        named: by IRI, the definitions that give the graphs that it names by their IRIs.
+        named: what it names by something else than their names, by IRIs or the rules that they
+            have, with the names of the definitions.
         givers: all whose graphs it reads.
 
     Raises:
@@ -122,11 +149,19 @@ def over_derived(
         reader,
         body=body,
         reads=logs_of(seed.scope for seed in body.seeds),
-        fingerprint=fingerprint([own, [[*pair] for pair in sorted(named.items())]])
-        if named
-        else own,
+        fingerprint=fingerprint([own, [*sorted(named)]]) if named else own,
         derived=tuple(givers),
     )
+
+
+def _place_of(reader: Definition, name: str) -> str:
+    """Where a definition names a derived graph by a key."""
+    place = place_of_key(reader, "reads")
+    entailed = place_of_key(reader, "entailment")
+    lines = reader.text.splitlines()
+    number = entailed.rpartition(":")[2]
+    is_entailed = number.isdecimal() and lines[int(number) - 1].split(":")[1].strip() == name
+    return entailed if is_entailed else place
 
 
 def place_of_key(definition: Definition, key: str) -> str:

@@ -6,7 +6,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from weir.lake.names import FORM, is_name
 from weir.rdf.terms import TermError, iri_term
+
+NONE, REWRITTEN = "none", "rdfs"
+"""Values of `entailment`: nothing follows; the query is rewritten."""
+RULE_SETS = ("owl-rl",)
+"""Values of `entailment` that stand for the graph of the program with these `rules`."""
 
 
 def _graph(value: str | None) -> str | None:
@@ -36,3 +42,24 @@ Reads = Annotated[
         " default graph"
     ),
 ]
+
+
+def _entailment(value: str) -> str:
+    if value not in (NONE, REWRITTEN, *RULE_SETS) and not is_name(value):
+        raise ValueError(f"write rdfs, owl-rl or the name of a definition, which is {FORM}")
+    return value
+
+
+Entailment = Annotated[
+    str,
+    AfterValidator(_entailment),
+    Field(
+        description="over [what follows](entailment.md), too: `rdfs`, by subclasses,"
+        " subproperties, domains and ranges; `owl-rl`, or a name: over that derived graph"
+    ),
+]
+
+
+def derived_of(entailment: str, reads: tuple[str, ...]) -> tuple[str, ...]:
+    """The derived graphs that a definition reads by its keys: names, and names of rule sets."""
+    return reads if entailment in (NONE, REWRITTEN) else (*reads, entailment)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import yaml
 from pydantic import (
@@ -50,15 +50,6 @@ Duration = Annotated[str, BeforeValidator(_duration)]
 
 MaxRows = Annotated[int | None, Field(ge=1, description="more rows in the answer fail validation")]
 MinRows = Annotated[int | None, Field(ge=1, description="fewer rows in the answer fail validation")]
-
-
-Entailment = Annotated[
-    Literal["none", "rdfs"],
-    Field(
-        description="`rdfs`: over [what follows](entailment.md) by subclasses, subproperties,"
-        " domains and ranges, too"
-    ),
-]
 
 
 class FrontMatter(BaseModel):

@@ -103,4 +103,5 @@ def graph_program(
         tags=said.tags,
         current=CurrentTable.of(said),
         graph=said.graph,
+        rules=said.rules,
     )

@@ -22,6 +22,7 @@ from weir.errors import ConfigurationError
 from weir.lake.instants import INSTANT_0, microseconds
 from weir.lake.names import FORM, is_name
 from weir.lars.program import Declarations, DeclaredAtom
+from weir.lars.rule_sets import RuleSetName
 from weir.lars.syntax import Place
 from weir.rdf.terms import TermError, parse_term
 from weir.text.durations import parse_duration
@@ -67,6 +68,11 @@ class ProgramFrontMatter(TableFrontMatter):
     )
     graph: Graph = None
     reads: Reads = ()
+    rules: RuleSetName | None = Field(
+        None,
+        description="with `graph`: `rdfs` or `owl-rl`, [what follows](entailment.md#rule-sets) by"
+        " these; rules of the file are added",
+    )
     unit: Duration = Field("PT1S", description="with streams: the time from one point to the next")
     origin: Time = Field(INSTANT_0, description="with streams: the time of the point 0")
     starts: Time | None = Field(
@@ -162,7 +168,7 @@ def check_program_keys(head: Head[ProgramFrontMatter]) -> None:
         head.refuse(
             {
                 key: f"{key} is for programs without streams, and this one reads {said.stream[0]}"
-                for key in ("graph", "reads")
+                for key in ("graph", "reads", "rules")
             },
             "Delete the line; `write_stream` makes a stream of atoms.",
         )
@@ -222,6 +228,7 @@ def declarations(head: Head[ProgramFrontMatter]) -> Declarations:
             if atom != STREAM_NAME
         ),
         written_stream=name,
+        rules=said.rules,
     )
 
 

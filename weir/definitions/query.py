@@ -9,6 +9,7 @@ from typing import assert_never
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, check_columns
 from weir.definitions.definition import Definition, Form, Guards, Output
+from weir.definitions.derived_keys import NONE, REWRITTEN, derived_of
 from weir.definitions.front_matter import Head, read_head
 from weir.definitions.kinds import QUERY
 from weir.definitions.names import Declaration
@@ -101,7 +102,7 @@ def _definition(declaration: Declaration, text: str, compiled: CompiledQuery) ->
     scopes = (
         (seed.scope.window, seed.shape)
         for seed in compiled.seeds
-        if said.entailment == "none" and not seed.scope.traversals
+        if said.entailment == NONE and not seed.scope.traversals
     )
     return Definition(
         name=declaration.name,
@@ -162,7 +163,8 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     head = read_head(text, file, QueryFrontMatter, QUERY.comment)
     said = head.values
     query = translate(text, said.default_graph, file, push_filters=said.push_filters)
-    query = replace(query, dataset=replace(query.dataset, derived=said.reads))
+    derived = derived_of(said.entailment, said.reads)
+    query = replace(query, dataset=replace(query.dataset, derived=derived))
     _check_columns(query, text, file)
     check_keys(head, windows=bool(query.windows), services=bool(query.remotes))
     _check_graph(head, query)
@@ -170,7 +172,7 @@ def compile_query(text: str, file: str) -> CompiledQuery:
     axis = _axis(query.windows, said, query.registration)
     if said.report == "non_empty":
         query = where_windows_have_content(query)
-    if said.entailment == "rdfs":
+    if said.entailment == REWRITTEN:
         _refuse_not_entailed(query, file)
         query = entailed(query)
     plan = lower(query, allow_product=said.allow_product)

@@ -8,10 +8,9 @@ from typing import Literal
 from pydantic import Field
 
 from weir.definitions.current_table import TableFrontMatter
-from weir.definitions.derived_keys import Graph, Reads
+from weir.definitions.derived_keys import Entailment, Graph, Reads
 from weir.definitions.front_matter import (
     Duration,
-    Entailment,
     Head,
     MaxRows,
     MinRows,

@@ -12,8 +12,8 @@ from weir.checks.declared import Names
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.current_table import CurrentTable, TableFrontMatter, check_columns
 from weir.definitions.definition import Definition, Door, Gate, Guards, Output
-from weir.definitions.derived_keys import Reads
-from weir.definitions.front_matter import Entailment, MaxRows, MinRows, read_head
+from weir.definitions.derived_keys import REWRITTEN, Entailment, Reads, derived_of
+from weir.definitions.front_matter import MaxRows, MinRows, read_head
 from weir.definitions.kinds import SHAPES
 from weir.definitions.names import Declaration
 from weir.definitions.plan_body import CompiledPlan, PlanBody, compiled_or_cached
@@ -201,8 +201,10 @@ def compile_shapes_graph(text: str, file: str) -> CompiledShapes:
     said = head.values
     check_columns(head, REPORT_COLUMNS)
     shapes = read_shapes(text, file, said.subclasses)
-    query = compile_shapes(shapes, Dataset(said.default_graph, derived=said.reads))
-    is_entailed = is_over_rdfs(text, file) or said.entailment == "rdfs"
+    query = compile_shapes(
+        shapes, Dataset(said.default_graph, derived=derived_of(said.entailment, said.reads))
+    )
+    is_entailed = is_over_rdfs(text, file) or said.entailment == REWRITTEN
     if is_entailed:
         query = entailed(query)
     plan = lower(query, allow_product=True)

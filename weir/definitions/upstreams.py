@@ -143,12 +143,13 @@ class _Links:
         named = self._graphs.named_by(query)
         for graph, givers in named.items():
             _check_one_giver(query, f"give the graph {graph}", givers)
-        names = {graph: giver.name for graph, (giver,) in named.items()}
-        read = {one.name: one for one in self._graphs.read_by(query)}
-        read |= {giver.name: giver for (giver,) in named.values()}
+        read = {graph: giver for graph, (giver,) in named.items()}
+        read |= self._graphs.read_by(query)
         if not read:
             return query
-        givers = [self._giver(query, one, "graph", path) for one in read.values()]
+        names = {what: giver.name for what, giver in read.items() if what != giver.name}
+        unique = {giver.name: giver for giver in read.values()}
+        givers = [self._giver(query, one, "graph", path) for one in unique.values()]
         return over_derived(query, names, givers)
 
     def _giver(

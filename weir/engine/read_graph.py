@@ -153,7 +153,7 @@ def looked_up(
     rows = {}
     for table, whole in stored_logs(scope).items():
         some = f"{name}_{whole}"
-        lookup = Lookup(some, table, key, wanted.copy(), null_is_any=True)
+        lookup = Lookup(some, table, key, wanted.copy(), null_is_any=True, whole=whole)
         rows[table] = some
         if engine.look_up(lookup):
             continue

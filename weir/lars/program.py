@@ -21,6 +21,7 @@ from weir.lars.errors import ProgramSyntaxError, UnsupportedProgram
 from weir.lars.parse import parse
 from weir.lars.predicates import Predicate, check_reads, predicates_of
 from weir.lars.reads import LookBack, WindowRead, counted_reads, look_back, window_reads
+from weir.lars.rule_sets import FOLLOWS, RuleSetName, rule_set
 from weir.lars.safety import check_ground, safe
 from weir.lars.strata import strata
 from weir.lars.syntax import CountedAtom, Place, RuleSet, Stratified
@@ -54,6 +55,7 @@ class Declarations:
         output: the published predicates, with their places; None for all derived predicates.
         written: the templates of atoms that are written back as a stream.
         written_stream: the name of that stream; None without one.
+        rules: the rule set that the rules of the text are added to; None for none.
     """
 
     streams: tuple[str, ...]
@@ -62,6 +64,7 @@ class Declarations:
     output: tuple[tuple[str, Place], ...] | None = None
     written: tuple[DeclaredAtom, ...] = ()
     written_stream: str | None = None
+    rules: RuleSetName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +206,9 @@ def read_program(text: str, declarations: Declarations, file: str = "<program>")
     """
     namespaces = Namespaces(declarations.prefixes, file)
     rules = parse(text, declarations.prefixes, file)
+    if declarations.rules is not None:
+        shipped = rule_set(declarations.rules)
+        rules = RuleSet((*shipped.rules, *rules.rules), rules.facts)
     if not rules.rules:
         raise ProgramSyntaxError(
             "program", file, Place(1, 1), "it has no rule", "Write head <- body."
@@ -278,7 +284,7 @@ def _output(
 ) -> tuple[str, ...]:
     derived = tuple(dict.fromkeys(rule.head.atom.predicate for rule in rules.rules))
     if declarations.output is None:
-        return derived
+        return derived if declarations.rules is None else (FOLLOWS,)
     for name, place in declarations.output:
         _check_derived(name, place, predicates, file)
     published = {name for name, _ in declarations.output}

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from weir.artifacts.contents import Contents, Model, SourceNode
 from weir.lake.lake import Lake
-from weir.lake.tables import DOCUMENTS, OUTPUT_STREAMS, REPLICAS, STREAMS
+from weir.lake.tables import DERIVED, DOCUMENTS, OUTPUT_STREAMS, REPLICAS, STREAMS
 from weir.lineage.facets import Facet, stored
 
 _SAME = {"s3a": "s3", "s3n": "s3"}
@@ -48,9 +48,16 @@ def tables_read(contents: Contents, model: Model) -> tuple[str, ...]:
     """
     logs = () if model.definition is None else model.definition.reads
     sources = {source.id: table_filled_by(source) for source in contents.sources}
-    models = {model.id: OUTPUT_STREAMS.name(model.state.name) for model in contents.models}
+    models = {model.id: _given_by(model) for model in contents.models}
     named = (sources.get(node) or models.get(node) for node in model.reads)
     return tuple(sorted({*logs, *(name for name in named if name is not None)}))
+
+
+def _given_by(model: Model) -> str:
+    """The table of the graph that a query or program gives others to read, or of its stream."""
+    definition = model.definition
+    gives_graph = definition is not None and definition.graph is not None
+    return (DERIVED if gives_graph else OUTPUT_STREAMS).name(model.state.name)
 
 
 def table_filled_by(source: SourceNode) -> str | None:

@@ -16,7 +16,7 @@ from weir.artifacts.contents import Contents, Model
 from weir.lake.counted import counted
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED
-from weir.lake.tables import ANSWERS, EMBEDDINGS, OUTPUT_STREAMS, QUADS, TRIPLES
+from weir.lake.tables import ANSWERS, DERIVED, EMBEDDINGS, OUTPUT_STREAMS, QUADS, TRIPLES
 from weir.lineage import facets
 from weir.lineage.datasets import (
     Dataset,
@@ -84,8 +84,8 @@ class Events:
         if stage == "maintain":
             inputs = [table_dataset(self.lake, name) for name in tables_read(self.contents, model)]
             outputs = [self._written(row, EMBEDDINGS.name(name))]
-            if self.lake.exists(OUTPUT_STREAMS.name(name)):
-                outputs.append(table_dataset(self.lake, OUTPUT_STREAMS.name(name)))
+            given = (OUTPUT_STREAMS.name(name), DERIVED.name(name))
+            outputs += [table_dataset(self.lake, own) for own in given if self.lake.exists(own)]
         elif stage == "validate":
             maintained["inputFacets"] = facets.assertions(self._assertions(model))
         else:

@@ -76,12 +76,21 @@ class Scope:
         return (*stored, *(Scope((), derived=(name,)) for name in self.derived))
 
     def over(self, names: Mapping[str, str]) -> Scope:
-        """The scope in which some graphs are derived, by their IRIs in N-Triples form."""
-        own = tuple(names[graph] for graph in self.graphs or () if graph in names)
-        if not own or self.each:
+        """The scope in which some graphs are derived ones.
+
+        Args:
+            names: of derived graphs: by their IRIs in N-Triples form, or by what else stands for
+                them in `derived`.
+        """
+        if self.each:
+            return self
+        named = [graph for graph in self.graphs or () if graph in names]
+        own = {names.get(name, name) for name in (*self.derived, *named)}
+        if own == {*self.derived}:
             return self
         left = tuple(graph for graph in self.graphs or () if graph not in names)
-        return replace(self, graphs=left, derived=tuple(sorted({*self.derived, *own})))
+        graphs = None if self.graphs is None else left
+        return replace(self, graphs=graphs, derived=tuple(sorted(own)))
 
     @property
     def traversals(self) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ from weir.plan.scope import Scope
 from weir.rules.atoms import AtomReader, predicates_read
 from weir.rules.literals import Literals, RuleColumns
 from weir.rules.points import PointAxis, PointRange
+from weir.rules.present import Present
 from weir.rules.products import ProductLimit
 from weir.rules.relations import arguments
 from weir.rules.strata import derive, rows_by, shared_kinds
@@ -96,14 +97,14 @@ def graph_program_rows(
 def _derived_again(program: Program, literals: Literals, leg: EpochInputs) -> Names | None:
     """By predicate, the intervals of the atoms that may change; None if these are most of all."""
     engine = literals.engine
-    known = _known(program, engine, leg)
-    rules = program.rules.rules
-    touched = touched_atoms(rules, literals, known, leg.epochs)
+    known, rules = _known(program, engine, leg), program.rules.rules
+    present = Present.of(engine, rules)
+    touched = touched_atoms(rules, literals, known, leg.epochs, present)
     if sum(map(engine.count, touched.values())) > MOST_TOUCHED * sum(
         map(engine.count, known.values())
     ):
         return None
-    return _Again(program, literals, known, touched).derived()
+    return _Again(program, literals, known, touched, present).derived()
 
 
 def _known(program: Program, engine: SqlEngine, leg: EpochInputs) -> Names:
@@ -141,19 +142,21 @@ class _Again:
         literals: has the atoms that it reads.
         known: by predicate, the atoms that hold before the range.
         touched: by predicate, the atoms that are derived again.
+        present: looks for the constants of the rules.
     """
 
     program: Program
     literals: Literals
     known: Names
     touched: Names
+    present: Present
 
     def derived(self) -> Names:
         """By predicate, the intervals of the touched atoms; without those that never hold."""
         made: dict[str, str] = {}
         kept = {name: self._kept(name) for name in self.known}
         for number_, stratum in enumerate(self.program.rules.strata):
-            rules = [_with_goal(r) for r in stratum.rules if r.head.atom.predicate in self.touched]
+            rules = [rule for rule in map(_with_goal, stratum.rules) if self._may_derive(rule)]
             prefix = f"{self.literals.prefix}_again{number_}"
             made |= self._stratum(rules, kept, made, prefix)
         return made
@@ -166,7 +169,7 @@ class _Again:
             """What follows from what is kept and known: at least one atom of it is new."""
             parts: dict[str, list[exp.Query]] = {}
             for rule in rules:
-                for new in _through(rule, through):
+                for new in self._through(rule, through):
                     read = partial(self._reading, RuleColumns.of(rule), (kept, known), new)
                     rows = rows_by(rule, self.literals, read)
                     if rows is not None:
@@ -179,6 +182,32 @@ class _Again:
         keep = self.literals.keep
         seed = heads(earlier, None)
         return interval_fixpoint(self.literals.engine, keys, seed, step, prefix, keep)
+
+    def _may_derive(self, rule: Rule) -> bool:
+        """Whether a rule, whose goal is the first of its literals, may derive a touched atom."""
+        background = self.literals.given.background
+        for nth, literal in enumerate(rule.literals):
+            name = literal.atom.predicate
+            # What holds is known or touched; the goal is touched.
+            derived = (self.touched,) if nth == 0 else (self.known, self.touched)
+            where = (background,) if name in background else derived
+            relations = [names[name] for names in where if name in names]
+            if not literal.negated and not self.present.may_match(literal, relations):
+                return False
+        return True
+
+    def _through(self, rule: Rule, new: Names | None) -> list[tuple[int, str] | None]:
+        """The literals of a rule that what is new may match, by number; without `new` one None."""
+        if new is None:
+            return [None]
+        return [
+            (nth, new[literal.atom.predicate])
+            for nth, literal in enumerate(rule.literals)
+            if nth
+            and literal.atom.predicate in new
+            and not literal.negated
+            and self.present.may_match(literal, [new[literal.atom.predicate]])
+        ]
 
     def _reading(
         self,
@@ -233,17 +262,6 @@ class _Again:
 def _with_goal(rule: Rule) -> Rule:
     """The rule with its head before its body: only atoms are derived that are asked for."""
     return replace(rule, body=(Literal(rule.head.atom, place=rule.place), *rule.body))
-
-
-def _through(rule: Rule, new: Names | None) -> list[tuple[int, str] | None]:
-    """The literals of a rule that read what is new, by their numbers; without `new` one None."""
-    if new is None:
-        return [None]
-    return [
-        (nth, new[literal.atom.predicate])
-        for nth, literal in enumerate(rule.literals)
-        if nth and literal.atom.predicate in new and not literal.negated
-    ]
 
 
 def _intervals(relation: str, atom: Atom) -> exp.Select:

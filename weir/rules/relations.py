@@ -77,6 +77,11 @@ class Derived:
     placed: str | None = None
 
     @property
+    def relations(self) -> tuple[str, ...]:
+        """Those that there are."""
+        return tuple(name for name in (self.plain, self.placed) if name is not None)
+
+    @property
     def is_empty(self) -> bool:
         """Whether there is no relation."""
         return self.plain is None and self.placed is None

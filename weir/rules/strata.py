@@ -20,6 +20,7 @@ from weir.lars.syntax import Literal, Rule, Stratified, Stratum
 from weir.rules.bodies import Reader, body_of
 from weir.rules.heads import head_rows, keeps_apart
 from weir.rules.literals import Kind, Literals, RuleColumns, kind_of
+from weir.rules.present import Present
 from weir.rules.relations import POINT, Derived, arguments
 
 
@@ -99,12 +100,18 @@ def _fixpoint(stratum: Stratum, literals: Literals, prefix: str) -> dict[str, De
             names = RuleColumns.of(rule)
             _add(seed, rule, literals, _reader(literals, names))
 
+    present = Present.of(literals.engine, [rule for rule, _ in recursive])
+
     def step(new: Names, known: Names) -> Mapping[str, exp.Query]:
         derived: dict[str, list[exp.Query]] = {}
         for rule, within in recursive:
             names = RuleColumns.of(rule)
             for place in within:
-                if not _derived(rule.literals[place], new).is_empty:
+                added = _derived(rule.literals[place], new)
+                others = [rule.literals[i] for i in within if i != place]
+                if present.may_match(rule.literals[place], added.relations) and all(
+                    present.may_match(other, _derived(other, known).relations) for other in others
+                ):
                     reader = _variant(literals, names, within, place, new, known)
                     _add(derived, rule, literals, reader)
         return _united(derived)

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from weir.compute.sql import (
     alias,
+    all_of,
     any_of,
     column,
     columns,
@@ -27,15 +28,11 @@ from weir.compute.sql import (
 from weir.engine.coverage import Names, interval_fixpoint
 from weir.engine.relations import EpochRange
 from weir.engine.sweep import Key
-from weir.lars.columns import TRIPLE_COLUMNS
 from weir.lars.syntax import Literal, Rule
 from weir.rules.literals import Literals, RuleColumns
+from weir.rules.present import Present
 from weir.rules.relations import arguments
 from weir.rules.strata import rows_by
-from weir.sparql.algebra.expressions import Constant
-
-_MOST_VALUES = 1_000
-"""So many predicates of new triples are looked at, to leave out rules that are about others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +49,11 @@ class _Way:
 
 
 def touched_atoms(
-    rules: Sequence[Rule], literals: Literals, known: Names, epochs: EpochRange
+    rules: Sequence[Rule],
+    literals: Literals,
+    known: Names,
+    epochs: EpochRange,
+    present: Present,
 ) -> Names:
     """By predicate that rules derive, the relation of the atoms that may change.
 
@@ -64,90 +65,87 @@ def touched_atoms(
         literals: has the atoms that the program reads.
         known: by predicate, the relation of the atoms that were derived before the range.
         epochs: the range.
+        present: looks for the constants of the rules.
     """
-    search = _Search(literals, known, epochs)
+    search = _Search.of(literals, known, epochs, present)
     ways = [*_ways(rules)]
     keys = {way.rule.head.atom.predicate: _key(way.rule) for way in ways}
-    read = [way for way in ways if way.literal.atom.predicate in literals.given.background]
-    followed = [way for way in ways if way not in read]
-    seed = search.heads(read, None, {})
+    read = [way for way in ways if way.literal.atom.predicate in search.changed]
+    followed = [way for way in ways if way.literal.atom.predicate not in search.ever]
 
     def step(new: Names, touched: Names) -> Mapping[str, exp.Query]:
-        present = {
-            name: search.values(relation) if len(keys[name]) == len(TRIPLE_COLUMNS) else None
-            for name, relation in new.items()
-        }
         usable = (way for way in followed if way.literal.atom.predicate in new)
-        return search.heads(
-            [way for way in usable if _may_match(way.literal, present)], new, touched
-        )
+        return search.heads([*usable], new, touched)
 
     prefix = f"{literals.prefix}_touched"
+    seed = search.heads(read, search.changed, {})
     return interval_fixpoint(literals.engine, keys, seed, step, prefix, literals.keep)
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
+    """What rules are followed over.
+
+    Attributes:
+        literals: makes relations.
+        known: by predicate, the atoms that were derived before the range.
+        ever: by predicate that is read, the atoms that hold at some time of the range.
+        changed: the same of those that change in it; those without any are missing.
+        present: looks for the constants of the rules.
+    """
+
     literals: Literals
     known: Names
-    epochs: EpochRange
+    ever: Names
+    changed: Names
+    present: Present
 
-    def heads(
-        self, ways: Sequence[_Way], new: Names | None, touched: Names
-    ) -> Mapping[str, exp.Query]:
-        """What follows by some ways: from what is new, or from the changes of what is read."""
+    @classmethod
+    def of(cls, literals: Literals, known: Names, epochs: EpochRange, present: Present) -> _Search:
+        """That of a range."""
+        after, last = number(epochs.after), number(epochs.last)
+        held = all_of([column("until") > after, column("since") <= last])
+        ends = any_of([column("since") > after.copy(), column("until") <= last.copy()])
+        ever, changed = {}, {}
+        for predicate, relation in literals.given.background.items():
+            of_range = select("*", from_=rows_of(relation), where=[held.copy()])
+            ever[predicate] = literals.make(of_range, "view")
+            new = select("*", from_=rows_of(relation), where=[held.copy(), ends.copy()])
+            made = literals.make(new)
+            if literals.engine.count(made):
+                changed[predicate] = made
+        return cls(literals, known, ever, changed, present)
+
+    def heads(self, ways: Sequence[_Way], new: Names, touched: Names) -> Mapping[str, exp.Query]:
+        """What follows by some ways from what is new."""
         parts: dict[str, list[exp.Query]] = {}
         for way in ways:
-            reader = partial(self._reading, way, RuleColumns.of(way.rule), new, touched)
+            sources = [
+                [new[literal.atom.predicate]] if nth == way.nth else self._ever(literal, touched)
+                for nth, literal in enumerate(way.rule.literals)
+            ]
+            matching = zip(way.rule.literals, sources, strict=True)
+            if not all(self.present.may_match(literal, own) for literal, own in matching):
+                continue
+            reader = partial(self._reading, RuleColumns.of(way.rule), sources)
             rows = rows_by(way.rule, self.literals, reader)
             if rows is not None:
                 parts.setdefault(way.rule.head.atom.predicate, []).append(rows)
         return {name: union_all(queries) for name, queries in parts.items()}
 
     def _reading(
-        self,
-        way: _Way,
-        names: RuleColumns,
-        new: Names | None,
-        touched: Names,
-        nth: int,
-        literal: Literal,
-    ) -> exp.Query | None:
-        """The rows of a literal of a way: of what changes, or of all that holds at some time."""
-        if nth != way.nth:
-            atoms = self._ever(literal, touched)
-        elif new is None:
-            atoms = self._read(literal, within=True)
-        else:
-            atoms = _always(new[literal.atom.predicate], literal)
-        return None if atoms is None else self.literals.matching(literal, atoms, names)
+        self, names: RuleColumns, sources: Sequence[Sequence[str]], nth: int, literal: Literal
+    ) -> exp.Query:
+        """The rows of a literal, as if they held all the time."""
+        atoms = union_all([_always(relation, literal) for relation in sources[nth]])
+        return self.literals.matching(literal, atoms, names)
 
-    def values(self, relation: str) -> frozenset[str] | None:
-        """The predicates of the triples of a relation; None if they are many."""
-        second, rows = column("a2"), rows_of(relation)
-        some = self.literals.engine.rows(
-            select(second, from_=rows, distinct=True, limit=_MOST_VALUES + 1)
-        )
-        if len(some) > _MOST_VALUES:
-            return None
-        return frozenset(str(value) for (value,) in some)
-
-    def _ever(self, literal: Literal, touched: Names) -> exp.Query | None:
-        """The atoms of a literal that hold at some time of the range."""
+    def _ever(self, literal: Literal, touched: Names) -> list[str]:
+        """The relations of the atoms of a literal that hold at some time of the range."""
         predicate = literal.atom.predicate
-        if predicate in self.literals.given.background:
-            return self._read(literal, within=False)
-        both = [names[predicate] for names in (self.known, touched) if predicate in names]
-        return union_all([_always(relation, literal) for relation in both]) if both else None
-
-    def _read(self, literal: Literal, *, within: bool) -> exp.Query:
-        """The atoms that are read which hold, or with `within` change, at a time of the range."""
-        relation = self.literals.given.background[literal.atom.predicate]
-        after, last = number(self.epochs.after), number(self.epochs.last)
-        where: list[exp.Expr] = [column("until") > after, column("since") <= last]
-        if within:
-            where.append(any_of([column("since") > after.copy(), column("until") <= last.copy()]))
-        return _always(relation, literal, where)
+        if predicate in self.ever:
+            return [self.ever[predicate]]
+        return [names[predicate] for names in (self.known, touched) if predicate in names]
 
 
 def _ways(rules: Sequence[Rule]) -> Iterator[_Way]:
@@ -165,25 +163,13 @@ def _ways(rules: Sequence[Rule]) -> Iterator[_Way]:
             yield _Way(changed, nth)
 
 
-def _may_match(literal: Literal, present: Mapping[str, frozenset[str] | None]) -> bool:
-    """Whether new atoms may match a literal, by the predicates that they have as triples."""
-    _, *others = literal.atom.arguments or (None,)
-    values = present[literal.atom.predicate]
-    match others:
-        case [Constant(term), *_]:
-            return values is None or term in values
-        case _:
-            return True
-
-
-def _always(relation: str, literal: Literal, where: Sequence[exp.Expr] = ()) -> exp.Select:
+def _always(relation: str, literal: Literal) -> exp.Select:
     """The atoms of a relation, as if they held all the time."""
     return select(
         *columns(arguments(len(literal.atom.arguments))),
         alias(number(0), "since"),
         alias(number(1), "until"),
         from_=rows_of(relation),
-        where=where,
     )
 
 
