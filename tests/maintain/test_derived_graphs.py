@@ -133,6 +133,7 @@ def test_readers_are_held_while_the_graph_that_they_read_is(project: Project) ->
     assert project.signed("named") == before
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("moment", ["after:embeddings/up", "before:derived/up", "after:derived/up"])
 def test_a_run_that_dies_beside_the_graph_is_completed_by_the_next(
     project: Project, tmp_path: Path, moment: str

@@ -58,6 +58,7 @@ def test_an_edited_program_recomputes_its_readers(project: Project) -> None:
     assert project.run().modes == {"reach": "edited", "loops": "rebased"}
 
 
+@pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize("moment", ["after:embeddings/reach", "after:derived/reach"])
 def test_a_run_that_dies_is_completed_by_the_next(
     project: Project, tmp_path: Path, moment: str
