@@ -230,6 +230,7 @@ class Door:
             read = read_neighbourhood(
                 engine,
                 parts,
+                body.lookups,
                 changes[scope],
                 scope,
                 epochs,

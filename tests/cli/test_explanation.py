@@ -17,7 +17,7 @@ SELECT DISTINCT ?name { :a :knows ?x . ?x :name ?name . ?c :kind :city FILTER(LA
 EXPECTED = """friends: names of the friends of a
 answer: a set of name
 
-plan (* = stored in embeddings/friends):
+plan (* = stored in embeddings/friends, ~ = looked up in the graph):
   *answer: distinct
     *n1: project ?name
        n2: product of 2 parts (they share no variable) [looks at all rows below]

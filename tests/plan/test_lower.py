@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weir.plan.leaves import Component
-from weir.plan.lookups import lookups, predicates, seeds
+from weir.plan.lookups import needed, predicates, seeds
 from weir.plan.lower import lower
 from weir.plan.operators import Distinct, Filter, Product, walk
 from weir.plan.plan import Plan
@@ -30,10 +30,10 @@ def test_a_plain_query_stores_its_answer_only() -> None:
     assert made.stored == (made.root,)
 
 
-def test_distinct_stores_its_child_too() -> None:
-    made = plan("SELECT DISTINCT ?x { ?x :p ?y }")
+def test_distinct_stores_a_child_that_is_not_looked_up() -> None:
+    made = plan("SELECT DISTINCT ?x { ?x :p+ ?y }")
     assert isinstance(made.root, Distinct)
-    assert made.stored == (made.root, made.root.child)
+    assert made.root.child in made.stored
 
 
 def test_parts_without_a_shared_variable_are_a_product_of_stored_parts() -> None:
@@ -87,7 +87,7 @@ def test_from_replaces_the_default_graph() -> None:
 
 def test_every_pattern_is_looked_up_from_every_other() -> None:
     made = plan("SELECT * { ?x :p ?y . ?y :q ?z . ?z :r ?w }")
-    order = lookups(made.components)
+    order = needed(made.lookups, Scope())
     reached = {(one.seed.shape.predicate, one.shape.predicate) for one in order}
     assert len(reached) == len(order) == 6
     assert [one.depth for one in order] == sorted(one.depth for one in order)
@@ -96,13 +96,13 @@ def test_every_pattern_is_looked_up_from_every_other() -> None:
 def test_queries_with_common_patterns_share_lookups() -> None:
     first = plan("SELECT * { ?x :p ?y . ?y :q ?z }")
     second = plan("SELECT ?a { ?a :p ?b . ?b :q ?c . ?c :r ?d }")
-    both = lookups((*first.components, *second.components))
-    assert len(both) == len(lookups(second.components))
+    both = needed((*first.lookups, *second.lookups), Scope())
+    assert len(both) == len(second.lookups)
 
 
 def test_the_ground_triples_are_looked_up_without_a_shared_variable() -> None:
     made = plan("ASK { :a :p :b . :c :q :d }")
-    assert len(lookups(made.components)) == 2
+    assert len(made.lookups) == 2
 
 
 def test_a_variable_predicate_reads_all_predicates() -> None:

@@ -24,27 +24,27 @@ STORED = {
     ),
     "join": (
         "SELECT * { { SELECT DISTINCT ?s { ?s <u:p> ?o } } { ?s <u:q> ?n BIND(STR(?n) AS ?t) } }",
-        "d5149332e9ff32f98bc59bdc025a0d1a20df3ac6fdcce1d030b847ebd7968a4b",
+        "6788c2d6127233ed93688b23a9fa1aea1c3e5f897d8ed7059ffe3e970b823030",
     ),
     "optional": (
         "SELECT * { ?s <u:p> ?o OPTIONAL { ?s <u:q> ?n FILTER(?n != ?o) } }",
-        "c87bf6b91dd5935830addaae732abbca08cb87d18df2f79e101723880b5dbc37",
+        "8f736a953a0ef7285aa8b2e03f5b21491f37958b4ae0fd3294cdc8ff4add7aa0",
     ),
     "exists": (
         "SELECT * { ?s <u:p> ?o FILTER EXISTS { ?s <u:q> ?n FILTER(?n != ?o) } }",
-        "12ddec731d5e21c9b805745e880d827ce7c1477fd74c68edaab0bef9db33d726",
+        "24a441190870a5c8f826ec55a9b81dbbad62d52189ec66956608d44a0e3da065",
     ),
     "not exists": (
         "SELECT * { ?s <u:p> ?o FILTER NOT EXISTS { ?s <u:q> ?n } }",
-        "08e170c21ebd45bb73b8f5b3439aa68821710dc48cdd4254fc8965d935ca121c",
+        "7c20f8d9f9c5815300965eba694a31a2a9fcdac4bd73a6ee0d5c1fd40d52d7c1",
     ),
     "minus": (
         "SELECT * { ?s <u:p> ?o OPTIONAL { ?s <u:q> ?n } MINUS { ?m <u:r> ?n } }",
-        "42bedfe088f61c66ab61a8b90d9aec6f5c864b8e95757a0a36013c675202a830",
+        "70557b4596352a9fdeabd62cae056b14594add240c04db08e6a3545dad978092",
     ),
     "exists as a value": (
         "SELECT ?s ?k { ?s <u:p> ?o BIND(EXISTS { ?s <u:q> ?o } AS ?k) }",
-        "f03cde867e6095e1b5fb4cba3bc5ca2080e68c2c4312e4d932614a8a40359433",
+        "7bbf18158d5b5c6f561e3d5b58c2ac177ba1fa71bc3d3ebf174f154ff4b171b9",
     ),
     "union, values": (
         "SELECT * { { ?s <u:p> ?o } UNION { VALUES (?s ?n) { (<u:a> UNDEF) } } }",
@@ -57,7 +57,7 @@ STORED = {
     "groups": (
         "SELECT ?s (COUNT(DISTINCT ?o) AS ?n) (GROUP_CONCAT(?o; SEPARATOR='|') AS ?t)"
         " { ?s <u:p> ?o } GROUP BY ?s HAVING(COUNT(*) > 1)",
-        "903cd99f49b7a9aedde5ccbb2147343512eb620bf6bcdae1b2b92e88eba3d0a1",
+        "67f02164ab7a6f437c3d0c1ca74c91c84ca151e1ae8f84408b0c8675e1db9b76",
     ),
     "slice": (
         "SELECT ?s { ?s <u:p> ?o } ORDER BY DESC(?o) STR(?s) LIMIT 3 OFFSET 1",
@@ -65,7 +65,7 @@ STORED = {
     ),
     "paths": (
         "SELECT * { <u:a> <u:p>+ ?o . ?o (<u:q>|!<u:r>)* ?x }",
-        "12895c715ac7625f4be2e6f168447edcf9dcea1b680873097175b69e08191f96",
+        "0d39b87ee658afc826bc8532659448fff04cc132222d2a33949a3669025fd722",
     ),
     "graphs": (
         "SELECT * FROM <u:g> FROM NAMED <u:h> { ?s <u:p> ?o GRAPH ?g { ?s <u:q>+ ?n } }",

@@ -26,7 +26,7 @@ from weir.engine.read_graph import (
 from weir.engine.relations import EpochRange, Inputs
 from weir.engine.thresholds import Thresholds
 from weir.plan.leaves import Component
-from weir.plan.lookups import Seed, by_scope, seeds
+from weir.plan.lookups import Lookup, Seed, by_scope, seeds
 from weir.plan.plan import ANSWER, Plan
 from weir.plan.scope import Scope
 from weir.rdf.reserved_graphs import is_reserved
@@ -68,6 +68,11 @@ class Memory:
     def components(self) -> Sequence[Component]:
         """The segments that say which part of the graph is read."""
         return self.plan.components
+
+    @property
+    def lookups(self) -> Sequence[Lookup]:
+        """What changes lead to in the graph."""
+        return self.plan.lookups
 
     def _load(self, history: History) -> None:
         self.connection.execute(
@@ -146,7 +151,14 @@ class Memory:
                 assert touched is not None
                 touched |= touched_seeds(engine, f"{prefix}_changes", own, f"{prefix}_seeds")
                 read = read_neighbourhood(
-                    engine, parts, f"{prefix}_changes", scope, epochs, thresholds, prefix
+                    engine,
+                    parts,
+                    self.lookups,
+                    f"{prefix}_changes",
+                    scope,
+                    epochs,
+                    thresholds,
+                    prefix,
                 )
                 keep = "cache" if read.keep == "cache" else keep
             graphs[scope] = read.relation

@@ -65,7 +65,7 @@ def deltas(
 
 
 def touched_rows(query: str, *epochs: str) -> dict[str, int]:
-    """How many rows of each stored state the run over the last epoch reads, by relation."""
+    """How many rows of each state before the last epoch the run over it reads, by relation."""
     memory, last = epoch_by_epoch(plan_of(query), history(*epochs), but=1), len(epochs)
     counts: Counter[str] = Counter()
     with memory.running(last - 1, last):
@@ -74,7 +74,8 @@ def touched_rows(query: str, *epochs: str) -> dict[str, int]:
         ).fetchall()
         for (name,) in tables:
             if match := re.fullmatch(r"q_[a-z0-9]+_(state\w*|first)", name):
-                counts[match[1]] += memory.engine.count(name)
+                before = f"SELECT count(*) FROM {name} WHERE epoch < {last}"
+                counts[match[1]] += memory.connection.execute(before).fetchall()[0][0]
     return dict(counts)
 
 

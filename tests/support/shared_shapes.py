@@ -17,7 +17,7 @@ from weir.definitions.fingerprint import shape
 from weir.engine.members import members_table
 from weir.engine.relations import Inputs
 from weir.plan.leaves import Component
-from weir.plan.lookups import Seed
+from weir.plan.lookups import Lookup, Seed
 from weir.plan.lower import lower
 from weir.plan.members import plan_of_members
 from weir.plan.parameterized import parameterized, with_constants
@@ -223,6 +223,11 @@ class GroupMemory(Memory):
     def components(self) -> Sequence[Component]:
         """The segments of all members."""
         return [part for plan in self.members.values() for part in plan.components]
+
+    @property
+    def lookups(self) -> Sequence[Lookup]:
+        """What changes of all members lead to."""
+        return [lookup for plan in self.members.values() for lookup in plan.lookups]
 
     def inputs(self, graphs: dict[Scope, str], _: Collection[Seed] | None) -> Inputs:
         """What the plan reads, given the graph of each scope."""

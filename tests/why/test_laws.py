@@ -81,7 +81,9 @@ def explained(
     for i, (scope, parts) in enumerate(by_scope(plan.components).items()):
         changes = f"scope{i}_changes"
         changes_relation(engine, scope, epochs, changes)
-        read = read_neighbourhood(engine, parts, changes, scope, epochs, LOOKED_UP, f"scope{i}")
+        read = read_neighbourhood(
+            engine, parts, plan.lookups, changes, scope, epochs, LOOKED_UP, f"scope{i}"
+        )
         graph[scope] = read.relation
     shown = [column for _, column in plan.columns]
     worlds = Worlds(engine, PlanBody(plan), plan.width, shown)

@@ -19,7 +19,7 @@ from weir.engine.relations import EpochRange, Inputs
 from weir.engine.windows import window_content
 from weir.lake.tables import DERIVED
 from weir.plan.descriptions import described, expression_text
-from weir.plan.lookups import lookups
+from weir.plan.lookups import needed
 from weir.plan.operators import PlanNode
 from weir.plan.plan import Plan
 from weir.sparql.algebra.patterns import TriplePattern
@@ -59,7 +59,7 @@ def explain_query(
         "",
         *explain_windows(query.axis, starts or {}, kept_from),
         *explain_services(query.services.blocks),
-        "plan (* = stored in embeddings/" + query.name + "):",
+        f"plan (* = stored in embeddings/{query.name}, ~ = looked up in the graph):",
         *_trees(plan),
         "",
         "parts:",
@@ -119,7 +119,7 @@ def _trees(plan: Plan) -> Iterator[str]:
 
 def _tree(plan: Plan, node: PlanNode, depth: int, shown: set[str]) -> Iterator[str]:
     """The node and those below it; "(as above)" below a node that has been shown already."""
-    stored = "*" if node in plan.stored else " "
+    stored = "*" if node in plan.stored else "~" if node in plan.looked_up else " "
     whole = " [looks at all rows below]" if node in plan.whole_reads else ""
     yield f"{'  ' * depth}{stored}{plan.ids[node]}: {described(plan, node)}{whole}"
     if plan.ids[node] in shown:
@@ -167,7 +167,6 @@ def _statements(plan: Plan, axis: Axis) -> Iterator[Loaded | Step]:
     graphs = {}
     windows = windows_of(axis)
     for i, scope in enumerate(dict.fromkeys(part.scope for part in plan.components)):
-        parts = [part for part in plan.components if part.scope == scope]
         prefix, changes = f"g{i}", f"changes{i}"
         if scope.window is not None:
             window, events = windows[scope.window], f"events{i}"
@@ -175,7 +174,7 @@ def _statements(plan: Plan, axis: Axis) -> Iterator[Loaded | Step]:
             yield Statement(f"{prefix}_window", content, "cache")
             graphs[scope] = f"{prefix}_window"
             continue
-        neighbourhood = hops(prefix, changes, lookups(parts), log_columns(scope))
+        neighbourhood = hops(prefix, changes, needed(plan.lookups, scope), log_columns(scope))
         for hop in neighbourhood:
             yield hop.lookups
             yield hop.keys

@@ -12,7 +12,7 @@ from weir.definitions.current_table import CurrentTable
 from weir.definitions.kinds import Kind
 from weir.definitions.services import NO_SERVICES, Services
 from weir.definitions.traversals import TraversalName
-from weir.plan.lookups import Seed, Shape, seeds
+from weir.plan.lookups import Lookup, Seed, Shape, seeds
 from weir.sparql.algebra.windows import Registration
 from weir.timeline.axis import EPOCHS, Axis
 
@@ -132,6 +132,11 @@ class Body(ABC):
     @property
     def components(self) -> Sequence[Component]:
         """What it reads of the graph: the parts whose neighbourhood of the changes it needs."""
+        return ()
+
+    @property
+    def lookups(self) -> Sequence[Lookup]:
+        """What the changes of the graph lead to in it, beside themselves."""
         return ()
 
     @property

@@ -16,7 +16,7 @@ from weir.definitions.fingerprint import plan_fingerprint, shape
 from weir.definitions.plan_json import NotAPlan, decoded, encoded
 from weir.lake.tables import QUADS, TRIPLES
 from weir.plan.leaves import Component
-from weir.plan.lookups import Seed, seeds
+from weir.plan.lookups import Lookup, Seed, seeds
 from weir.plan.operators import PlanNode
 from weir.plan.parameterized import parameterized
 from weir.plan.plan import Plan
@@ -156,6 +156,11 @@ class PlanBody(Body):
     def components(self) -> Sequence[Component]:
         """The segments of its patterns."""
         return self.plan.components
+
+    @property
+    def lookups(self) -> Sequence[Lookup]:
+        """What its changes lead to in the graph."""
+        return self.plan.lookups
 
     @property
     def whole_reads(self) -> Sequence[str]:

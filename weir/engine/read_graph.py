@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from weir.compute.protocol import SqlEngine
-from weir.compute.relations import Keep, Lookup, Statement
+from weir.compute.relations import Keep, Statement
+from weir.compute.relations import Lookup as RowsLookup
 from weir.compute.sql import (
     column,
     columns,
@@ -36,7 +37,7 @@ from weir.engine.neighbourhood import Hop, hops
 from weir.engine.relations import CHANGE, EpochRange
 from weir.engine.thresholds import Thresholds, reason_for_whole
 from weir.plan.leaves import Component
-from weir.plan.lookups import Position, Seed, lookups, predicates
+from weir.plan.lookups import Lookup, Position, Seed, needed, predicates
 from weir.plan.scope import Scope
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class GraphRead:
 def read_neighbourhood(
     engine: SqlEngine,
     components: Sequence[Component],
+    lookups: Iterable[Lookup],
     changes: str,
     scope: Scope,
     epochs: EpochRange,
@@ -75,6 +77,7 @@ def read_neighbourhood(
     Args:
         engine: runs the statements.
         components: the touched segments of all queries of the group, all in `scope`.
+        lookups: of these queries, in any scope.
         changes: relation of the log rows of the scope within `epochs`.
         scope: which triples.
         epochs: the range.
@@ -89,7 +92,7 @@ def read_neighbourhood(
     log = _ScopeLog(engine, scope, epochs.last, known, prefix)
     fetched: list[str] = []
     rows = 0
-    for hop in hops(prefix, changes, lookups(components, touched), log_columns(scope)):
+    for hop in hops(prefix, changes, needed(lookups, scope, touched), log_columns(scope)):
         hop.run(engine)
         if engine.count(hop.keys.name) == 0:
             break
@@ -153,7 +156,7 @@ def looked_up(
     rows = {}
     for table, whole in stored_logs(scope).items():
         some = f"{name}_{whole}"
-        lookup = Lookup(some, table, key, wanted.copy(), null_is_any=True, whole=whole)
+        lookup = RowsLookup(some, table, key, wanted.copy(), null_is_any=True, whole=whole)
         rows[table] = some
         if engine.look_up(lookup):
             continue

@@ -9,7 +9,7 @@ of the range on (`log`, `touched_log`). What it reads twice it makes a relation 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 from sqlglot import exp
@@ -23,12 +23,14 @@ from weir.compute.sql import (
     rows_of,
     same_row,
     select,
+    semi_join,
     small_number,
+    subquery,
     union_all,
 )
 from weir.engine.fixpoint import Fixpoint, Step, Steps
 from weir.engine.members import with_parameters
-from weir.engine.relations import CHANGE, EpochRange, Inputs
+from weir.engine.relations import BEFORE_ALL, CHANGE, FOREVER, EpochRange, Inputs
 from weir.engine.stored_state import TouchedKeys, stored_state
 from weir.engine.sweep import net
 from weir.plan.leaves import Component
@@ -70,6 +72,7 @@ class Run:
         delta: the delta of a node (`weir.engine.delta`).
         statements: what has been made, in order.
         products: what multiplies the sizes of relations.
+        is_past: whether it gives the rows of looked-up nodes, and nothing that is stored.
     """
 
     plan: Plan
@@ -80,6 +83,8 @@ class Run:
     delta: Callable[[PlanNode, Run], exp.Query]
     statements: list[Step] = field(default_factory=list)
     products: list[ProductOf] = field(default_factory=list)
+    is_past: bool = False
+    _past: Run | None = None
     _changes: tuple[str, ...] = ()
     _narrowed: dict[PlanNode, tuple[str, ...]] = field(default_factory=dict)
     _relations: dict[PlanNode, str] = field(default_factory=dict)
@@ -105,11 +110,12 @@ class Run:
             return no_rows(node)
         if node in self._relations:
             return _log_rows(node, self._relations[node])
-        if node in self.plan.stored:
+        if node in self.plan.stored and not self.is_past:
             return _log_rows(node, self.stored(node))
-        if node not in self.plan.reused and self._levels_of(node) % _NESTED:
+        is_read_once = self.is_past or node not in self.plan.reused
+        if is_read_once and self._levels_of(node) % _NESTED:
             return self._delta(node)[0]
-        self._make(node, self.keep if node in self.plan.reused else "view")
+        self._make(node, "view" if is_read_once else self.keep)
         return _log_rows(node, self._relations[node])
 
     def part(self, node: PlanNode) -> exp.Query:
@@ -191,10 +197,32 @@ class Run:
             part: ends the name of the relation of the state.
         """
         delta = _log_rows(child, self.stored(child))
+        if child in self.plan.looked_up and not self.epochs.from_nothing:
+            rows = self._looked_up(child, keys)
+            return _log_rows(child, self.make(self.name(node, part), rows))
         state = self.state(child, keys)
         if state is None:
             return delta
         return union_all([_log_rows(child, self.make(self.name(node, part), state)), delta])
+
+    def _looked_up(self, node: PlanNode, keys: TouchedKeys | None) -> exp.Query:
+        """The log of a looked-up node's touched rows: all that was read of the graph, from nothing.
+
+        Rows of other values need not be complete there.
+        """
+        if self._past is None:
+            epochs = EpochRange(BEFORE_ALL, FOREVER - 1, from_nothing=True)
+            inputs, prefix = replace(self.inputs, touched=None), f"{self.prefix}_past"
+            past = Run(self.plan, epochs, inputs, prefix, self.keep, self.delta, self.statements)
+            past.is_past = True
+            self._past = past
+        return select(
+            *columns((*node.variables, *CHANGE), "s"),
+            from_=subquery(self._past.child(node), "s"),
+            joins=[]
+            if keys is None
+            else [semi_join(subquery(keys.relation, "k"), *keys.conditions)],
+        )
 
     def touched_log(self, node: Distinct | Group) -> exp.Query:
         """The log of the child's rows whose key (`touch_key`) occurs in its delta."""
@@ -255,7 +283,8 @@ class Run:
     def _levels_of(self, node: PlanNode) -> int:
         """How many nodes that are not stored are one below the other, `node` the first."""
         if node not in self._levels:
-            inside = (n for n in node.children if n not in self.plan.stored)
+            kept = () if self.is_past else self.plan.stored
+            inside = (n for n in node.children if n not in kept)
             self._levels[node] = 1 + max(map(self._levels_of, inside), default=0)
         return self._levels[node]
 

@@ -117,12 +117,15 @@ class EpochCourse:
         )
         whole: dict[Scope, str] = {}
         self.keep, self.rows_in, self.touched = "small", changes.rows, changes.touched
-        components = chain.from_iterable(task.definition.body.components for task in concerned)
+        bodies = [task.definition.body for task in concerned]
+        components = chain.from_iterable(body.components for body in bodies)
+        lookups = [*chain.from_iterable(body.lookups for body in bodies)]
         for i, (scope, parts) in enumerate(by_scope(components).items()):
             started, seen = time.monotonic(), changes.by_scope[scope]
             read = read_neighbourhood(
                 engine,
                 parts,
+                lookups,
                 seen.relation,
                 scope,
                 epochs,

@@ -3,13 +3,14 @@
 Starting at a pattern whose matches changed, follow the shared variables outwards through its
 segment: every pattern is looked up by the terms that the pattern before it binds. The rows of a
 pattern are only ever fetched by terms that come from changed rows of *other* patterns; fetching
-them by their own changes would drag in everything around a hub. Lookups of several queries that
-begin alike are the same value, so they are done once.
+them by their own changes would drag in everything around a hub. Where an operator needs rows of a
+child that is not stored, the way goes on into other segments (`weir.plan.looked_up`). Lookups of
+several queries that begin alike are the same value, so they are done once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -20,6 +21,8 @@ from weir.sparql.algebra.patterns import TriplePattern
 
 Position = Literal["subject", "predicate", "object"]
 POSITIONS: tuple[Position, Position, Position] = ("subject", "predicate", "object")
+_SIDES: tuple[Position, ...] = ("subject", "object", "predicate")
+"""In which rows are looked up: subjects first, predicates last, for these have the fewest rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,29 +115,56 @@ def predicates_of(seeds: Iterable[Seed]) -> frozenset[str] | None:
     return known if len(known) == len(seed_predicates) else None
 
 
-def lookups(
-    components: Iterable[Component], touched: frozenset[Seed] | None = None
-) -> tuple[Lookup, ...]:
-    """All lookups from the patterns of `components` that changed, nearest first.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where rows of the graph have the value of a variable: a side of changed or looked-up rows."""
 
-    Args:
-        components: segments.
-        touched: the seeds that have changes; by default all.
+    rows: Seed | Lookup
+    side: Position
+
+    @property
+    def scope(self) -> Scope:
+        """The scope of the rows."""
+        return self.rows.scope
+
+
+Places = Mapping[str, Place]
+"""By variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """The rows of a segment that were followed: the lookups, and where its variables are."""
+
+    lookups: tuple[Lookup, ...]
+    places: Places
+
+
+def from_changes(component: Component, root: TriplePattern) -> Followed:
+    """The rows of a segment with the changed rows of one of its patterns."""
+    return _outwards(component, {root: seed_of(component, root)})
+
+
+def from_values(component: Component, places: Places) -> Followed | None:
+    """The rows of a segment with the values at some places; None if these do not lead into it.
+
+    A value leads to rows of the scope that it is from.
     """
-    distinct = dict.fromkeys(
-        lookup
-        for component in components
-        for pattern in component.patterns
-        if touched is None or seed_of(component, pattern) in touched
-        for lookup in _outwards(component, pattern)
-    )
-    return tuple(sorted(distinct, key=lambda lookup: lookup.depth))
+    known = {name: place for name, place in places.items() if place.scope == component.scope}
+    reached: dict[TriplePattern, Seed | Lookup] = {}
+    for pattern in component.patterns:
+        for side in _SIDES:
+            node = getattr(pattern, side)
+            if isinstance(node, Variable) and node.name in known:
+                place = known[node.name]
+                reached[pattern] = Lookup(place.rows, place.side, Shape.of(pattern), side)
+                break
+    return _outwards(component, reached) if reached else None
 
 
-def _outwards(component: Component, root: TriplePattern) -> Iterator[Lookup]:
-    """Breadth first from `root` over shared variables: one lookup for each other pattern."""
-    reached: dict[TriplePattern, Seed | Lookup] = {root: seed_of(component, root)}
-    frontier = [root]
+def _outwards(component: Component, reached: dict[TriplePattern, Seed | Lookup]) -> Followed:
+    """Breadth first over shared variables: one lookup for each pattern that is not reached yet."""
+    frontier = [*reached]
     while frontier:
         following: list[TriplePattern] = []
         for pattern in frontier:
@@ -142,19 +172,24 @@ def _outwards(component: Component, root: TriplePattern) -> Iterator[Lookup]:
                 if other in reached or not (step := _shared(pattern, other)):
                     continue
                 source_side, side = step
-                lookup = Lookup(reached[pattern], source_side, Shape.of(other), side)
-                reached[other] = lookup
+                reached[other] = Lookup(reached[pattern], source_side, Shape.of(other), side)
                 following.append(other)
-                yield lookup
         frontier = following
+    places: dict[str, Place] = {}
+    for pattern, rows in reached.items():
+        for side in POSITIONS:
+            node = getattr(pattern, side)
+            if isinstance(node, Variable):
+                places.setdefault(node.name, Place(rows, side))
+    made = (rows for rows in reached.values() if isinstance(rows, Lookup))
+    return Followed(tuple(made), places)
 
 
 def _shared(known: TriplePattern, other: TriplePattern) -> tuple[Position | None, Position] | None:
-    """Positions of a variable that both have; subjects first, predicates last: fewest rows."""
+    """Positions of a variable that both have."""
     if not other.variables:
         return None, "subject"
-    order: tuple[Position, ...] = ("subject", "object", "predicate")
-    for side in order:
+    for side in _SIDES:
         node = getattr(other, side)
         if not isinstance(node, Variable):
             continue
@@ -162,3 +197,21 @@ def _shared(known: TriplePattern, other: TriplePattern) -> tuple[Position | None
             if getattr(known, source_side) == node:
                 return source_side, side
     return None
+
+
+def needed(
+    lookups: Iterable[Lookup], scope: Scope, touched: frozenset[Seed] | None = None
+) -> tuple[Lookup, ...]:
+    """Those of some lookups that look into a scope, each once, nearest first.
+
+    Args:
+        lookups: of plans.
+        scope: which triples.
+        touched: the patterns that have changes, from which they start; by default all.
+    """
+    distinct = dict.fromkeys(
+        lookup
+        for lookup in lookups
+        if lookup.scope == scope and (touched is None or lookup.seed in touched)
+    )
+    return tuple(sorted(distinct, key=lambda lookup: lookup.depth))

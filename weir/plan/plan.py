@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from weir.plan.leaves import Component
+from weir.plan.looked_up import looked_up
+from weir.plan.lookups import Lookup
 from weir.plan.operators import PlanNode, map_children, walk
 
 ANSWER = "answer"
@@ -19,10 +21,11 @@ class Plan:
 
     `names[i]` is the SPARQL name of column `v<i>`. `columns` are the published columns: (name,
     internal column). `is_set` says that the answer is a set by construction. Equal nodes share one
-    id and one stored log. `stored` are the nodes that have a log: the answer, and each child of an
-    operator with memory, and those that are `asked`: the nodes whose solutions are the keys that a
-    block of SERVICE asks for, each with the id of its pattern. `reused` are the nodes that several
-    nodes read, or one several times.
+    id and one stored log. `stored` are the nodes that have a log: the answer, each child of an
+    operator with memory that is not looked up in the graph (`looked_up`), and those that are
+    `asked`: the nodes whose solutions are the keys that a block of SERVICE asks for, each with the
+    id of its pattern. `reused` are the nodes that several nodes read, or one several times.
+    `lookups` is what its changes lead to in the graph.
     """
 
     root: PlanNode
@@ -33,6 +36,8 @@ class Plan:
     asked: tuple[tuple[str, PlanNode], ...] = ()
     ids: dict[PlanNode, str] = field(init=False, repr=False, compare=False, hash=False)
     stored: tuple[PlanNode, ...] = field(init=False, repr=False, compare=False, hash=False)
+    looked_up: frozenset[PlanNode] = field(init=False, repr=False, compare=False, hash=False)
+    lookups: tuple[Lookup, ...] = field(init=False, repr=False, compare=False, hash=False)
     reused: frozenset[PlanNode] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
@@ -42,9 +47,12 @@ class Plan:
             ids[node] = f"n{len(ids)}" if ids else ANSWER
         object.__setattr__(self, "ids", ids)
         stored = [self.root, *keys]
+        read_back = looked_up([*ids], stored)
+        object.__setattr__(self, "looked_up", read_back.nodes)
+        object.__setattr__(self, "lookups", read_back.lookups)
         for node in ids:
             if node.has_memory:
-                stored.extend(node.children)
+                stored.extend(child for child in node.children if child not in read_back.nodes)
         object.__setattr__(self, "stored", tuple(dict.fromkeys(stored)))
         read = Counter(child for node in ids for child in node.children)
         reused = frozenset(node for node, times in read.items() if times > 1)

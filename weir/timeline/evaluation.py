@@ -26,7 +26,7 @@ from weir.engine.relations import EpochRange, Inputs
 from weir.engine.thresholds import Thresholds
 from weir.engine.windows import Window, window_content
 from weir.plan.leaves import Component
-from weir.plan.lookups import Seed, by_scope
+from weir.plan.lookups import Lookup, Seed, by_scope
 from weir.plan.plan import Plan
 from weir.plan.scope import Scope
 from weir.timeline.graph_log import GraphLog, read_graph
@@ -56,7 +56,7 @@ class EpochInputs:
     keep: Keep = "small"
     touched: frozenset[Seed] | None = None
 
-    def graphs(self, _: Sequence[Component]) -> dict[Scope, str]:
+    def graphs(self, _: Plan) -> dict[Scope, str]:
         """The graph, which was read once for all definitions at these epochs."""
         return self.graph
 
@@ -104,19 +104,23 @@ class InstantInputs:
         leg = self.leg
         return EpochRange(leg.low, leg.high, from_nothing=leg.low < self.origin)
 
-    def graphs(self, components: Sequence[Component]) -> dict[Scope, str]:
+    def graphs(self, plan: Plan) -> dict[Scope, str]:
         """Per scope the content of a window, or what is needed of the graph, over the instants."""
         if self.graph is not None:
             self.graph.on_axis(self.engine, self.leg.low, self.origin)
         return {
-            scope: self._content(scope, own, f"{self.prefix}_g{number_}")
-            for number_, (scope, own) in enumerate(by_scope(components).items())
+            scope: self._content(scope, own, plan.lookups, f"{self.prefix}_g{number_}")
+            for number_, (scope, own) in enumerate(by_scope(plan.components).items())
         }
 
-    def _content(self, scope: Scope, components: Sequence[Component], name: str) -> str:
+    def _content(
+        self, scope: Scope, components: Sequence[Component], lookups: Sequence[Lookup], name: str
+    ) -> str:
         instants = self.epochs
         if scope.window is None:
-            return read_graph(self.engine, components, scope, instants, self.thresholds, name)
+            return read_graph(
+                self.engine, components, lookups, scope, instants, self.thresholds, name
+            )
         content = window_content(
             self.events[scope.window], self.windows[scope.window], instants.after, instants.last
         )
@@ -148,7 +152,7 @@ LegInputs: TypeAlias = EpochInputs | InstantInputs
 """What a definition computes the new rows of a leg with, on the axis that it has.
 
 `epochs` is the range that is evaluated: epochs, or instants. `graphs` gives per scope the interval
-relation of what some parts of a definition need of it, `log` the stored rows on the axis (names,
+relation of what a plan needs of it, `log` the stored rows on the axis (names,
 epoch, weight), and `recorded` the statement that makes what the leg stores of such rows.
 """
 
@@ -167,7 +171,7 @@ def plan_rows(
     names = ("node", *(f"v{i}" for i in range(plan.width)))
     # The patterns of a group have parameters in the place of the constants that changes match.
     touched = leg.touched if members is None and isinstance(leg, EpochInputs) else None
-    inputs = Inputs(leg.graphs(plan.components), leg.log(names), members, touched)
+    inputs = Inputs(leg.graphs(plan), leg.log(names), members, touched)
     delta = plan_delta(plan, leg.epochs, inputs, leg.prefix, leg.keep)
     result = leg.recorded(delta.result.select, names)
     allowed = plan.allow_product if allow_product is None else allow_product

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -28,7 +28,7 @@ from weir.engine.relations import INTERVAL, EpochRange
 from weir.engine.sweep import integrate, net
 from weir.engine.thresholds import Thresholds
 from weir.plan.leaves import Component
-from weir.plan.lookups import predicates
+from weir.plan.lookups import Lookup, predicates
 from weir.plan.scope import Scope
 
 _COLUMNS = {TRIPLES: POSITIONS, QUADS: ("graph", *POSITIONS)}
@@ -96,6 +96,7 @@ class GraphLog:
 def read_graph(
     engine: SqlEngine,
     components: Sequence[Component],
+    lookups: Iterable[Lookup],
     scope: Scope,
     instants: EpochRange,
     thresholds: Thresholds,
@@ -106,6 +107,7 @@ def read_graph(
     Args:
         engine: has the relations of `GraphLog.on_axis`.
         components: the segments in `scope`.
+        lookups: of the query, in any scope.
         scope: which triples.
         instants: the range.
         thresholds: when to give up looking up.
@@ -118,7 +120,9 @@ def read_graph(
     changes_relation(engine, scope, instants, f"{changes}_unnetted", known)
     rows = select("*", from_=rows_of(f"{changes}_unnetted"))
     engine.make(Statement(changes, net(rows, graph_columns(scope)), "small"))
-    read = read_neighbourhood(engine, components, changes, scope, instants, thresholds, prefix)
+    read = read_neighbourhood(
+        engine, components, lookups, changes, scope, instants, thresholds, prefix
+    )
     if read.reason_whole is not None:
         return _whole(engine, scope, instants, known, prefix)
     return read.relation

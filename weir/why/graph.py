@@ -66,9 +66,11 @@ def around_epoch(
     graph: dict[Scope, str] = {}
     keep: Keep = "small"
     for i, (scope, parts) in enumerate(components.items()):
-        prefix = f"why_graph{i}"
+        prefix, lookups = f"why_graph{i}", definition.body.lookups
         limits = looked_up(project, completion)
-        read = read_neighbourhood(engine, parts, changes[scope], scope, epochs, limits, prefix)
+        read = read_neighbourhood(
+            engine, parts, lookups, changes[scope], scope, epochs, limits, prefix
+        )
         graph[scope] = read.relation
         keep = "cache" if read.keep == "cache" else keep
     shown = [stored for _, stored in definition.columns]

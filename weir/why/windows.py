@@ -259,7 +259,8 @@ class _Reading:
         if not graph.times and not moment.is_first:
             return no_rows(engine, name, scope)
         axis = EpochRange(0, 2, from_nothing=moment.is_first)
-        relation = read_graph(engine, parts, scope, axis, self.reads.thresholds, f"{name}_graph")
+        lookups, limits = self.worlds.body.lookups, self.reads.thresholds
+        relation = read_graph(engine, parts, lookups, scope, axis, limits, f"{name}_graph")
         before = holds_at(2 if graph.own_is_earlier else 0)
         if moment.is_first:
             before = exp.false()
