@@ -10,6 +10,7 @@ from tests.mutants.documents import DOCUMENT_MUTANTS
 from tests.mutants.engine import ENGINE_MUTANTS
 from tests.mutants.entailment import ENTAILMENT_MUTANTS
 from tests.mutants.exists import EXISTS_MUTANTS
+from tests.mutants.looked_up import LOOKED_UP_MUTANTS
 from tests.mutants.mutant import Mutant
 from tests.mutants.pages import SERVE_MUTANTS, SITE_MUTANTS
 from tests.mutants.protocol import PROTOCOL_MUTANTS
@@ -66,6 +67,9 @@ def _of_remotes(mutant: Mutant) -> Mutant:
 
 AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "engine": _by(ENGINE_MUTANTS, *_ENGINE),
+    "looked up": _by(
+        LOOKED_UP_MUTANTS, "tests/plan/test_looked_up.py", "tests/engine/test_looked_up.py"
+    ),
     "shapes": _by(SHAPES_MUTANTS, "tests/shacl/test_components.py", "tests/shacl/test_laws.py"),
     "exists": _by(EXISTS_MUTANTS, *_EXISTS),
     "derived graphs": _by(DERIVED_MUTANTS, "tests/engine/test_derived_graphs.py"),

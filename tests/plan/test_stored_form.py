@@ -65,7 +65,7 @@ STORED = {
     ),
     "paths": (
         "SELECT * { <u:a> <u:p>+ ?o . ?o (<u:q>|!<u:r>)* ?x }",
-        "0d39b87ee658afc826bc8532659448fff04cc132222d2a33949a3669025fd722",
+        "12895c715ac7625f4be2e6f168447edcf9dcea1b680873097175b69e08191f96",
     ),
     "graphs": (
         "SELECT * FROM <u:g> FROM NAMED <u:h> { ?s <u:p> ?o GRAPH ?g { ?s <u:q>+ ?n } }",

@@ -16,8 +16,10 @@ right side to the left one, and from there to all that may match on the right |
 
 A side cannot be looked up if no variable that both sides certainly bind leads from a change into
 its segment: because it is in another scope, or the values come from a closure or a slice, which
-have rows that no changed triple is next to. Such a side is stored, and so is a child that another
-operator needs to be.
+have rows that no changed triple is next to. And from its own changes, a child is only looked up by
+subjects: with an object there may be as many triples as there are instances of a class, which are
+counted faster where they are stored. What is not looked up is stored, and so is a child that
+another operator needs to be.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from itertools import islice
 from typing import assert_never
 
 from weir.plan.leaves import MEMBER, Component, Values
-from weir.plan.lookups import Followed, Lookup, Places, from_changes, from_values
+from weir.plan.lookups import SIDES, Followed, Lookup, Places, Position, from_changes, from_values
 from weir.plan.operators import (
     AntiJoin,
     Ask,
@@ -53,6 +55,9 @@ from weir.sparql.algebra.expressions import Variable
 
 _MOST_WAYS = 64
 """A node with more ways is not followed: each would be another lookup."""
+
+_BACK: tuple[Position, ...] = ("subject",)
+"""The sides on which rows are looked up from other rows of the same node."""
 
 _UNKNOWN: tuple[Places, ...] = ({},)
 """The way of changes that are followed nowhere."""
@@ -139,26 +144,35 @@ class _Ways:
             case Distinct() | Group():
                 keys = _keys(node)
                 own = () if _has_one_row(node.child, keys) else self.of_changes(node.child)
-                if not self._lead_to(node.child, own, keys):
+                if not self._lead_to(node.child, own, keys, _BACK):
                     yield node.child
             case Join() | LeftJoin() | SemiJoin() | AntiJoin() | MarkJoin():
                 keys = _keys(node)
                 left, right = map(self.of_changes, node.children)
                 if not self._lead_to(node.left, right, keys):
                     yield node.left
-                if not isinstance(node, Join) and not _has_one_row(node.right, keys):
-                    # The left rows that a change on the right concerns may have other matches.
-                    left = (*left, *self._on_to_left(node, right))
-                if not self._lead_to(node.right, left, keys):
+                # The left rows that a change on the right concerns may have other matches.
+                is_single = isinstance(node, Join) or _has_one_row(node.right, keys)
+                back = () if is_single else self._on_to_left(node, right)
+                if not (
+                    self._lead_to(node.right, left, keys)
+                    and self._lead_to(node.right, back, keys, _BACK)
+                ):
                     yield node.right
             case _:
                 yield from node.children
 
-    def _lead_to(self, node: PlanNode, ways: Iterable[Places], keys: frozenset[str]) -> bool:
+    def _lead_to(
+        self,
+        node: PlanNode,
+        ways: Iterable[Places],
+        keys: frozenset[str],
+        sides: Sequence[Position] = SIDES,
+    ) -> bool:
         """Whether all of some ways lead to the rows of a node, if it is to be looked up."""
         if node not in self.nodes:
             return True
-        return all(self._into(node, _shown(way, keys)) is not None for way in ways)
+        return all(self._into(node, _shown(way, keys), sides) is not None for way in ways)
 
     def of_changes(self, node: PlanNode) -> tuple[Places, ...]:
         """The ways to the changed rows of a node."""
@@ -207,11 +221,13 @@ class _Ways:
         on = self._into(node, _shown(way, keys)) if node in self.nodes else None
         return _UNKNOWN if on is None else on
 
-    def _into(self, node: PlanNode, values: Places) -> Sequence[Places] | None:
+    def _into(
+        self, node: PlanNode, values: Places, sides: Sequence[Position] = SIDES
+    ) -> Sequence[Places] | None:
         """The ways to the rows of a node with the values at some places; None if none leads."""
         match node:
             case Component():
-                followed = from_values(node, values)
+                followed = from_values(node, values, sides)
                 return None if followed is None else [self._with_lookups(followed)]
             case Extend(variable, Variable(name)) if variable in values:
                 values = {name: values[variable], **values}
@@ -219,7 +235,7 @@ class _Ways:
                 pass
         ways: list[Places] = []
         for child in node.children:
-            on = self._into(child, _shown(values, child.variables))
+            on = self._into(child, _shown(values, child.variables), sides)
             if on is None:
                 return None
             ways += (_shown(way, node.variables) for way in on)

@@ -10,7 +10,7 @@ several queries that begin alike are the same value, so they are done once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,7 +21,7 @@ from weir.sparql.algebra.patterns import TriplePattern
 
 Position = Literal["subject", "predicate", "object"]
 POSITIONS: tuple[Position, Position, Position] = ("subject", "predicate", "object")
-_SIDES: tuple[Position, ...] = ("subject", "object", "predicate")
+SIDES: tuple[Position, ...] = ("subject", "object", "predicate")
 """In which rows are looked up: subjects first, predicates last, for these have the fewest rows."""
 
 
@@ -145,15 +145,22 @@ def from_changes(component: Component, root: TriplePattern) -> Followed:
     return _outwards(component, {root: seed_of(component, root)})
 
 
-def from_values(component: Component, places: Places) -> Followed | None:
+def from_values(
+    component: Component, places: Places, sides: Sequence[Position] = SIDES
+) -> Followed | None:
     """The rows of a segment with the values at some places; None if these do not lead into it.
 
     A value leads to rows of the scope that it is from.
+
+    Args:
+        component: the segment.
+        places: of the values.
+        sides: of the rows that may have a value.
     """
     known = {name: place for name, place in places.items() if place.scope == component.scope}
     reached: dict[TriplePattern, Seed | Lookup] = {}
     for pattern in component.patterns:
-        for side in _SIDES:
+        for side in sides:
             node = getattr(pattern, side)
             if isinstance(node, Variable) and node.name in known:
                 place = known[node.name]
@@ -189,7 +196,7 @@ def _shared(known: TriplePattern, other: TriplePattern) -> tuple[Position | None
     """Positions of a variable that both have."""
     if not other.variables:
         return None, "subject"
-    for side in _SIDES:
+    for side in SIDES:
         node = getattr(other, side)
         if not isinstance(node, Variable):
             continue
