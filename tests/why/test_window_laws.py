@@ -182,7 +182,7 @@ def broken_matches(own: Explained, log_row: StreamRow, explanation: Explanation)
         return any(answer[row] for answer in own.answers(frozenset(quads)))
 
     parts = [*match.parts]
-    is_monotone = len(own.plan.stored) == 1
+    is_monotone = not any(node.has_memory for node in own.plan.ids)
     less = [[*parts[:i], *parts[i + 1 :]] for i in range(len(parts)) if is_monotone]
     if not is_there(parts) or any(map(is_there, less)):
         yield f"seed {own.case.seed}: {own.case.query}: {log_row} by {parts}"
