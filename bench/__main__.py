@@ -5,7 +5,7 @@
                                             operators, scale, fleet, runs, resident, streams,
                                             streams_spark, rules, refreshes, traversal, formats,
                                             choices, classes, store, site, endpoint,
-                                            shapes, current
+                                            shapes, current, train
     make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -47,6 +47,7 @@ from bench.site import FULL_SIZES, SitePages
 from bench.store import FULL_QUERIES as STORE_QUERIES
 from bench.store import Store
 from bench.streams import FULL_SINGLE_RUNS, LONGER, Streams
+from bench.train import FULL_TRIPLES, Train
 from bench.traversal import FULL_PEOPLE, Traversals
 
 NAMES = (
@@ -73,6 +74,7 @@ NAMES = (
     "endpoint",
     "shapes",
     "current",
+    "train",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -115,6 +117,9 @@ def arg_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--rows", type=int, default=FULL_ROWS, help="of the largest answer of the scenario current"
+    )
+    parser.add_argument(
+        "--triples", type=int, default=FULL_TRIPLES, help="of the largest railway of train"
     )
     parser.add_argument(
         "--change-sets",
@@ -186,6 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "endpoint": Endpoint(options.quads, progress).run,
         "shapes": Shapes(options.things, progress).run,
         "current": CurrentTables(options.rows, progress).run,
+        "train": Train(options.triples, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,14 +60,38 @@ class LineProcess:
 
 def resident(pid: int) -> int:
     """Bytes that a process and all that it started have in memory; 0 of one that ended."""
-    own = Path("/proc") / str(pid)
     try:
-        lines = (own / "status").read_text().splitlines()
-        started = (own / "task" / str(pid) / "children").read_text().split()
+        lines = (Path("/proc") / str(pid) / "status").read_text().splitlines()
+        started = _started_by(pid)
     except OSError:
         return 0
     sizes = (int(line.split()[1]) << 10 for line in lines if line.startswith("VmRSS"))
-    return sum(sizes) + sum(resident(int(child)) for child in started)
+    return sum(sizes) + sum(map(resident, started))
+
+
+def processor_seconds(pid: int) -> float:
+    """Seconds of the processor, user and system, of a process and all that it started.
+
+    Zero of one that ended.
+    """
+    try:
+        # The name of the program, which comes first, may have spaces.
+        fields = (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()
+        started = _started_by(pid)
+    except OSError:
+        return 0.0
+    # Its own, and those of its children that have ended.
+    ticks = sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK") + sum(map(processor_seconds, started))
+
+
+def _started_by(pid: int) -> list[int]:
+    """The children of a process, whichever of its threads started them."""
+    children: list[int] = []
+    for thread in (Path("/proc") / str(pid) / "task").iterdir():
+        with suppress(OSError):  # a thread that has ended meanwhile
+            children += map(int, (thread / "children").read_text().split())
+    return children
 
 
 def run_process(

@@ -6,30 +6,22 @@ so that a label touches all of them; a note touches none.
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import pyarrow.compute as pc
 
-from bench.places import ROOT, WORK, project
-from bench.processes import RunFailed
+from bench.places import WORK, project
 from bench.results import Rows, Scenario, Target, Timing, machine
-from weir.door import guarded
-from weir.ingest.stage import ingest_changes
-from weir.maintain.stage import maintain_queries
+from bench.stages import run_stages
+from tests.support.shacl.pyshacl_process import PySHACL, Validation
 from weir.project import Project
-from weir.publish.stage import publish_answers
 from weir.settings import Settings
-from weir.validate.stage import validate_answers
 
 FULL_THINGS = 170_000
 SMALL_THINGS = 17_000
@@ -61,7 +53,7 @@ class Shapes:
         other = self._other(measured[0])
         smallest, largest = measured[0], measured[-1]
         touching = median(largest.touching)
-        slope = other["validate"] * largest.triples / smallest.triples
+        slope = other.clock * largest.triples / smallest.triples
         beside = median(with_door.touching) / median(smallest.touching)
         return Scenario(
             name="shapes",
@@ -71,7 +63,7 @@ class Shapes:
             timings=[
                 *(timing for one in measured for timing in one.timings()),
                 *with_door.timings(" with a door"),
-                Timing("pySHACL, all of it again", "warm", (other["validate"],)),
+                Timing("pySHACL, all of it again", "warm", (other.clock,)),
             ],
             targets=[
                 Target(
@@ -89,7 +81,7 @@ class Shapes:
             ],
             rows=[
                 Rows(component.rpartition("#")[2], smallest.results[component], number)
-                for component, number in sorted(Counter(other["results"]).items())
+                for component, number in sorted(_by_component(other).items())
             ],
             notes=[
                 f"{one.triples:,} triples: {one.stored:,} stored rows,"
@@ -130,18 +122,12 @@ class Shapes:
             results = _write_state(opened, folder / "state.nt")
         return _Measured(folder, len(base), first, touching, untouched, stored, results)
 
-    def _other(self, measured: _Measured) -> dict[str, Any]:
+    def _other(self, measured: _Measured) -> Validation:
         self.progress("pySHACL")
         folder = measured.folder
-        command = [sys.executable, "-W", "ignore", "-m", "bench.other_validator"]
-        files = [str(folder / "shapes" / "campus.ttl"), str(folder / "state.nt")]
-        done = subprocess.run(
-            [*command, *files], cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise RunFailed(done.stderr[-2000:])
-        answer: dict[str, Any] = json.loads(done.stdout)
-        return answer
+        shapes, data = (folder / name for name in ("shapes/campus.ttl", "state.nt"))
+        with PySHACL() as process:
+            return process.validation(shapes.read_text(), data.read_text())
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,11 +154,7 @@ class _Measured:
 def _run(project_: Project) -> float:
     """The seconds of a run, from the change set to the published report."""
     started = time.perf_counter()
-    result = guarded(ingest_changes, project_, "bench")
-    if result.errors:
-        raise RunFailed(str(result.errors[0]))
-    for stage in (maintain_queries, validate_answers, publish_answers):
-        stage(project_, "bench")
+    run_stages(project_)
     return time.perf_counter() - started
 
 
@@ -192,6 +174,14 @@ def _write_state(project_: Project, file: Path) -> Counter[str]:
     for row in report.to_pylist():
         results[row["source_constraint_component"][1:-1]] += row["weight"]
     return +results
+
+
+def _by_component(validation: Validation) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for result, number in validation.results.items():
+        assert result.component is not None
+        counts[result.component[1:-1]] += number
+    return counts
 
 
 def _thing(number: int) -> str:

@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -27,7 +27,8 @@ _STARTED = re.compile(r"Start Fuseki \(http=(\d+)\)")
 # Fuseki without its pages and their administration, which would write files.
 _MAIN = "org.apache.jena.fuseki.main.cmds.FusekiMainCmd"
 _LOADER = "tdb2.tdbloader"
-_JAVA_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
+SMALL = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m")
+"""Options of a Java that starts quickly and takes little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +45,20 @@ class Credentials:
         return f"Basic {base64.b64encode(pair).decode()}"
 
 
+class FusekiRefusedError(Exception):
+    """Fuseki answered a request with an error."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fuseki:
     """A running Fuseki.
 
+    guard: the process whose child it is.
     credentials: those that every request needs, if any.
     """
 
     port: int
+    guard: int
     credentials: Credentials | None = None
 
     @property
@@ -62,26 +69,47 @@ class Fuseki:
     @property
     def queries(self) -> int:
         """How many queries have come so far, without those refused for their credentials."""
-        services = json.loads(self._exchange("GET", "/$/stats/ds"))["datasets"]["/ds"]["endpoints"]
+        services = json.loads(self.exchange("GET", "/$/stats/ds"))["datasets"]["/ds"]["endpoints"]
         return sum(
             service["Requests"] for service in services.values() if service["operation"] == "query"
         )
 
     def update(self, text: str) -> None:
         """Execute a SPARQL update."""
-        self._exchange("POST", "/ds/update", text.encode(), "application/sparql-update")
+        self.exchange("POST", "/ds/update", text.encode(), "application/sparql-update")
 
-    def _exchange(self, method: str, path: str, body: bytes = b"", kind: str = "") -> bytes:
-        """The body of the answer."""
-        headers = {"Content-Type": kind} if kind else {}
+    def exchange(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        kind: str = "",
+        accept: str = "*/*",
+        seconds: float = _TIMEOUT,
+    ) -> bytes:
+        """The body of the answer.
+
+        Args:
+            method: of HTTP.
+            path: with parameters.
+            body: of the request.
+            kind: its media type.
+            accept: the media type of the answer.
+            seconds: after which it is given up.
+
+        Raises:
+            FusekiRefusedError: it answers with an error.
+        """
+        headers = {"Accept": accept} | ({"Content-Type": kind} if kind else {})
         if self.credentials is not None:
             headers["Authorization"] = self.credentials.basic
         # Of the standard library, as a fetch of ours is what is tested.
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=_TIMEOUT)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port, timeout=seconds)) as connection:
             connection.request(method, path, body or None, headers)
             answer = connection.getresponse()
             content = answer.read()
-        assert answer.status in (200, 204), f"{answer.status}: {content.decode(errors='replace')}"
+        if answer.status not in (200, 201, 204):
+            raise FusekiRefusedError(f"{answer.status}: {content.decode(errors='replace')}")
         return content
 
 
@@ -103,17 +131,38 @@ def running_fuseki(
         tdb2: a store on the disk, which is only read; without one the dataset is in memory.
     """
     dataset = ["--mem", "--update"] if tdb2 is None else ["--tdb2", f"--loc={tdb2}"]
-    options = ["--localhost", *dataset, "--stats", "--port", "0"]
+    options = [*dataset, "--stats"]
     if credentials is not None:
         passwords = folder / "passwords"
         passwords.write_text(f"{credentials.user}: {credentials.password}\n")
         options += ["--auth=basic", f"--passwd={passwords}"]
-    java = [str(LAUNCHER.file), *_JAVA_OPTIONS, "-cp", str(installed()), _MAIN]
-    log = folder / _LOG
-    with bounded_process([*java, *options, "/ds"], lifetime, log) as process:
-        fuseki = Fuseki(_port(process, log), credentials)
+    with started_fuseki(folder, [*options, "/ds"], lifetime, credentials) as fuseki:
         assert fuseki.queries == 0
         yield fuseki
+
+
+@contextmanager
+def started_fuseki(
+    folder: Path,
+    options: Sequence[str],
+    lifetime: float = LIFETIME,
+    credentials: Credentials | None = None,
+    java_options: Sequence[str] = SMALL,
+) -> Iterator[Fuseki]:
+    """`running_fuseki` with any dataset and services.
+
+    Args:
+        folder: for its log.
+        options: which dataset it has, and which services, as of its command line.
+        lifetime: seconds.
+        credentials: those that the options demand.
+        java_options: options of Java.
+    """
+    java = [str(LAUNCHER.file), *java_options, "-cp", str(installed()), _MAIN]
+    log = folder / _LOG
+    command = [*java, "--localhost", "--port", "0", *options]
+    with bounded_process(command, lifetime, log) as process:
+        yield Fuseki(_port(process, log), process.pid, credentials)
 
 
 def load_tdb2(store: Path, file: Path, log: Path) -> None:

@@ -1,15 +1,9 @@
-"""The W3C suite of SHACL, whole: each test as a history, and the refusals that it demands.
-
-It lies beside the other suites, `data/w3c/shacl` of the shared folder, or where
-`WEIR_SHACL_SUITE` says: the folder `data-shapes-test-suite/tests` of w3c/data-shapes.
-"""
+"""The W3C suite of SHACL, whole: each test as a history, and the refusals that it demands."""
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +12,7 @@ from tests.support.laws import Seeds
 from tests.support.oracles.reference import rows
 from tests.support.shacl.cases import Change
 from tests.support.shacl.results import results_of_rows
-from tests.support.shacl.suite import SuiteCase, suite_cases
+from tests.support.shacl.suite import SuiteCase
 from weir.plan.lower import lower
 from weir.shacl.compile import REPORT_COLUMNS, compile_shapes
 from weir.shacl.errors import ShapesError
@@ -30,35 +24,26 @@ _BEYOND = {"core/complex/shacl-shacl.ttl"}
 """SHACL's own shapes, whose plan takes minutes on the engine; the reference evaluator decides."""
 
 
-@pytest.fixture(scope="module")
-def cases(shared: Path) -> list[SuiteCase]:
-    """All tests."""
-    folder = Path(os.environ.get("WEIR_SHACL_SUITE", shared / "data" / "w3c" / "shacl"))
-    if not folder.is_dir():
-        pytest.skip(f"{folder} does not exist (WEIR_SHACL_SUITE can name another folder)")
-    return [*suite_cases(folder)]
-
-
 def _query(case: SuiteCase) -> Query:
     return compile_shapes(read_shapes(case.shapes.read_text(), case.shapes.name), Dataset())
 
 
-def test_the_suite_has_all_its_tests(cases: list[SuiteCase]) -> None:
-    assert len(cases) == _TESTS
+def test_the_suite_has_all_its_tests(suite: list[SuiteCase]) -> None:
+    assert len(suite) == _TESTS
 
 
-def test_what_the_suite_refuses_is_refused(cases: list[SuiteCase]) -> None:
-    refused = [case for case in cases if case.expected is None]
+def test_what_the_suite_refuses_is_refused(suite: list[SuiteCase]) -> None:
+    refused = [case for case in suite if case.expected is None]
     assert len(refused) == 7
     for case in refused:
         with pytest.raises(ShapesError):
             _query(case)
 
 
-def test_every_report_is_that_of_the_suite(cases: list[SuiteCase]) -> None:
+def test_every_report_is_that_of_the_suite(suite: list[SuiteCase]) -> None:
     wrong = [
         case.name
-        for case in cases
+        for case in suite
         if case.expected is not None
         and results_of_rows(rows(_query(case), case.quads, REPORT_COLUMNS)) != case.expected
     ]
@@ -67,9 +52,9 @@ def test_every_report_is_that_of_the_suite(cases: list[SuiteCase]) -> None:
 
 @pytest.mark.law("w3c shapes")
 def test_at_every_epoch_the_report_is_that_of_the_data_then(
-    cases: list[SuiteCase], seeds: Seeds
+    suite: list[SuiteCase], seeds: Seeds
 ) -> None:
-    maintained = [c for c in cases if c.expected is not None and c.name not in _BEYOND]
+    maintained = [c for c in suite if c.expected is not None and c.name not in _BEYOND]
     seeds.check(
         lambda seed: [line for case in maintained[seed % 16 :: 16] for line in _wrong(case, seed)]
     )

@@ -54,6 +54,7 @@ ONCE = {
     "spark": "spark",
     "airflow_database": "airflow",
     "running_endpoint": "fuseki",
+    "jena": "jena",
     "object_store": "store",
     "own_jvm": "jvm",
 }

@@ -81,6 +81,7 @@ LAWS: Mapping[str, Law] = {
     "doors": Law(40, 1, "shapes with a door, and 4 change sets"),
     "w3c shapes": Law(16, 1, "a sixteenth of the W3C tests of SHACL, as histories"),
     "shapes": Law(1000, 5, "shapes of all kinds of constraints, and 4 epochs of data"),
+    "shapes by Jena": Law(200, 50, "shapes of all kinds of constraints, by Apache Jena"),
     "shapes over what follows": Law(
         100, 1, "shapes of all kinds of constraints under RDFS, and 4 epochs of data and schema"
     ),

@@ -3,7 +3,8 @@
 Of each kind of constraint there are some; shapes nest up to three levels. What is left out is in
 which validators are known to differ: literals that are ill-formed or not canonical, dates beside
 numbers, and `sh:lessThan` but between numbers: pySHACL orders IRIs, blank nodes and texts with
-languages, too, which SPARQL cannot compare.
+languages, too, which SPARQL cannot compare. What Jena validates in another way is in
+`tests/support/shacl/jena.py`.
 """
 
 from __future__ import annotations

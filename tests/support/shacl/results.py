@@ -74,6 +74,13 @@ def results_of_report(graph: Graph, report: object) -> Counter[Result]:
     )
 
 
+def results_of_text(text: bytes) -> Counter[Result]:
+    """The results of the one report in N-Triples."""
+    graph = Graph(quad.triple for quad in ox.parse(text, ox.RdfFormat.N_TRIPLES))
+    (report,) = graph.instances(f"{_SHACL}ValidationReport")
+    return results_of_report(graph, report)
+
+
 def results_of_rows(rows: Mapping[tuple[str | None, ...], int]) -> Counter[Result]:
     """The results of a state of `answers/<name>`: rows, each with how often it is there."""
     results: Counter[Result] = Counter()

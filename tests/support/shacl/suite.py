@@ -42,6 +42,11 @@ class SuiteCase:
             for triple in _triples(self.data)
         )
 
+    @property
+    def shapes_as_triples(self) -> str:
+        """The shapes graph as N-Triples, whose IRIs are those of its place."""
+        return "".join(f"{triple} .\n" for triple in _triples(self.shapes))
+
 
 def suite_cases(folder: Path) -> Iterator[SuiteCase]:
     """The tests of all files below a folder, in a fixed order."""
