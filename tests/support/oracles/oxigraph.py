@@ -28,14 +28,15 @@ class Oxigraph:
     def apply(self, change: Change) -> None:
         """Apply the change of an epoch."""
         vanish, appear = change
-        for quad in vanish:
+        # In an order that is the same in each process: answers cut by LIMIT depend on it.
+        for quad in sorted(vanish):
             for stored in self._stored(quad, -1):
                 self.store.remove(stored)
                 # The store would otherwise keep a graph that has become empty.
                 name = stored.graph_name
                 if not isinstance(name, ox.DefaultGraph) and not self._has(name):
                     self.store.remove_graph(name)
-        for quad in appear:
+        for quad in sorted(appear):
             for stored in self._stored(quad, 1):
                 self.store.add(stored)
 
