@@ -227,6 +227,7 @@ def test_a_mistake_about_events_has_its_place(weir: Weir, old: str, new: str, me
 @pytest.mark.usefixtures("initialised")
 def test_remotes_answer_from_what_is_given_also_for_keys_of_one_another(weir: Weir) -> None:
     one, two = "http://one.example/sparql", "http://two.example/sparql"
+    Path("queries/wrong.rq").write_text("SELECT ?x {")
     Path("queries/named.rq").write_text(
         f"SELECT ?x ?name {{ ?x <{EX}same> ?y SERVICE <{one}> {{ ?y <{EX}is> ?z }}"
         f" SERVICE <{two}> {{ ?z <{EX}name> ?name }} }}"

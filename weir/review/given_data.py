@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from deltalake import write_deltalake
 
 from weir.definitions.definition import Definition
+from weir.definitions.kinds import KINDS
 from weir.errors import ConfigurationError, WeirError
 from weir.ingest.stage import ingest_changes
 from weir.lake.lake import Lake
@@ -136,7 +137,7 @@ def _answer(
     project: Project, definitions: Sequence[Definition], data: _Data, folder: Path
 ) -> pa.Table:
     *_, asked = definitions
-    with _ingested(project, data, folder) as own:
+    with _ingested(project, definitions, data, folder) as own:
         if data.remotes:
             maintain_with_remotes(own, asked.name, data.remotes)
             return _rows(own.lake, asked, data.at)
@@ -148,13 +149,21 @@ def _answer(
 
 
 @contextmanager
-def _ingested(project: Project, data: _Data, folder: Path) -> Iterator[Project]:
+def _ingested(
+    project: Project, definitions: Sequence[Definition], data: _Data, folder: Path
+) -> Iterator[Project]:
     """A project with the data; a parser of its own would take longer to start than the rest."""
     settings = project.settings
     # JSON is YAML.
     write_whole(folder / "sources.yml", json.dumps({"sources": data.sources}))
-    places = {"lake": str(folder / "lake"), "sources": folder / "sources.yml", "store": {}}
+    places: dict[str, Any] = {
+        "lake": str(folder / "lake"),
+        "sources": folder / "sources.yml",
+        "store": {},
+    }
     if data.remotes:
+        # What the project has beside them is not computed, and need not be right.
+        places |= _files_of(definitions, folder)
         places["remotes"] = folder / "remotes.yml"
         write_whole(folder / "remotes.yml", json.dumps({"remotes": declarations(data.remotes)}))
     limits = settings.limits.model_copy(update={"driver_rows": _DRIVER_ROWS})
@@ -174,6 +183,16 @@ def _ingested(project: Project, data: _Data, folder: Path) -> Iterator[Project]:
                 what = read.error.what.removeprefix(f"source {read.name}: ")
                 raise ConfigurationError(what, str(file), _FORMATS)
         yield own
+
+
+def _files_of(definitions: Sequence[Definition], folder: Path) -> dict[str, Path]:
+    """Folders that have the files of some definitions alone, by their setting."""
+    places: dict[str, Path] = {kind.folder: folder / kind.folder for kind in KINDS}
+    for place in places.values():
+        place.mkdir()
+    for one in definitions:
+        write_whole(places[one.kind.folder] / one.file.name, one.text)
+    return places
 
 
 def _no_spark() -> NoReturn:
