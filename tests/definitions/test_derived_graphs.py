@@ -143,6 +143,24 @@ def test_a_reader_of_what_has_an_error_has_one(tmp_path: Path) -> None:
     assert declared.errors["a"].what.startswith("the query b, whose graph it reads, has an error")
 
 
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "#+ reads: [up]\n" + COPY,
+        "SELECT * FROM <urn:d:up> { ?s ?p ?o }",
+        "SELECT * { GRAPH <urn:d:up> { ?s ?p ?o } }",
+    ],
+)
+@pytest.mark.parametrize("mistake", ["#+ no_key: 1\n", ""])
+def test_a_graph_that_a_file_with_a_mistake_gives_is_not_taken_for_one_of_the_data(
+    tmp_path: Path, reader: str, mistake: str
+) -> None:
+    wrong = GIVES.format("up") + mistake + COPY.replace("?o }", "?o", 1)
+    error = refused(tmp_path, a=reader, up=wrong)
+    assert error.what.startswith("the query up, whose graph it reads, has an error: ")
+    assert error.hint == "Correct up first."
+
+
 def test_a_variable_does_not_stand_for_derived_graphs(tmp_path: Path) -> None:
     text = "SELECT * FROM NAMED <urn:d:up> { GRAPH ?g { ?s ?p ?o } }"
     error = refused(tmp_path, a=text, up=GIVES.format("up") + COPY)
@@ -200,6 +218,12 @@ def test_entailment_by_rules_that_no_program_has_says_what_to_write(tmp_path: Pa
     assert error.what.startswith("entailment: no program has `rules: owl-rl`")
     assert error.where.endswith("a.rq:1")
     assert error.hint.startswith("Write programs/owl_rl.lars with two lines")
+
+
+def test_entailment_by_rules_of_a_program_with_a_mistake_names_it(tmp_path: Path) -> None:
+    programs = {"owl": _OWL + "%+ no_key: 1\n"}
+    error = with_programs(tmp_path, programs, a=_FOLLOWS.format("owl-rl")).errors["a"]
+    assert error.what.startswith("the query owl, whose graph it reads, has an error: unknown key")
 
 
 def test_entailment_by_rules_that_two_programs_have_names_both(tmp_path: Path) -> None:

@@ -6,15 +6,54 @@ neither the union of all graphs, nor `GRAPH ?g`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Self
 
 from weir.definitions.definition import Definition
 from weir.definitions.derived_keys import RULE_SETS
 from weir.definitions.fingerprint import fingerprint
+from weir.definitions.names import Declaration
 from weir.definitions.plan_body import logs_of
 from weir.errors import ConfigurationError
+from weir.rdf.terms import TermError, iri_term
 from weir.text.near import enumerated, meant
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A file with an error, which may give a graph that others read.
+
+    Attributes:
+        name: of what it declares.
+        error: the first one.
+        graph: the IRI that its front matter names, in N-Triples form; None if it names none.
+        rules: the rule set that its front matter names; None if it names none.
+    """
+
+    name: str
+    error: ConfigurationError
+    graph: str | None = None
+    rules: str | None = None
+
+    @classmethod
+    def of(cls, declaration: Declaration, error: ConfigurationError) -> Self:
+        """That of a declaration."""
+        try:
+            text = declaration.read().decode(errors="replace")
+        except ConfigurationError:
+            return cls(declaration.name, error)
+        comment = declaration.kind.comment
+        graph = _said(text, comment, "graph")
+        with suppress(TermError):
+            return cls(
+                declaration.name,
+                error,
+                None if graph is None else iri_term(graph),
+                _said(text, comment, "rules"),
+            )
+        return cls(declaration.name, error)
 
 
 class DerivedGraphs:
@@ -22,9 +61,13 @@ class DerivedGraphs:
 
     Args:
         definitions: all that are declared without an error.
+        unusable: the other files.
     """
 
-    def __init__(self, definitions: Iterable[Definition]) -> None:
+    def __init__(
+        self, definitions: Iterable[Definition], unusable: Sequence[Unusable] = ()
+    ) -> None:
+        self._unusable = unusable
         self._by_name = {one.name: one for one in definitions}
         self._givers: dict[str, list[Definition]] = {}
         for one in self._by_name.values():
@@ -58,6 +101,7 @@ class DerivedGraphs:
         for scope in dict.fromkeys(seed.scope for seed in reader.body.seeds):
             for graph in scope.graphs or ():
                 if graph not in self._givers:
+                    self._check_usable(reader, str(reader.file), graph=graph)
                     continue
                 if scope.each:
                     raise ConfigurationError(
@@ -84,6 +128,7 @@ class DerivedGraphs:
         one = self._by_name.get(name)
         if one is not None and one.graph is not None:
             return one
+        self._check_usable(reader, _place_of(reader, name), name=name)
         known = sorted(name for name, other in self._by_name.items() if other.graph is not None)
         why = "there is no such definition" if one is None else f"{one.file.name} gives none"
         hint = (
@@ -94,6 +139,18 @@ class DerivedGraphs:
         raise ConfigurationError(
             f"there is no derived graph {name}: {why}", _place_of(reader, name), hint
         )
+
+    def _check_usable(self, reader: Definition, place: str, **said: str) -> None:
+        """Check that no file with an error says what a reader reads.
+
+        To read something else, or nothing, until it is corrected would change the answer.
+
+        Raises:
+            ConfigurationError: one does.
+        """
+        for one in self._unusable:
+            if one.name != reader.name and all(getattr(one, key) == said[key] for key in said):
+                raise with_error(one.name, "graph", one.error, place)
 
     def _of_rules(self, reader: Definition, rules: str) -> Definition:
         """The one program with a rule set."""
@@ -108,6 +165,7 @@ class DerivedGraphs:
                 place,
                 f"Write the name of one: entailment: {givers[0].name}.",
             )
+        self._check_usable(reader, place, rules=rules)
         raise ConfigurationError(
             f"entailment: no program has `rules: {rules}`, which derives what follows, once for all"
             " its readers",
@@ -115,6 +173,22 @@ class DerivedGraphs:
             f"Write programs/{rules.replace('-', '_')}.lars with two lines: `%+ rules: {rules}` and"
             " `%+ graph: IRI`.",
         )
+
+
+def with_error(giver: str, what: str, error: ConfigurationError, place: str) -> ConfigurationError:
+    """What is wrong with a reader of a definition that has an error.
+
+    Args:
+        giver: the name of that definition.
+        what: stream or graph.
+        error: that error.
+        place: where it is read.
+    """
+    return ConfigurationError(
+        f"the query {giver}, whose {what} it reads, has an error: {error.what}",
+        place,
+        f"Correct {giver} first.",
+    )
 
 
 def over_derived(
@@ -166,8 +240,20 @@ def _place_of(reader: Definition, name: str) -> str:
 
 def place_of_key(definition: Definition, key: str) -> str:
     """The file and the line of a key of its front matter, or the file alone."""
-    mark = f"{definition.kind.comment}+"
-    for number, line in enumerate(definition.text.splitlines(), start=1):
-        if line.startswith(mark) and line.removeprefix(mark).strip().startswith(f"{key}:"):
-            return f"{definition.file}:{number}"
+    for number, _ in _lines_of(definition.text, definition.kind.comment, key):
+        return f"{definition.file}:{number}"
     return str(definition.file)
+
+
+def _said(text: str, comment: str, key: str) -> str | None:
+    """What the front matter of a text says of a key; the rest of it need not be right."""
+    return next((value.strip("'\"") for _, value in _lines_of(text, comment, key)), None)
+
+
+def _lines_of(text: str, comment: str, key: str) -> Iterator[tuple[int, str]]:
+    """The lines of a key of the front matter: the number and the value."""
+    mark = f"{comment}+"
+    for number, line in enumerate(text.splitlines(), start=1):
+        said, _, value = line.removeprefix(mark).partition(":")
+        if line.startswith(mark) and said.strip() == key:
+            yield number, value.partition(" #")[0].strip()
