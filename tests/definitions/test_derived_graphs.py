@@ -240,3 +240,38 @@ def test_entailment_by_a_name_that_nothing_gives_has_its_line(tmp_path: Path) ->
     assert error.what == "there is no derived graph clsure: there is no such definition"
     assert error.where.endswith("a.rq:2")
     assert "closure" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("head", "text"),
+    [
+        ("", "SELECT * FROM <u:g> { ?s ?p ?o }"),
+        ("#+ default_graph: default\n", "SELECT * { ?s ?p ?o }"),
+    ],
+)
+def test_what_follows_by_rules_follows_from_the_graphs_that_are_read(
+    tmp_path: Path, head: str, text: str
+) -> None:
+    query = head + "#+ entailment: owl-rl\n" + text
+    error = with_programs(tmp_path, {"owl": _OWL}, a=query).errors["a"]
+    assert error.what.endswith("owl.lars derives what follows from the union of all graphs")
+    assert error.where.endswith(f"a.rq:{head.count(chr(10)) + 1}")
+    assert "reads: [owl]" in error.hint
+
+
+def test_an_unnamed_graph_has_what_follows_from_it_by_rules(tmp_path: Path) -> None:
+    head = "#+ default_graph: default\n"
+    programs = {"owl": _OWL + head.replace("#", "%")}
+    declared = with_programs(tmp_path, programs, a=head + _FOLLOWS.format("owl-rl"))
+    assert declared.member("a").upstreams == ("owl",)
+
+
+@pytest.mark.parametrize("key", ["reads: [owl]", "reads: [nothing]", "entailment: owl-rl"])
+@pytest.mark.parametrize("graph", ["?g", "<u:g>"])
+def test_derived_graphs_that_no_pattern_reads_are_refused(
+    tmp_path: Path, key: str, graph: str
+) -> None:
+    text = f"#+ description: x\n#+ {key}\nSELECT * {{ GRAPH {graph} {{ ?s ?p ?o }} }}"
+    error = with_programs(tmp_path, {"owl": _OWL}, a=text).errors["a"]
+    assert error.what.endswith("is about patterns outside of GRAPH, and this query has none")
+    assert error.where.endswith("a.rq:2")

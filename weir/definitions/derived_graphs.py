@@ -17,6 +17,7 @@ from weir.definitions.fingerprint import fingerprint
 from weir.definitions.names import Declaration
 from weir.definitions.plan_body import logs_of
 from weir.errors import ConfigurationError
+from weir.plan.scope import Scope
 from weir.rdf.terms import TermError, iri_term
 from weir.text.near import enumerated, meant
 
@@ -155,9 +156,10 @@ class DerivedGraphs:
     def _of_rules(self, reader: Definition, rules: str) -> Definition:
         """The one program with a rule set."""
         givers = [one for one in self._by_name.values() if one.rules == rules]
-        if len(givers) == 1:
-            return givers[0]
         place = place_of_key(reader, "entailment")
+        if len(givers) == 1:
+            _check_same_graphs(reader, rules, givers[0], place)
+            return givers[0]
         if givers:
             files = " and ".join(one.file.name for one in givers)
             raise ConfigurationError(
@@ -173,6 +175,24 @@ class DerivedGraphs:
             f"Write programs/{rules.replace('-', '_')}.lars with two lines: `%+ rules: {rules}` and"
             " `%+ graph: IRI`.",
         )
+
+
+def _check_same_graphs(reader: Definition, rules: str, giver: Definition, place: str) -> None:
+    """Check that what follows, follows from the graphs that a reader reads.
+
+    Raises:
+        ConfigurationError: it follows from others.
+    """
+    (own,) = {seed.scope.graphs for seed in giver.body.seeds}
+    for scope in dict.fromkeys(seed.scope for seed in reader.body.seeds):
+        if rules in scope.derived and scope.graphs != own:
+            raise ConfigurationError(
+                f"entailment: {rules} is of {replace(scope, derived=()).name}, and"
+                f" {giver.file.name} derives what follows from {Scope(own).name}",
+                place,
+                f"Read the same: leave FROM out, or change default_graph. Or write reads:"
+                f" [{giver.name}], which merges both.",
+            )
 
 
 def with_error(giver: str, what: str, error: ConfigurationError, place: str) -> ConfigurationError:
