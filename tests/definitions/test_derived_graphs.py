@@ -273,5 +273,5 @@ def test_derived_graphs_that_no_pattern_reads_are_refused(
 ) -> None:
     text = f"#+ description: x\n#+ {key}\nSELECT * {{ GRAPH {graph} {{ ?s ?p ?o }} }}"
     error = with_programs(tmp_path, {"owl": _OWL}, a=text).errors["a"]
-    assert error.what.endswith("is about patterns outside of GRAPH, and this query has none")
+    assert error.what.endswith("is about patterns outside of GRAPH, and the answer depends on none")
     assert error.where.endswith("a.rq:2")

@@ -177,7 +177,7 @@ def compile_query(text: str, file: str) -> CompiledQuery:
         query = entailed(query)
     plan = lower(query, allow_product=said.allow_product)
     if derived and not any(component.scope.derived for component in plan.components):
-        what = "is about patterns outside of GRAPH, and this query has none"
+        what = "is about patterns outside of GRAPH, and the answer depends on none"
         keys = {"reads": f"reads {what}", "entailment": f"entailment: {said.entailment} {what}"}
         own = keys if not said.reads else {"reads": keys["reads"]}
         head.refuse(own, "Delete the line, or write GRAPH with the IRI of the derived graph.")
