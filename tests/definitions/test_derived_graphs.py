@@ -275,3 +275,8 @@ def test_derived_graphs_that_no_pattern_reads_are_refused(
     error = with_programs(tmp_path, {"owl": _OWL}, a=text).errors["a"]
     assert error.what.endswith("is about patterns outside of GRAPH, and the answer depends on none")
     assert error.where.endswith("a.rq:2")
+
+
+@pytest.mark.parametrize(("written", "meant"), [("rdfss", "rdfs"), ("owlrl", "owl-rl")])
+def test_a_misspelt_entailment_is_hinted_at(tmp_path: Path, written: str, meant: str) -> None:
+    assert f"Did you mean {meant}?" in refused(tmp_path, a=_FOLLOWS.format(written)).hint

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from weir.definitions.definition import Definition
-from weir.definitions.derived_keys import RULE_SETS
+from weir.definitions.derived_keys import REWRITTEN, RULE_SETS
 from weir.definitions.fingerprint import fingerprint
 from weir.definitions.names import Declaration
 from weir.definitions.plan_body import logs_of
@@ -129,17 +129,18 @@ class DerivedGraphs:
         one = self._by_name.get(name)
         if one is not None and one.graph is not None:
             return one
-        self._check_usable(reader, _place_of(reader, name), name=name)
+        place = _place_of(reader, name)
+        self._check_usable(reader, place, name=name)
         known = sorted(name for name, other in self._by_name.items() if other.graph is not None)
         why = "there is no such definition" if one is None else f"{one.file.name} gives none"
+        near = [*known, REWRITTEN, *RULE_SETS] if place != place_of_key(reader, "reads") else known
         hint = (
-            f"{meant(name, known)}There are: {enumerated(known)}."
+            f"{meant(name, near)}There are: {enumerated(known)}."
             if known
-            else "A CONSTRUCT query with `graph: IRI` in its front matter gives one."
+            else f"{meant(name, near)}A CONSTRUCT query with `graph: IRI` in its front matter gives"
+            " one."
         )
-        raise ConfigurationError(
-            f"there is no derived graph {name}: {why}", _place_of(reader, name), hint
-        )
+        raise ConfigurationError(f"there is no derived graph {name}: {why}", place, hint)
 
     def _check_usable(self, reader: Definition, place: str, **said: str) -> None:
         """Check that no file with an error says what a reader reads.
