@@ -185,6 +185,17 @@ def test_what_may_be_meant_is_written_as_the_query_would(weir: Weir) -> None:
 
 
 @pytest.mark.usefixtures("has_run")
+def test_a_derived_graph_that_no_run_made_yet_is_not_looked_at(weir: Weir) -> None:
+    Path("queries/gives.rq").write_text(
+        "#+ graph: urn:d:g\nCONSTRUCT { ?s <urn:d:made> ?o } WHERE { ?s ?p ?o }"
+    )
+    query("q", "#+ reads: [gives]\nSELECT ?s { ?s <urn:d:made> ?o }")
+    assert hints(weir) == []
+    Path("queries/q.rq").write_text("SELECT ?s { GRAPH <urn:d:g> { ?s <urn:d:made> ?o } }")
+    assert hints(weir) == []
+
+
+@pytest.mark.usefixtures("has_run")
 def test_only_what_is_said_of_a_selection_is_printed(weir: Weir) -> None:
     query("broken", "SELECT")
     query("q", "#+ tags: [a]\n" + HEAD + "SELECT ?t { ?e :titel ?t }")

@@ -143,6 +143,24 @@ def test_a_reader_of_what_has_an_error_has_one(tmp_path: Path) -> None:
     assert declared.errors["a"].what.startswith("the query b, whose graph it reads, has an error")
 
 
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "#+ reads: [up]\n" + COPY,
+        "SELECT * FROM <urn:d:up> { ?s ?p ?o }",
+        "SELECT * { GRAPH <urn:d:up> { ?s ?p ?o } }",
+    ],
+)
+@pytest.mark.parametrize("mistake", ["#+ no_key: 1\n", ""])
+def test_a_graph_that_a_file_with_a_mistake_gives_is_not_taken_for_one_of_the_data(
+    tmp_path: Path, reader: str, mistake: str
+) -> None:
+    wrong = GIVES.format("up") + mistake + COPY.replace("?o }", "?o", 1)
+    error = refused(tmp_path, a=reader, up=wrong)
+    assert error.what.startswith("the query up, whose graph it reads, has an error: ")
+    assert error.hint == "Correct up first."
+
+
 def test_a_variable_does_not_stand_for_derived_graphs(tmp_path: Path) -> None:
     text = "SELECT * FROM NAMED <urn:d:up> { GRAPH ?g { ?s ?p ?o } }"
     error = refused(tmp_path, a=text, up=GIVES.format("up") + COPY)
@@ -202,6 +220,12 @@ def test_entailment_by_rules_that_no_program_has_says_what_to_write(tmp_path: Pa
     assert error.hint.startswith("Write programs/owl_rl.lars with two lines")
 
 
+def test_entailment_by_rules_of_a_program_with_a_mistake_names_it(tmp_path: Path) -> None:
+    programs = {"owl": _OWL + "%+ no_key: 1\n"}
+    error = with_programs(tmp_path, programs, a=_FOLLOWS.format("owl-rl")).errors["a"]
+    assert error.what.startswith("the query owl, whose graph it reads, has an error: unknown key")
+
+
 def test_entailment_by_rules_that_two_programs_have_names_both(tmp_path: Path) -> None:
     other = _OWL.replace("d:owl", "d:other")
     programs = {"owl": _OWL, "other": other}
@@ -216,3 +240,43 @@ def test_entailment_by_a_name_that_nothing_gives_has_its_line(tmp_path: Path) ->
     assert error.what == "there is no derived graph clsure: there is no such definition"
     assert error.where.endswith("a.rq:2")
     assert "closure" in error.hint
+
+
+@pytest.mark.parametrize(
+    ("head", "text"),
+    [
+        ("", "SELECT * FROM <u:g> { ?s ?p ?o }"),
+        ("#+ default_graph: default\n", "SELECT * { ?s ?p ?o }"),
+    ],
+)
+def test_what_follows_by_rules_follows_from_the_graphs_that_are_read(
+    tmp_path: Path, head: str, text: str
+) -> None:
+    query = head + "#+ entailment: owl-rl\n" + text
+    error = with_programs(tmp_path, {"owl": _OWL}, a=query).errors["a"]
+    assert error.what.endswith("owl.lars derives what follows from the union of all graphs")
+    assert error.where.endswith(f"a.rq:{head.count(chr(10)) + 1}")
+    assert "reads: [owl]" in error.hint
+
+
+def test_an_unnamed_graph_has_what_follows_from_it_by_rules(tmp_path: Path) -> None:
+    head = "#+ default_graph: default\n"
+    programs = {"owl": _OWL + head.replace("#", "%")}
+    declared = with_programs(tmp_path, programs, a=head + _FOLLOWS.format("owl-rl"))
+    assert declared.member("a").upstreams == ("owl",)
+
+
+@pytest.mark.parametrize("key", ["reads: [owl]", "reads: [nothing]", "entailment: owl-rl"])
+@pytest.mark.parametrize("graph", ["?g", "<u:g>"])
+def test_derived_graphs_that_no_pattern_reads_are_refused(
+    tmp_path: Path, key: str, graph: str
+) -> None:
+    text = f"#+ description: x\n#+ {key}\nSELECT * {{ GRAPH {graph} {{ ?s ?p ?o }} }}"
+    error = with_programs(tmp_path, {"owl": _OWL}, a=text).errors["a"]
+    assert error.what.endswith("is about patterns outside of GRAPH, and the answer depends on none")
+    assert error.where.endswith("a.rq:2")
+
+
+@pytest.mark.parametrize(("written", "meant"), [("rdfss", "rdfs"), ("owlrl", "owl-rl")])
+def test_a_misspelt_entailment_is_hinted_at(tmp_path: Path, written: str, meant: str) -> None:
+    assert f"Did you mean {meant}?" in refused(tmp_path, a=_FOLLOWS.format(written)).hint

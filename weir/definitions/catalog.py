@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from weir.definitions.compilation_cache import CompilationCache
 from weir.definitions.definition import Definition
+from weir.definitions.derived_graphs import Unusable
 from weir.definitions.kinds import Kind
 from weir.definitions.names import Declaration, Folders, declarations, folders_of, no_query
 from weir.definitions.predicate_views import rival_views
@@ -107,8 +108,15 @@ class Catalog:
     @cached_property
     def _linked(self) -> Linked:
         """What reads streams or gives them: other files say which ones, and may have its views."""
-        contents = map(self._content, self.declarations)
-        links = linked([content for content in contents if isinstance(content, Definition)])
+        contents = {declared: self._content(declared) for declared in self.declarations}
+        links = linked(
+            [content for content in contents.values() if isinstance(content, Definition)],
+            [
+                Unusable.of(declared, content)
+                for declared, content in contents.items()
+                if isinstance(content, ConfigurationError)
+            ],
+        )
         usable = (content for content in links.values() if isinstance(content, Definition))
         return {**links, **rival_views(usable)}
 

@@ -6,15 +6,55 @@ neither the union of all graphs, nor `GRAPH ?g`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Self
 
 from weir.definitions.definition import Definition
-from weir.definitions.derived_keys import RULE_SETS
+from weir.definitions.derived_keys import REWRITTEN, RULE_SETS
 from weir.definitions.fingerprint import fingerprint
+from weir.definitions.names import Declaration
 from weir.definitions.plan_body import logs_of
 from weir.errors import ConfigurationError
+from weir.plan.scope import Scope
+from weir.rdf.terms import TermError, iri_term
 from weir.text.near import enumerated, meant
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A file with an error, which may give a graph that others read.
+
+    Attributes:
+        name: of what it declares.
+        error: the first one.
+        graph: the IRI that its front matter names, in N-Triples form; None if it names none.
+        rules: the rule set that its front matter names; None if it names none.
+    """
+
+    name: str
+    error: ConfigurationError
+    graph: str | None = None
+    rules: str | None = None
+
+    @classmethod
+    def of(cls, declaration: Declaration, error: ConfigurationError) -> Self:
+        """That of a declaration."""
+        try:
+            text = declaration.read().decode(errors="replace")
+        except ConfigurationError:
+            return cls(declaration.name, error)
+        comment = declaration.kind.comment
+        graph = _said(text, comment, "graph")
+        with suppress(TermError):
+            return cls(
+                declaration.name,
+                error,
+                None if graph is None else iri_term(graph),
+                _said(text, comment, "rules"),
+            )
+        return cls(declaration.name, error)
 
 
 class DerivedGraphs:
@@ -22,9 +62,13 @@ class DerivedGraphs:
 
     Args:
         definitions: all that are declared without an error.
+        unusable: the other files.
     """
 
-    def __init__(self, definitions: Iterable[Definition]) -> None:
+    def __init__(
+        self, definitions: Iterable[Definition], unusable: Sequence[Unusable] = ()
+    ) -> None:
+        self._unusable = unusable
         self._by_name = {one.name: one for one in definitions}
         self._givers: dict[str, list[Definition]] = {}
         for one in self._by_name.values():
@@ -58,6 +102,7 @@ class DerivedGraphs:
         for scope in dict.fromkeys(seed.scope for seed in reader.body.seeds):
             for graph in scope.graphs or ():
                 if graph not in self._givers:
+                    self._check_usable(reader, str(reader.file), graph=graph)
                     continue
                 if scope.each:
                     raise ConfigurationError(
@@ -84,23 +129,38 @@ class DerivedGraphs:
         one = self._by_name.get(name)
         if one is not None and one.graph is not None:
             return one
+        place = _place_of(reader, name)
+        self._check_usable(reader, place, name=name)
         known = sorted(name for name, other in self._by_name.items() if other.graph is not None)
         why = "there is no such definition" if one is None else f"{one.file.name} gives none"
+        near = [*known, REWRITTEN, *RULE_SETS] if place != place_of_key(reader, "reads") else known
         hint = (
-            f"{meant(name, known)}There are: {enumerated(known)}."
+            f"{meant(name, near)}There are: {enumerated(known)}."
             if known
-            else "A CONSTRUCT query with `graph: IRI` in its front matter gives one."
+            else f"{meant(name, near)}A CONSTRUCT query with `graph: IRI` in its front matter gives"
+            " one."
         )
-        raise ConfigurationError(
-            f"there is no derived graph {name}: {why}", _place_of(reader, name), hint
-        )
+        raise ConfigurationError(f"there is no derived graph {name}: {why}", place, hint)
+
+    def _check_usable(self, reader: Definition, place: str, **said: str) -> None:
+        """Check that no file with an error says what a reader reads.
+
+        To read something else, or nothing, until it is corrected would change the answer.
+
+        Raises:
+            ConfigurationError: one does.
+        """
+        for one in self._unusable:
+            if one.name != reader.name and all(getattr(one, key) == said[key] for key in said):
+                raise with_error(one.name, "graph", one.error, place)
 
     def _of_rules(self, reader: Definition, rules: str) -> Definition:
         """The one program with a rule set."""
         givers = [one for one in self._by_name.values() if one.rules == rules]
-        if len(givers) == 1:
-            return givers[0]
         place = place_of_key(reader, "entailment")
+        if len(givers) == 1:
+            _check_same_graphs(reader, rules, givers[0], place)
+            return givers[0]
         if givers:
             files = " and ".join(one.file.name for one in givers)
             raise ConfigurationError(
@@ -108,6 +168,7 @@ class DerivedGraphs:
                 place,
                 f"Write the name of one: entailment: {givers[0].name}.",
             )
+        self._check_usable(reader, place, rules=rules)
         raise ConfigurationError(
             f"entailment: no program has `rules: {rules}`, which derives what follows, once for all"
             " its readers",
@@ -115,6 +176,40 @@ class DerivedGraphs:
             f"Write programs/{rules.replace('-', '_')}.lars with two lines: `%+ rules: {rules}` and"
             " `%+ graph: IRI`.",
         )
+
+
+def _check_same_graphs(reader: Definition, rules: str, giver: Definition, place: str) -> None:
+    """Check that what follows, follows from the graphs that a reader reads.
+
+    Raises:
+        ConfigurationError: it follows from others.
+    """
+    (own,) = {seed.scope.graphs for seed in giver.body.seeds}
+    for scope in dict.fromkeys(seed.scope for seed in reader.body.seeds):
+        if rules in scope.derived and scope.graphs != own:
+            raise ConfigurationError(
+                f"entailment: {rules} is of {replace(scope, derived=()).name}, and"
+                f" {giver.file.name} derives what follows from {Scope(own).name}",
+                place,
+                f"Read the same: leave FROM out, or change default_graph. Or write reads:"
+                f" [{giver.name}], which merges both.",
+            )
+
+
+def with_error(giver: str, what: str, error: ConfigurationError, place: str) -> ConfigurationError:
+    """What is wrong with a reader of a definition that has an error.
+
+    Args:
+        giver: the name of that definition.
+        what: stream or graph.
+        error: that error.
+        place: where it is read.
+    """
+    return ConfigurationError(
+        f"the query {giver}, whose {what} it reads, has an error: {error.what}",
+        place,
+        f"Correct {giver} first.",
+    )
 
 
 def over_derived(
@@ -166,8 +261,20 @@ def _place_of(reader: Definition, name: str) -> str:
 
 def place_of_key(definition: Definition, key: str) -> str:
     """The file and the line of a key of its front matter, or the file alone."""
-    mark = f"{definition.kind.comment}+"
-    for number, line in enumerate(definition.text.splitlines(), start=1):
-        if line.startswith(mark) and line.removeprefix(mark).strip().startswith(f"{key}:"):
-            return f"{definition.file}:{number}"
+    for number, _ in _lines_of(definition.text, definition.kind.comment, key):
+        return f"{definition.file}:{number}"
     return str(definition.file)
+
+
+def _said(text: str, comment: str, key: str) -> str | None:
+    """What the front matter of a text says of a key; the rest of it need not be right."""
+    return next((value.strip("'\"") for _, value in _lines_of(text, comment, key)), None)
+
+
+def _lines_of(text: str, comment: str, key: str) -> Iterator[tuple[int, str]]:
+    """The lines of a key of the front matter: the number and the value."""
+    mark = f"{comment}+"
+    for number, line in enumerate(text.splitlines(), start=1):
+        said, _, value = line.removeprefix(mark).partition(":")
+        if line.startswith(mark) and said.strip() == key:
+            yield number, value.partition(" #")[0].strip()

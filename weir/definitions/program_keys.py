@@ -176,7 +176,7 @@ def check_program_keys(head: Head[ProgramFrontMatter]) -> None:
     if said.graph is None:
         raise ConfigurationError(
             "it says neither which stream it reads nor which graph it gives",
-            f"{head.file}:1",
+            head.place(()),
             "Write `stream: name`, or `graph: IRI`: then its rules are evaluated at each epoch.",
         )
     head.refuse(

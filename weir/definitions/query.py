@@ -176,6 +176,11 @@ def compile_query(text: str, file: str) -> CompiledQuery:
         _refuse_not_entailed(query, file)
         query = entailed(query)
     plan = lower(query, allow_product=said.allow_product)
+    if derived and not any(component.scope.derived for component in plan.components):
+        what = "is about patterns outside of GRAPH, and the answer depends on none"
+        keys = {"reads": f"reads {what}", "entailment": f"entailment: {said.entailment} {what}"}
+        own = keys if not said.reads else {"reads": keys["reads"]}
+        head.refuse(own, "Delete the line, or write GRAPH with the IRI of the derived graph.")
     check_columns(head, [name for name, _ in plan.columns])
     return CompiledQuery(
         front_matter=said,

@@ -12,7 +12,12 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from weir.definitions.definition import Definition
-from weir.definitions.derived_graphs import DerivedGraphs, over_derived
+from weir.definitions.derived_graphs import (
+    DerivedGraphs,
+    Unusable,
+    over_derived,
+    with_error,
+)
 from weir.errors import ConfigurationError
 from weir.timeline.axis import Instants, Upstream
 
@@ -20,13 +25,18 @@ Linked: TypeAlias = Mapping[str, Definition | ConfigurationError]
 """By name the query with its upstreams, or what is wrong with them."""
 
 
-def linked(queries: Sequence[Definition]) -> Linked:
-    """The queries, each with those that give its streams and graphs."""
+def linked(queries: Sequence[Definition], unusable: Sequence[Unusable] = ()) -> Linked:
+    """The queries, each with those that give its streams and graphs.
+
+    Args:
+        queries: all that are declared without an error.
+        unusable: the other files.
+    """
     givers: dict[str, list[Definition]] = {}
     for query in queries:
         if query.registration is not None and query.registration.stream is not None:
             givers.setdefault(query.registration.stream, []).append(query)
-    links = _Links(givers, DerivedGraphs(queries))
+    links = _Links(givers, DerivedGraphs(queries, unusable))
     return {query.name: links.of(query) for query in queries}
 
 
@@ -160,11 +170,7 @@ class _Links:
         if isinstance(linked, _CircleError) and linked.has(reader):
             raise _CircleError(linked.circle, reader)
         if isinstance(linked, ConfigurationError):
-            raise ConfigurationError(
-                f"the query {giver.name}, whose {what} it reads, has an error: {linked.what}",
-                str(reader.file),
-                f"Correct {giver.name} first.",
-            )
+            raise with_error(giver.name, what, linked, str(reader.file))
         return linked
 
     def _check_registration(self, query: Definition) -> None:

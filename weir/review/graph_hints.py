@@ -15,6 +15,8 @@ from weir.compute.sql import alias, all_of, case, column, number, rows_of, selec
 from weir.definitions.definition import Definition
 from weir.engine.read_graph import open_graph, read_whole
 from weir.engine.relations import EpochRange
+from weir.lake.lake import Lake
+from weir.lake.tables import DERIVED
 from weir.maintain.unmatched import Place, Unmatched, place_of, unmatched_terms
 from weir.plan.lookups import Seed, Shape, predicates_of
 from weir.plan.scope import Scope
@@ -25,17 +27,18 @@ _AT_ONCE = 200
 
 
 def graph_hints(
-    engine: Engine, queries: Sequence[Definition], epoch: int
+    engine: Engine, lake: Lake, queries: Sequence[Definition], epoch: int
 ) -> Iterator[tuple[Definition, Unmatched]]:
     """What queries name and the graph does not have, with the query.
 
     Args:
         engine: of the lake.
-        queries: what they read of streams is left out.
+        lake: has the graph.
+        queries: what they read of streams is left out, and of derived graphs that no run made yet.
         epoch: the newest.
     """
     seeds: dict[Scope, dict[Seed, None]] = {}
-    of_query = {query.name: _seeds(query) for query in queries}
+    of_query = {query.name: [*_seeds(query, lake)] for query in queries}
     for own in of_query.values():
         for seed in own:
             seeds.setdefault(seed.scope, {})[seed] = None
@@ -64,13 +67,13 @@ def graph_hints(
                 yield query, _no_triple(places[seed.scope], seed.shape)
 
 
-def _seeds(query: Definition) -> list[Seed]:
-    return [
-        seed
-        for seed in query.body.seeds
-        if seed.scope.window is None
-        and not (seed.shape.predicate is not None and is_reserved(seed.shape.predicate))
-    ]
+def _seeds(query: Definition, lake: Lake) -> Iterator[Seed]:
+    for seed in query.body.seeds:
+        predicate = seed.shape.predicate
+        if seed.scope.window is not None or (predicate is not None and is_reserved(predicate)):
+            continue
+        if all(lake.exists(DERIVED.name(name)) for name in seed.scope.derived):
+            yield seed
 
 
 def _without_triples(engine: Engine, place: Place, shapes: Sequence[Shape]) -> set[Shape]:

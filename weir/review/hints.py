@@ -37,7 +37,7 @@ def hints(project: Project, definitions: Sequence[Definition]) -> Iterator[Findi
         return
     # No index: it may be written by a run at this moment.
     with project.engine("check", project.lake) as engine:
-        for definition, unmatched in graph_hints(engine, definitions, epoch):
+        for definition, unmatched in graph_hints(engine, project.lake, definitions, epoch):
             yield _with_place(project, definition, unmatched)
 
 
