@@ -185,6 +185,14 @@ def test_what_may_be_meant_is_written_as_the_query_would(weir: Weir) -> None:
 
 
 @pytest.mark.usefixtures("has_run")
+def test_terms_that_may_be_entailed_are_not_hinted_at(weir: Weir) -> None:
+    query("q", f"#+ entailment: rdfs\n{HEAD}SELECT ?x {{ ?x a :Asset ; :connectedTo ?y }}")
+    assert hints(weir) == []
+    called = weir("run")
+    assert "no triple has" not in called.out + called.err
+
+
+@pytest.mark.usefixtures("has_run")
 def test_a_derived_graph_that_no_run_made_yet_is_not_looked_at(weir: Weir) -> None:
     Path("queries/gives.rq").write_text(
         "#+ graph: urn:d:g\nCONSTRUCT { ?s <urn:d:made> ?o } WHERE { ?s ?p ?o }"

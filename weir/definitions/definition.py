@@ -222,7 +222,8 @@ class Definition:
         output: the table that it publishes.
         reads: the logs of the graph in the lake whose changes concern it, by table name.
         patterns: the shapes of its triple patterns, each with the windows that may have such
-            triples; none for the graph. Those that read traversals are left out.
+            triples; none for the graph. Those that read traversals are left out, and all of what
+            is over triples that follow from others.
         body: computes its rows.
         axis: the times at which its answer changes, and the streams that it reads.
         history: what it starts with: the current answer as one delta, or one delta per epoch.

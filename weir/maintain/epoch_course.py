@@ -88,7 +88,8 @@ class EpochCourse:
             self.graph[scope] = read.relation
             run.outcome.read(scope, epochs, read, None, time.monotonic() - started)
         self.keep = "cache"
-        new = [task for task in tasks if task.is_new]
+        # Of what is entailed, a term that no triple has is nothing to be warned of.
+        new = [task for task in tasks if task.is_new and task.definition.patterns]
         places = {
             scope: place_of(engine, self.graph[scope], scope) for scope in seeds_by_scope(new)
         }

@@ -68,6 +68,9 @@ def graph_hints(
 
 
 def _seeds(query: Definition, lake: Lake) -> Iterator[Seed]:
+    if not query.patterns:
+        # What is entailed may have terms that no triple has.
+        return
     for seed in query.body.seeds:
         predicate = seed.shape.predicate
         if seed.scope.window is not None or (predicate is not None and is_reserved(predicate)):
