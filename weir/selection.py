@@ -33,7 +33,7 @@ class Candidate:
 
     Attributes:
         name: its name.
-        kind: what its file declares: query or program.
+        kind: what its file declares: query, program or shapes.
         owner: as its front matter says.
         tags: as its front matter says.
         states: its state, and `modified` if what is stored is of another text.
@@ -143,7 +143,8 @@ def names_in(
     if _is_named("source", (*select, *exclude)):
         sources = load_sources(settings.sources)
         of_graph = tuple(source.name for source in sources if source.stream is None)
-    kinds = {declared.name: declared.kind.name for declared in catalog.declarations}
+    # A space in a selection means "or".
+    kinds = {one.name: one.kind.name.partition(" ")[0] for one in catalog.declarations}
     members = {member.name: member for member in catalog.members}
     candidates = []
     for name, own in sorted(states.items()):

@@ -246,6 +246,13 @@ def test_log_prints_the_changes_of_the_given_epochs(weir: Weir, published: HandM
     assert epochs == [1, 1]
 
 
+def test_rows_that_json_leaves_out_are_noted(weir: Weir, published: HandMadeLake) -> None:
+    del published
+    called = weir("show", "q", "--limit", "1", "--output", "json")
+    assert (len(called.json), called.err) == (1, "note: the first 1 rows (--limit 0 for all)\n")
+    assert weir("show", "q", "--output", "json").err == ""
+
+
 def test_sql_reads_answers_as_views(weir: Weir, published: HandMadeLake) -> None:
     del published
     statement = "SELECT s, o, weight, s_term, o_term FROM q_current ORDER BY s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -215,7 +216,11 @@ def _print(
     limit = printed.limit - 1 if printed.limit else len(rows)
     shown = rows[:limit]
     if len(shown) < len(rows):
-        title += f", the first {limit} rows (--limit 0 for all)"
+        first = f"the first {limit} rows (--limit 0 for all)"
+        title += f", {first}"
+        if options.output is Output.json:
+            # JSON has no place for it, and who reads it may take these for all.
+            print(f"note: {first}", file=sys.stderr)
     records = [dict(zip(columns, row, strict=True)) for row in shown]
     if options.output is Output.table:
         for row in records:
