@@ -18,6 +18,7 @@ import pytest
 
 from bench.object_store import Store
 from tests.end_to_end.test_object_store import QUERIES, project_in, states, weir
+from tests.support.lanes import OPTION
 from tests.support.projects.project import PATCHES, Project
 from tests.torture.worker import Clock, Disturbance, Ended, Worker
 from weir.errors import EXIT_BUSY
@@ -33,8 +34,10 @@ PEOPLE = "abcdef"
 
 @pytest.mark.law("machines")
 def test_machines_that_share_a_store_lose_nothing_and_repeat_nothing(
-    object_store: Store, tmp_path: Path, seeds: Iterable[int]
+    object_store: Store, tmp_path: Path, seeds: Iterable[int], request: pytest.FixtureRequest
 ) -> None:
+    if request.config.getoption(OPTION) == "rest":
+        pytest.skip("half a minute a case, mostly of waiting: for `make deep`")
     for seed in seeds:
         chance = random.Random(f"machines {seed}")
         shared = Shared(tmp_path / str(seed), object_store, chance)
