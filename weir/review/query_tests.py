@@ -26,7 +26,7 @@ from weir.project import Project
 from weir.review.given_data import Given, answer_over
 from weir.settings import Settings
 from weir.text.near import meant
-from weir.timeline.stream_names import streams_of
+from weir.timeline.stream_names import all_streams_of
 
 
 def _triples(text: str) -> str:
@@ -144,7 +144,7 @@ def _read(file: Path, catalog: Catalog) -> Iterator[QueryTest]:
     require_declared(said.query, catalog, yaml.place(["query"]))
     columns = [name for name, _ in catalog.member(said.query).columns]
     read = _with_upstreams(catalog, said.query)
-    streams, remotes = _streams(read), _remotes(read)
+    streams, remotes = sorted(all_streams_of(read[-1].axis)), _remotes(read)
     for i, test in enumerate(said.tests):
         for key, rows in (("expect", test.expect), ("expect_after", test.expect_after)):
             for j, row in enumerate(rows or ()):
@@ -168,11 +168,6 @@ def _with_upstreams(catalog: Catalog, name: str) -> list[Definition]:
     """A definition after those whose streams and graphs it reads, also through others."""
     definition = catalog.member(name)
     return [*in_order_of_upstreams(map(catalog.member, all_upstreams_of(definition))), definition]
-
-
-def _streams(definitions: Sequence[Definition]) -> tuple[str, ...]:
-    """The streams of sources that definitions read."""
-    return tuple(sorted({name for one in definitions for name in streams_of(one.axis)}))
 
 
 def _remotes(definitions: Sequence[Definition]) -> tuple[str, ...]:
@@ -208,9 +203,8 @@ def _expected(
         yield Expected("", Given(_text(quads), events, at, answering), test.expect)
     if test.change is not None and test.expect_after is not None:
         after = (quads - _quads(test.change.remove)) | _quads(test.change.add)
-        yield Expected(
-            "after the change", Given(_text(after), {}, None, answering), test.expect_after
-        )
+        given = Given(_text(after), remotes=answering)
+        yield Expected("after the change", given, test.expect_after)
 
 
 def _rows_of(events: Sequence[_Event]) -> pa.Table:
