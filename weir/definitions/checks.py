@@ -11,12 +11,13 @@ from pathlib import Path
 
 from pydantic import ConfigDict
 
-from weir.checks.arguments import CURRENT, DELTA, CompoundUnique, UnexpectedRows
+from weir.checks.arguments import CURRENT, DELTA, UnexpectedRows
 from weir.checks.declared import (
     AnswerChecks,
     Check,
     Entry,
     Suite,
+    checks_of,
     require_distinct_names,
 )
 from weir.checks.unexpected_query import answers_named, unknown_name
@@ -98,7 +99,7 @@ def declared_checks(
     of_nothing = list[ConfigurationError]()
     for name, member in by_name.items():
         if member.current.key:
-            checks[name].append(_unique(member))
+            checks[name] += _unique(member)
         # Mostly there are none, and the YAML need not be read again.
         if "checks" in member.text:
             try:
@@ -158,18 +159,17 @@ def _gates(catalog: Catalog) -> Iterator[tuple[Gate, Check]]:
             yield report.gate, _check_of(report.name, report.gate)
 
 
-def _unique(member: Definition) -> Check:
+def _unique(member: Definition) -> tuple[Check, ...]:
     """The check that no two rows of an answer have the same key."""
-    place = _head(member.text, str(member.file), member.kind.comment).place(("key",))
-    return Check(
-        name="key",
+    key = member.current.key
+    entry = Entry(
         type="expect_compound_columns_to_be_unique",
-        arguments=CompoundUnique(column_list=member.current.key, ignore_row_if="never"),
-        severity="error",
-        description=f"its key is {', '.join(member.current.key)}",
-        place=place,
-        place_of_arguments=place,
+        kwargs={"column_list": [*key], "ignore_row_if": "never"},
+        name="key",
+        description=f"its key is {', '.join(key)}",
     )
+    place = _head(member.text, str(member.file), member.kind.comment).place(("key",))
+    return checks_of([entry], lambda _: place, key)
 
 
 def _check_of(report: str, gate: Gate) -> Check:
