@@ -111,18 +111,26 @@ def run_pipeline(
     run_id: str,
     options: RunOptions | None = None,
     reporting: Reporting = no_reporting,
+    before: Pending | None = None,
 ) -> Iterator[StageRun]:
     """Run the stages in order; those after ingest only if they have anything to do.
 
     Yields each stage before the next one starts. A stage that another run is executing is skipped;
     the others process their input as far as it is complete. At the end, the site,
     figures, artefacts and events of lineage are written as far as the settings say where.
+
+    Args:
+        project: its settings, and its lake.
+        run_id: of the run.
+        options: what was asked for.
+        reporting: receives the steps of each stage.
+        before: what was to do just before; it is not read again if ingest has nothing to do.
     """
     wanted = options or RunOptions()
     run = partial(_run_stage, project, run_id, wanted, reporting)
     ingested = run("ingest")
     yield ingested
-    is_work = ingested.did_something or _is_work(project)
+    is_work = ingested.did_something or _is_work(project, before)
     if is_work or wanted.refresh:
         yield from _answering(project, run, wanted, is_work=is_work)
     if _is_notification_due(project, wanted):
@@ -228,10 +236,10 @@ def _stage(
             return lambda run_id, _progress: write_document(project, name, run_id)
 
 
-def _is_work(project: Project) -> bool:
+def _is_work(project: Project, known: Pending | None = None) -> bool:
     """Whether the stages after ingest have anything to do, be it to report what is wrong."""
     try:
-        return Pending(project).answers
+        return (known or Pending(project)).answers
     except Exception as error:
         if as_user_error(error) is None:
             raise

@@ -147,9 +147,11 @@ class Project:
                 select=select,
                 exclude=exclude,
             )
-            options, without_effect = requested.options(self._project, Pending(self._project))
+            pending = Pending(self._project)
+            options, without_effect = requested.options(self._project, pending)
             run_id = new_run_id("run")
-            stages = tuple(run_pipeline(self._project, run_id, options, _reporting(progress)))
+            reporting = _reporting(progress)
+            stages = tuple(run_pipeline(self._project, run_id, options, reporting, pending))
             errors = tuple(errors_of(stages))
             notes = (f"{name}: nothing is stopped or held" for name in without_effect)
             result = Run(run_id, stages, errors, (*warnings_of(stages), *notes))

@@ -25,25 +25,62 @@ def print_rows(output: Output, columns: Sequence[str], rows: Sequence[Row], *, t
     if output is Output.markdown:
         _print_markdown(columns, rows, title)
         return
+    if title:
+        # rich would wrap the table's own title to the width of the table.
+        print_line(title)
+    head = [printable(column) for column in columns]
+    cells = [[printable(cell_text(row[column])) for column in columns] for row in rows]
+    numbers = [
+        bool(rows) and all(isinstance(row[column], int | float | None) for row in rows)
+        for column in columns
+    ]
+    _print_table(head, cells, numbers)
+
+
+def _print_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], is_right: Sequence[bool]
+) -> None:
+    """Print cells below their heads, those of some columns at the right."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    console = _console()
+    widths = [max(map(cell_len, column)) for column in zip(head, *rows, strict=True)]
+    whole = sum(widths) + 3 * len(widths) - 1
+    if whole > console.width:
+        console.print(_folded(head, rows, is_right))
+        return
+    # rich takes a millisecond a row, of which there may be ten thousand.
+    blank = " " * whole
+
+    def line(cells: Sequence[str]) -> str:
+        padded = []
+        for cell, width, right in zip(cells, widths, is_right, strict=True):
+            padding = " " * (width - cell_len(cell))
+            padded.append(padding + cell if right else cell + padding)
+        return f" {'   '.join(padded)} "
+
+    print(blank)
+    console.print(Text(line(head), style="table.header"), soft_wrap=True)
+    print(f" {'─' * (whole - 2)} ")
+    for row in rows:
+        print(line(row))
+    print(blank)
+
+
+def _folded(head: Sequence[str], rows: Sequence[Sequence[str]], is_right: Sequence[bool]) -> Any:
+    """A table of rich, which folds cells that are too long for the terminal."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        numbers = all(isinstance(row[column], int | float | None) for row in rows)
-        table.add_column(
-            Text(printable(column)),
-            justify="right" if rows and numbers else "left",
-            overflow="fold",
-        )
+    for name, right in zip(head, is_right, strict=True):
+        table.add_column(Text(name), justify="right" if right else "left", overflow="fold")
     for row in rows:
         # Text, so that brackets in the data are not read as markup.
-        table.add_row(*(Text(printable(cell_text(row[column]))) for column in columns))
-    if title:
-        # rich would wrap the table's own title to the width of the table.
-        print_line(title)
-    _console().print(table)
+        table.add_row(*map(Text, row))
+    return table
 
 
 def _print_markdown(columns: Sequence[str], rows: Sequence[Row], title: str) -> None:

@@ -116,7 +116,7 @@ def run(
             exclude=exclude or (),
         )
         wanted, without_effect = requested.options(project, pending)
-        stages = [*run_pipeline(project, run_id, wanted, progress)]
+        stages = [*run_pipeline(project, run_id, wanted, progress, pending)]
         print_run(options, project, run_id, stages, without_effect)
 
 
