@@ -102,6 +102,9 @@ LAWS: Mapping[str, Law] = {
     "explanations": Law(500, 2, "a query of the whole grammar, two rows of each of two epochs"),
     "explanations over streams": Law(500, 2, "a query over streams, four rows of its log"),
     "explanations of programs": Law(500, 5, "a program of rules, some rows of its log"),
+    "explanations of programs over epochs": Law(
+        500, 5, "a program that gives a graph, two triples of each of two epochs"
+    ),
     "matches": Law(200, 10, "a query of one basic graph pattern, two rows of each of two epochs"),
     "patches": Law(200, 5, "a log that grows and is edited, exported now and then"),
     "event streams": Law(

@@ -216,6 +216,7 @@ def broken_derivations(
         return
     origin = ProgramMeaning(case).times.origin
     assert origin is not None, "there is a row"
+    assert match.derivation.instant is not None, "it is over streams"
     point = case.axis.point(match.derivation.instant)
     content: dict[int, list[Triple]] = {}
     graph: set[Triple] = set()

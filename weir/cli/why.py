@@ -155,7 +155,6 @@ class Writer:
 
     def _derivation(self, ground: Ground, indent: str) -> None:
         """Print how an element of a body is satisfied, and below it by what."""
-        from weir.lake.instants import instant_text
         from weir.why.explanation import AbsentAtom, Derivation, ReadAtom
 
         terms = ", ".join(map(self.short, ground.arguments))
@@ -164,12 +163,11 @@ class Writer:
             case AbsentAtom():
                 print_line(f"{indent}not {atom}")
             case Derivation():
-                print_line(f"{indent}{atom}   at {instant_text(ground.instant)}, {ground.rule}")
+                print_line(f"{indent}{atom}   {_at(ground.instant, ground.rule)}")
                 for needed in ground.of:
                     self._derivation(needed, f"{indent}  ")
             case ReadAtom():
-                at = "" if ground.instant is None else f"   at {instant_text(ground.instant)}"
-                print_line(f"{indent}{atom}{at}")
+                print_line(f"{indent}{atom}   {_at(ground.instant)}".rstrip())
                 for part in ground.parts:
                     print_line(f"{indent}  {self._part(part)}")
             case _:
@@ -199,6 +197,14 @@ class Writer:
         """A triple, with where it is, and where that is written, if the first line does not say."""
         beside = ", ".join(filter(None, (where, "" if place == self.change_set else place)))
         return f"{text}   {beside}" if beside else text
+
+
+def _at(instant: int | None, place: str = "") -> str:
+    """When an atom holds, and by which rule, where there are such."""
+    from weir.lake.instants import instant_text
+
+    when = "" if instant is None else f"at {instant_text(instant)}"
+    return ", ".join(filter(None, (when, place)))
 
 
 def _when(one: Explanation) -> str:

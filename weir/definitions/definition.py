@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from weir.engine.plan_delta import PlanDelta
+    from weir.lars.rule_sets import RuleSetName
     from weir.plan.leaves import Component
     from weir.timeline.evaluation import LegInputs
 
@@ -272,7 +273,7 @@ class Definition:
     door: Door | None = None
     graph: str | None = None
     derived: tuple[Definition, ...] = ()
-    rules: str | None = None
+    rules: RuleSetName | None = None
 
     @property
     def upstreams(self) -> tuple[str, ...]:

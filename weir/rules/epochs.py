@@ -75,7 +75,7 @@ def graph_program_rows(
         WeirError: a product exceeds it.
     """
     engine, epochs, prefix = leg.engine, leg.epochs, leg.prefix
-    if epochs.from_nothing and scope in leg.graph:
+    if (epochs.from_nothing or leg.is_whole) and scope in leg.graph:
         graph = leg.graph[scope]
     else:
         known = predicates_read(program.read_patterns)
@@ -116,7 +116,7 @@ def _known(program: Program, engine: SqlEngine, leg: EpochInputs) -> Names:
         held = select(
             *cells,
             from_=rows_of(leg.stored),
-            where=[column("node").eq(text(_node(program, name)))],
+            where=[column("node").eq(text(node_of(program, name)))],
             group_by=columns(_CELLS[: len(key)]),
             having=sum_of(column("weight")) > number(0),
         )
@@ -156,7 +156,7 @@ class _Again:
         made: dict[str, str] = {}
         kept = {name: self._kept(name) for name in self.known}
         for number_, stratum in enumerate(self.program.rules.strata):
-            rules = [rule for rule in map(_with_goal, stratum.rules) if self._may_derive(rule)]
+            rules = [rule for rule in map(with_goal, stratum.rules) if self._may_derive(rule)]
             prefix = f"{self.literals.prefix}_again{number_}"
             made |= self._stratum(rules, kept, made, prefix)
         return made
@@ -224,12 +224,12 @@ class _Again:
         if nth == 0:
             rows: exp.Query = self._throughout(self.touched[predicate], atom)
         elif new is not None and new[0] == nth:
-            rows = _intervals(new[1], atom)
+            rows = atom_intervals(new[1], atom)
         else:
             relations = [own[predicate] for own in known if predicate in own]
             if not relations:
                 return None
-            rows = union_all([_intervals(relation, atom) for relation in relations])
+            rows = union_all([atom_intervals(relation, atom) for relation in relations])
         return self.literals.matching(literal, rows, names)
 
     def _kept(self, name: str) -> str:
@@ -259,12 +259,12 @@ class _Again:
         )
 
 
-def _with_goal(rule: Rule) -> Rule:
+def with_goal(rule: Rule) -> Rule:
     """The rule with its head before its body: only atoms are derived that are asked for."""
     return replace(rule, body=(Literal(rule.head.atom, place=rule.place), *rule.body))
 
 
-def _intervals(relation: str, atom: Atom) -> exp.Select:
+def atom_intervals(relation: str, atom: Atom) -> exp.Select:
     return select(*columns((*_arguments(atom), *INTERVAL)), from_=rows_of(relation))
 
 
@@ -272,7 +272,7 @@ def _arguments(atom: Atom) -> tuple[str, ...]:
     return arguments(len(atom.arguments))
 
 
-def _node(program: Program, name: str) -> str:
+def node_of(program: Program, name: str) -> str:
     """The node under which the atoms of a predicate are stored."""
     return ANSWER if name == program.answer else f"atoms of {name}"
 
@@ -288,7 +288,7 @@ def _ends(program: Program, name: str, relation: str, epochs: EpochRange) -> exp
     named = select(*cells, *columns(CHANGE), from_=subquery(log, "ends"))
     have = _CELLS[: len(key)]
     return select(
-        alias(text(_node(program, name)), "node"),
+        alias(text(node_of(program, name)), "node"),
         *padded_columns(_CELLS, have),
         *columns(CHANGE),
         from_=subquery(named, "named"),

@@ -46,6 +46,7 @@ class EpochInputs:
         prefix: begins the names of the relations that are made.
         keep: how a relation that is read twice is stored.
         touched: the patterns that have changes in the range; None if that is not known.
+        is_whole: whether `graph` has all that is read, also what changes cannot join.
     """
 
     engine: SqlEngine
@@ -55,6 +56,7 @@ class EpochInputs:
     prefix: str
     keep: Keep = "small"
     touched: frozenset[Seed] | None = None
+    is_whole: bool = False
 
     def graphs(self, _: Plan) -> dict[Scope, str]:
         """The graph, which was read once for all definitions at these epochs."""

@@ -54,14 +54,14 @@ from weir.sparql.algebra.patterns import TriplePattern
 from weir.timeline.graph_log import GraphLog
 from weir.why.explanation import AbsentAtom, Derivation, Event, Ground, Part, ReadAtom, Row, Triple
 
-_MOST_GOALS = 300
+MOST_GOALS = 300
 """No more atoms are looked at."""
-_MOST_SOLUTIONS = 20
+MOST_SOLUTIONS = 20
 """Of a rule, no more ways to derive an atom are looked at."""
 _MOST_EVENTS = 20_000
 """Of one point, no more events are looked at for the triples of an atom."""
 
-_Atom: TypeAlias = tuple[str, tuple[str, ...], int]
+AtomAt: TypeAlias = tuple[str, tuple[str, ...], int]
 """A predicate, arguments, and the point that the atom is at."""
 _Absent: TypeAlias = tuple[str, tuple[str, ...]]
 
@@ -88,12 +88,12 @@ class World:
 
 
 @dataclass(frozen=True, slots=True)
-class _Body:
+class RuleBody:
     """A solution of a body: which atoms it needs, derived or read, and which must be absent."""
 
     rule: Rule
-    derived: tuple[_Atom, ...]
-    read: tuple[_Atom, ...]
+    derived: tuple[AtomAt, ...]
+    read: tuple[AtomAt, ...]
     absent: tuple[_Absent, ...]
 
 
@@ -111,10 +111,26 @@ def derivation_of(world: World, row: Row) -> Derivation | None:
     return _Search(world).derivation((predicate, values, world.point))
 
 
+def supported(bodies: Mapping[AtomAt, Sequence[RuleBody]]) -> Mapping[AtomAt, RuleBody]:
+    """A body of each atom that can be derived, of atoms that were chosen before it."""
+    chosen: dict[AtomAt, RuleBody] = {}
+    while True:
+        new = {
+            atom: body
+            for atom, own in bodies.items()
+            if atom not in chosen
+            for body in reversed(own)
+            if all(needed in chosen for needed in body.derived)
+        }
+        if not new:
+            return chosen
+        chosen |= new
+
+
 @dataclass(slots=True)
 class _Search:
     world: World
-    bodies: dict[_Atom, list[_Body]] = field(default_factory=dict)
+    bodies: dict[AtomAt, list[RuleBody]] = field(default_factory=dict)
     literals: Literals = field(init=False)
     _relations: dict[int, tuple[str, tuple[str, ...]] | None] = field(default_factory=dict)
 
@@ -133,38 +149,23 @@ class _Search:
         self.literals = Literals(engine, given, points, axis, "why_d", shared)
         derive(program.rules, self.literals)
 
-    def derivation(self, goal: _Atom) -> Derivation | None:
+    def derivation(self, goal: AtomAt) -> Derivation | None:
         """A derivation of an atom."""
         self._collect(goal)
-        chosen = self._chosen()
+        chosen = supported(self.bodies)
         return self._tree(goal, chosen) if goal in chosen else None
 
-    def _collect(self, goal: _Atom) -> None:
+    def _collect(self, goal: AtomAt) -> None:
         """Look up the bodies of an atom, and of all that they need."""
         waiting = [goal]
-        while waiting and len(self.bodies) < _MOST_GOALS:
+        while waiting and len(self.bodies) < MOST_GOALS:
             atom = waiting.pop(0)
             if atom in self.bodies:
                 continue
             self.bodies[atom] = [*self._bodies(atom)]
             waiting += [needed for body in self.bodies[atom] for needed in body.derived]
 
-    def _chosen(self) -> Mapping[_Atom, _Body]:
-        """A body of each atom that can be derived, of atoms that were chosen before it."""
-        chosen: dict[_Atom, _Body] = {}
-        while True:
-            new = {
-                atom: body
-                for atom, bodies in self.bodies.items()
-                if atom not in chosen
-                for body in reversed(bodies)
-                if all(needed in chosen for needed in body.derived)
-            }
-            if not new:
-                return chosen
-            chosen |= new
-
-    def _tree(self, atom: _Atom, chosen: Mapping[_Atom, _Body]) -> Derivation:
+    def _tree(self, atom: AtomAt, chosen: Mapping[AtomAt, RuleBody]) -> Derivation:
         predicate, values, point = atom
         body, axis = chosen[atom], self.world.rules.axis
         of: list[Ground] = [self._tree(needed, chosen) for needed in body.derived]
@@ -173,7 +174,7 @@ class _Search:
         place = f"{self.world.rules.file}:{body.rule.place}"
         return Derivation(predicate, values, axis.instant(point), place, tuple(of))
 
-    def _bodies(self, atom: _Atom) -> Iterator[_Body]:
+    def _bodies(self, atom: AtomAt) -> Iterator[RuleBody]:
         predicate, values, point = atom
         for rule in self.world.rules.program.rules.rules:
             if rule.head.atom.predicate != predicate:
@@ -182,7 +183,7 @@ class _Search:
                 continue
             yield from self._bodies_by(rule, values, point)
 
-    def _bodies_by(self, rule: Rule, values: Sequence[str], point: int) -> Iterator[_Body]:
+    def _bodies_by(self, rule: Rule, values: Sequence[str], point: int) -> Iterator[RuleBody]:
         """The solutions of a rule's body by which it derives an atom."""
         names = RuleColumns.of(rule)
         relation = self._relation(rule, names)
@@ -207,10 +208,10 @@ class _Search:
                 if time != point:
                     return
         cells = columns(known) or [number(1)]
-        rows = select(*cells, from_=rows_of(name), where=where, limit=_MOST_SOLUTIONS)
+        rows = select(*cells, from_=rows_of(name), where=where, limit=MOST_SOLUTIONS)
         for row in self.world.engine.rows(rows):
             solution = dict(zip(known, row, strict=False))
-            yield from islice(self._ground(rule, names, solution), _MOST_SOLUTIONS)
+            yield from islice(self._ground(rule, names, solution), MOST_SOLUTIONS)
 
     def _relation(self, rule: Rule, names: RuleColumns) -> tuple[str, tuple[str, ...]] | None:
         """The relation of the solutions of a body, and its columns; None if it never holds."""
@@ -225,9 +226,9 @@ class _Search:
 
     def _ground(
         self, rule: Rule, names: RuleColumns, solution: Mapping[str, object]
-    ) -> Iterator[_Body]:
+    ) -> Iterator[RuleBody]:
         """The body with the values of a solution, in each way in which it is satisfied."""
-        ways: list[Sequence[tuple[_Atom, ...]]] = []
+        ways: list[Sequence[tuple[AtomAt, ...]]] = []
         absent: list[_Absent] = []
         for literal in rule.literals:
             values = tuple(
@@ -243,7 +244,7 @@ class _Search:
             atoms = dict.fromkeys(atom for some in way for atom in some)
             derived = [atom for atom in atoms if atom[0] in program.rules.derived]
             read = [atom for atom in atoms if atom[0] not in program.rules.derived]
-            yield _Body(rule, tuple(derived), tuple(read), tuple(absent))
+            yield RuleBody(rule, tuple(derived), tuple(read), tuple(absent))
 
     def _time(
         self, literal: Literal, names: RuleColumns, solution: Mapping[str, object]
@@ -264,7 +265,7 @@ class _Search:
 
     def _ways(
         self, literal: Literal, values: tuple[str, ...], time: int | None
-    ) -> Sequence[tuple[_Atom, ...]]:
+    ) -> Sequence[tuple[AtomAt, ...]]:
         """The sets of atoms by which a literal holds; each has what it needs."""
         predicate, now = literal.atom.predicate, self.world.point
         if predicate in self.literals.given.background:
@@ -343,7 +344,7 @@ class _Search:
             points += [int(str(point)) for (point,) in self.world.engine.rows(at)]
         return [*dict.fromkeys(points)]
 
-    def _read_atom(self, atom: _Atom) -> ReadAtom:
+    def _read_atom(self, atom: AtomAt) -> ReadAtom:
         """An atom of a stream, of the graph or a fact, with what makes it."""
         predicate, values, point = atom
         pattern = self.world.rules.program.patterns.get(predicate)
@@ -377,13 +378,13 @@ class _Search:
                 if _order(event) < _order(known):
                     events[event.triple] = event
         bound = dict(zip(pattern.arguments, values, strict=True))
-        made = next(_solutions(pattern.triples, bound, lambda _: [*events]), ())
+        made = next(made_of(pattern.triples, bound, lambda _: [*events]), ())
         return [events[triple] for triple in made]
 
     def _triples(self, pattern: AtomPattern, values: Sequence[str]) -> Sequence[Triple]:
         """Triples of the graph that make an atom."""
         bound = dict(zip(pattern.arguments, values, strict=True))
-        return next(_solutions(pattern.triples, bound, self._matching), ())
+        return next(made_of(pattern.triples, bound, self._matching), ())
 
     def _matching(self, wanted: Sequence[str | None]) -> Sequence[Triple]:
         """The triples of the graph with some terms."""
@@ -398,7 +399,7 @@ class _Search:
             where=where,
             group_by=columns(POSITIONS),
             having=exp.Sum(this=column("weight")) > number(0),
-            limit=_MOST_SOLUTIONS,
+            limit=MOST_SOLUTIONS,
         )
         return [(str(s), str(p), str(o)) for s, p, o in self.world.engine.rows(held)]
 
@@ -407,12 +408,18 @@ def _order(event: Event) -> tuple[int, int, int]:
     return event.instant, event.epoch, event.line
 
 
-def _solutions(
+def made_of(
     patterns: Sequence[TriplePattern],
     bound: Mapping[str, str],
     matching: Callable[[Sequence[str | None]], Sequence[Triple]],
 ) -> Iterator[Sequence[Triple]]:
-    """The triples of each solution of a pattern in which some variables have values."""
+    """The triples of each solution of a pattern in which some variables have values.
+
+    Args:
+        patterns: the pattern.
+        bound: the values, by variable.
+        matching: the triples that have some terms; None stands for any.
+    """
     if not patterns:
         yield ()
         return
@@ -427,5 +434,5 @@ def _solutions(
             if own != term:
                 break
         else:
-            for rest in _solutions(others, values, matching):
+            for rest in made_of(others, values, matching):
                 yield (triple, *rest)

@@ -82,19 +82,18 @@ def _ground(places: Places, ground: Ground) -> dict[str, Any]:
     match ground:
         case Derivation():
             of = [_ground(places, needed) for needed in ground.of]
-            return {
-                **atom,
-                "event_time": instant_text(ground.instant),
-                "rule": ground.rule,
-                "of": of,
-            }
+            return {**atom, **_at(ground.instant), "rule": ground.rule, "of": of}
         case ReadAtom():
-            at = {} if ground.instant is None else {"event_time": instant_text(ground.instant)}
-            return {**atom, **at, "match": [_part(places, part) for part in ground.parts]}
+            parts = [_part(places, part) for part in ground.parts]
+            return {**atom, **_at(ground.instant), "match": parts}
         case AbsentAtom():
             return {**atom, "absent": True}
         case _:
             assert_never(ground)
+
+
+def _at(instant: int | None) -> dict[str, str]:
+    return {} if instant is None else {"event_time": instant_text(instant)}
 
 
 def _triple(triple: Triple) -> dict[str, str]:

@@ -20,6 +20,7 @@ from weir.project import Project
 from weir.timeline.axis import Epochs, Instants
 from weir.why.explanation import ChangedRow, ExplainedEpoch, Explanation
 from weir.why.graph import around_epoch
+from weir.why.graph_programs import around_program
 from weir.why.read_windows import StreamAnswer
 from weir.why.rows import Value, changed_rows, newest_change
 from weir.why.worlds import STORED
@@ -53,13 +54,6 @@ def explain_epoch(
             f"{definition.name} reads no stream, so its rows have epochs, not times",
             "",
             "`--epoch` chooses one; `weir log` prints them.",
-        )
-    if isinstance(definition.body, GraphProgramBody):
-        raise ConfigurationError(
-            f"{definition.name} derives triples by rules, whose derivations are not printed yet",
-            str(definition.file),
-            f"`weir log {definition.name}` prints what changed; rows of a query that reads its"
-            " graph are explained by these triples.",
         )
     completion = Completion.read(project.open_lake())
     stored = _stored(completion, definition)
@@ -97,6 +91,8 @@ def _explained(
     rows: Sequence[ChangedRow],
 ) -> Iterator[Explanation]:
     match definition.axis:
+        case Epochs() if isinstance(definition.body, GraphProgramBody):
+            yield from map(around_program(completion, engine, definition, epoch).explain, rows)
         case Epochs():
             around = around_epoch(project, completion, engine, definition, epoch)
             yield from map(around.explain, rows)

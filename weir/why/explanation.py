@@ -117,14 +117,15 @@ class Derivation:
     Attributes:
         predicate: that of the atom.
         arguments: its terms.
-        instant: the first of the point that it is derived for, in microseconds since 1970.
-        rule: file, line and column of the rule.
+        instant: the first of the point that it is derived for, in microseconds since 1970; None of
+            a program over epochs.
+        rule: file, line and column of the rule, or its name in a set of rules.
         of: what its body needs.
     """
 
     predicate: str
     arguments: tuple[str, ...]
-    instant: int
+    instant: int | None
     rule: str
     of: tuple[Ground, ...]
 

@@ -60,7 +60,7 @@ def around_epoch(
         engine.open(newest(relation), table, where=at.copy())
     changes = {scope: f"why_changes{i}" for i, scope in enumerate(components)}
     for scope, parts in components.items():
-        _make_changes(engine, changes[scope], scope, epochs, predicates(parts))
+        make_changes(engine, changes[scope], scope, epochs, predicates(parts))
     if sum(map(engine.count, changes.values())) > MOST_CHANGES:
         raise too_many_changes(completion, definition.name, epoch)
     graph: dict[Scope, str] = {}
@@ -81,7 +81,7 @@ def around_epoch(
 
 
 def around_changes(
-    worlds: Worlds, graph: Mapping[Scope, str], epoch: int, stored: StoredGraph
+    worlds: Worlds, graph: Mapping[Scope, str], epoch: int, stored: StoredGraph | None
 ) -> PlanSurroundings:
     """What is around an epoch, of which the neighbourhood of its changes was read.
 
@@ -89,7 +89,7 @@ def around_changes(
         worlds: has the quads of the epoch (`newest`), too.
         graph: by scope, the interval relation.
         epoch: the epoch.
-        stored: the log of the graph.
+        stored: the log of the graph; None if it is not looked up.
     """
     content = {}
     for i, (scope, relation) in enumerate(graph.items()):
@@ -185,10 +185,13 @@ def too_many_changes(completion: Completion, name: str, epoch: int) -> WeirError
     )
 
 
-def _make_changes(
+def make_changes(
     engine: Engine, name: str, scope: Scope, epochs: EpochRange, known: frozenset[str] | None
 ) -> None:
-    """Make the relation of the log rows of a scope within an epoch."""
+    """Make the relation of the log rows of a scope within an epoch, with the predicates `known`.
+
+    The rows of the epoch are there (`newest`).
+    """
     if scope.is_merge:
         changes_relation(engine, scope, epochs, name, known)
         return

@@ -128,7 +128,8 @@ class Worlds:
             if known is not None:
                 engine.make(Statement(_STATE, self._state(known)))
             epochs = EpochRange(0, last, from_nothing=known is None)
-            delta = self.body.delta(EpochInputs(engine, epochs, graph, _STATE, "why_q", self.keep))
+            inputs = EpochInputs(engine, epochs, graph, _STATE, "why_q", self.keep, is_whole=True)
+            delta = self.body.delta(inputs)
             for statement in (*delta.statements, delta.result):
                 make(engine, statement)
             log = select(
