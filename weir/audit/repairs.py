@@ -27,6 +27,7 @@ from weir.lake.ledger.runs import REMOVED, SUCCEEDED, LedgerRow, record
 from weir.lake.tables import (
     ANSWERS,
     CURRENT,
+    DERIVED,
     EMBEDDINGS,
     LEDGER_SUMMARY,
     QUADS,
@@ -151,7 +152,7 @@ def _of_tables(
     for table in sorted(checks, key=lambda name: (name != TRIPLES.name, name)):
         kind, query = split_name(table)
         has_log = LOG.name not in checks[table]
-        if table == LEDGER_SUMMARY.name or kind == CURRENT.folder:
+        if table == LEDGER_SUMMARY.name or kind in (CURRENT.folder, DERIVED.folder):
             yield Repair(table, "remove", "it is removed; the next run writes it again")
         elif checks[table] == {SOURCES.name}:
             yield Repair(table, "none", _EDITED)

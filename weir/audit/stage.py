@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from weir.audit.answers import answer_results, comparable, embeddings_results, in_one_state
 from weir.audit.checked import CheckOf, table_of
 from weir.audit.current_tables import table_results
+from weir.audit.derived_graphs import derived_graph_results
 from weir.audit.files import LOG, file_results, is_damage
 from weir.audit.graph import derived_results, log_results
 from weir.audit.recomputed import recomputed_results, sampled
@@ -26,6 +27,7 @@ from weir.lake.lake import Lake
 from weir.lake.tables import (
     ANSWERS,
     CURRENT,
+    DERIVED,
     EMBEDDINGS,
     GRAPHS,
     LEDGER_SUMMARY,
@@ -210,6 +212,7 @@ class _Audit:
             for item in work:
                 yield from self._answer(engine, item)
             yield from self._tables(engine, damaged)
+            yield from self._derived_graphs(engine, damaged)
 
     def against_the_graph(
         self, damaged: set[str], queries: int, seed: str, only: Collection[str] | None = None
@@ -255,6 +258,16 @@ class _Audit:
             table = CURRENT.name(query)
             if not {table, ANSWERS.name(query)} & damaged and completion.follows(query):
                 check = partial(table_results, engine, self.lake, completion, query, most)
+                yield from _readable(table, check)
+
+    def _derived_graphs(self, engine: Engine, damaged: set[str]) -> Iterator[QualityResult]:
+        """Check that derived graphs are those of their embeddings."""
+        for definition in self.catalog.members:
+            table = DERIVED.name(definition.name)
+            if definition.graph is None or not self.lake.exists(table):
+                continue
+            if not {table, EMBEDDINGS.name(definition.name)} & damaged:
+                check = partial(derived_graph_results, engine, self.lake, definition)
                 yield from _readable(table, check)
 
     def _answer(self, engine: Engine, item: Backlog) -> Iterator[QualityResult]:

@@ -49,14 +49,14 @@ class DerivedGraph:
 
     def is_behind(self, lake: Lake, embeddings: Metadata) -> bool:
         """Whether triples of a commit of embeddings are missing."""
-        return self._continued(lake) is None or self._complete_to(lake) < embeddings.watermark
+        return self.continued(lake) is None or self._complete_to(lake) < embeddings.watermark
 
     def _complete_to(self, lake: Lake) -> int:
-        last = self._continued(lake)
+        last = self.continued(lake)
         return 0 if last is None else last.watermark
 
-    def _continued(self, lake: Lake) -> Metadata | None:
-        """The newest commit, if it is of the log of embeddings that there is now."""
+    def continued(self, lake: Lake) -> Metadata | None:
+        """The metadata of the newest commit, if it is of the log of embeddings there is now."""
         last = self.last(lake)
         is_of_log = last is not None and last.extra[_EMBEDDINGS] == log_of(lake, self.giver.name)
         return last if is_of_log else None
@@ -70,7 +70,7 @@ class DerivedGraph:
             embeddings: the metadata of their newest commit.
             run_id: of the run.
         """
-        name, continued = self.giver.name, self._continued(lake)
+        name, continued = self.giver.name, self.continued(lake)
         rows, new = f"triples_of_{name}", f"new_answers_{name}"
         where: list[exp.Expr] = [column("node").eq(text(ANSWER))]
         if continued is not None:
