@@ -19,6 +19,7 @@ from weir.compute.functions import (
     sort_keys,
 )
 from weir.compute.matching import MatchingProcess
+from weir.compute.sql import HASH
 from weir.lake.delta.bindings import Bindings, quoted
 from weir.sparql.functions.evaluation_limits import EvaluationLimits
 from weir.sparql.recursion import deep_recursion
@@ -66,6 +67,7 @@ class DuckEngine:
         self.connection = connection
         self.bindings = Bindings(connection)
         self.functions = functions or DriverFunctions(connection)
+        connection.execute(f"CREATE MACRO IF NOT EXISTS {HASH}(value) AS hash(value)")
 
     @contextmanager
     def until(self, deadline: float | None) -> Iterator[None]:

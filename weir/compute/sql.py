@@ -263,6 +263,15 @@ def extracted(value: exp.Expr, pattern: str) -> exp.Expr:
     return exp.RegexpExtract(this=value, expression=text(pattern), group=small_number(1))
 
 
+HASH = "XXHASH64"
+"""A hash of 64 bits, as Spark calls it; DuckDB has a macro of this name (`weir.compute.duck`)."""
+
+
+def hash_of(values: Sequence[exp.Expr]) -> exp.Expr:
+    """A hash of some values; that of an engine differs from that of the other."""
+    return exp.Anonymous(this=HASH, expressions=[exp.Struct(expressions=[*values])])
+
+
 def same_row(
     names: Iterable[str], left: str, right: str, certain: Collection[str] = ()
 ) -> list[exp.Expr]:

@@ -7,7 +7,23 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from weir.compute.sql import alias, bigint, column, columns, number, over, rows_of, same_row, select
+from weir.compute.sql import (
+    alias,
+    anti_join,
+    bigint,
+    column,
+    columns,
+    equal,
+    hash_of,
+    number,
+    over,
+    rows_of,
+    select,
+    semi_join,
+    subquery,
+)
+
+_HASH = "key_hash"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,38 +54,35 @@ def with_derived_columns(
 ) -> exp.Query:
     """`changes`, which has the columns `key` and `others`, with the derived columns added.
 
-    Window functions sort whole rows of text, which is slow. Most rows change once in a range: for
-    them, an aggregation by the key is enough. Only the others are sorted. Subqueries that are read
-    more than once are common table expressions, so that DuckDB computes each once.
+    Window functions sort whole rows of text, which is slow, and so is an aggregation by them. Most
+    rows change once in a range: no other one has the hash of their key. Only the others are sorted,
+    and the few whose hashes are equal by chance. Subqueries that are read more than once are common
+    table expressions, so that DuckDB computes each once.
     """
-    grouped = (
-        select(
-            *columns(key),
-            exp.Count(this=exp.Star()).as_("times"),
-            *(exp.Min(this=column(name)).as_(name, quoted=True) for name in others),
-        )
-        .from_(rows_of("changes"))
-        .group_by(*columns(key))
+    hashed = select(
+        *columns((*key, *others)), alias(hash_of(columns(key)), _HASH), from_=subquery(changes, "c")
     )
-    single = (
-        select(
-            *columns((*key, *others)),
-            *(alias(bigint(added.single), added.name) for added in derived),
-        )
-        .from_(rows_of("grouped"))
-        .where(column("times").eq(1))
+    shared = select(
+        column(_HASH),
+        from_=rows_of("hashed"),
+        group_by=[column(_HASH)],
+        having=exp.Count(this=exp.Star()) > number(1),
     )
-    repeated_keys = select(*columns(key)).from_(rows_of("grouped")).where(column("times") > 1)
-    repeated = (
-        select(*columns((*key, *others), "changes"))
-        .from_(rows_of("changes"))
-        .join(
-            repeated_keys.subquery("repeated_keys"),
-            on=exp.and_(*same_row(key, "changes", "repeated_keys")),
-        )
+    single = select(
+        *columns((*key, *others)),
+        *(alias(bigint(added.single), added.name) for added in derived),
+        from_=rows_of("hashed", "h"),
+        joins=[anti_join(rows_of("shared", "s"), *equal((_HASH,), "h", "s"))],
+    )
+    repeated = select(
+        *columns((*key, *others)),
+        from_=rows_of("hashed", "h"),
+        joins=[semi_join(rows_of("shared", "s"), *equal((_HASH,), "h", "s"))],
     )
     windows = select(
-        *columns((*key, *others)), *(alias(bigint(added.window), added.name) for added in derived)
-    ).from_(repeated.subquery("repeated"))
+        *columns((*key, *others)),
+        *(alias(bigint(added.window), added.name) for added in derived),
+        from_=subquery(repeated, "repeated"),
+    )
     rows = exp.union(single, windows, distinct=False, copy=False)
-    return rows.with_("changes", as_=changes).with_("grouped", as_=grouped)
+    return rows.with_("hashed", as_=hashed).with_("shared", as_=shared)
