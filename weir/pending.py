@@ -32,7 +32,7 @@ from weir.progress.held import held_reasons, needs_checks
 from weir.progress.watermarks import Watermark
 from weir.project import Project
 from weir.publish.current_tables import is_behind as is_table_behind
-from weir.remotes.readiness import is_edited, why_unpublished
+from weir.remotes.readiness import NotReady, is_edited, why_unpublished, why_waits
 from weir.settings import Limits
 
 State = Literal["current", "behind", "held", "waiting", "new", "broken", "removed"]
@@ -45,11 +45,11 @@ class DefinitionState:
     Attributes:
         name: of the definition.
         state: `current`; `behind`: a run will publish more, or check it by edited checks; `held`:
-            a check of its rows or of the graph failed, a file of its checks is wrong, or answers of
-            remotes are too old; `waiting`: for answers of
-            remotes, until the first one is complete; `new`: not published yet; `broken`: its file
-            cannot be used, the newest commit of one of its tables cannot be read, or the graph that
-            it reads is damaged; `removed`: its file is gone, and its answers are there.
+            a check of its rows or of the graph failed, a file of its checks is wrong, answers of
+            remotes are too old, or what it reads of another definition is held; `waiting`: for
+            answers of remotes, until the first one is complete; `new`: not published yet; `broken`:
+            its file cannot be used, the newest commit of one of its tables cannot be read, or the
+            graph that it reads is damaged; `removed`: its file is gone, and its answers are there.
         reason: why it is in this state; None if the next run simply continues.
         is_pending: whether a run has anything to do for it, even if only to report an error.
         maintained: how far its embeddings are complete; None if there are none.
@@ -185,6 +185,16 @@ class Pending:
                     beyond.get(member.name),
                     is_table_behind(completion, member, self.settings.limits),
                 )
+        not_ready = {
+            name: NotReady(state.state, state.reason or "")
+            for name, state in states.items()
+            if state.state in ("held", "waiting")
+        }
+        for member in usable if not_ready else ():
+            state, item = states[member.name], answers.get(member.name)
+            why = why_waits(member, not_ready)
+            if why and state.state in ("new", "behind") and item and item.is_to_publish:
+                states[member.name] = replace(state, state=why.mode, reason=why.reason)
         return states
 
 

@@ -15,6 +15,7 @@ from tests.support.projects.project import PATCHES, Project
 from weir.definitions.catalog import registered
 from weir.errors import WeirError
 from weir.lake.tables import DERIVED
+from weir.pending import Pending
 from weir.project import Project as Opened
 from weir.why.explain import explain_epoch
 from weir.why.explanation import Change
@@ -129,8 +130,12 @@ def test_readers_are_held_while_the_graph_that_they_read_is(project: Project) ->
         project.run()
     with pytest.raises(WeirError) as raised:
         project.publish()
-    assert "the query up, whose graph it reads, is not published" in str(raised.value.parts)
+    why = "the query up, whose graph it reads, is not published"
+    assert why in str(raised.value.parts)
     assert project.signed("named") == before
+    with Opened(project.settings) as opened:
+        state = Pending(opened).definitions["named"]
+    assert (state.state, state.reason) == ("held", why)
 
 
 @pytest.mark.usefixtures("sampled")

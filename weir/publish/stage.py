@@ -9,15 +9,13 @@ embeddings), the difference between the two states is appended.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 from weir.definitions.catalog import Catalog
 from weir.definitions.checks import declared_checks
-from weir.definitions.definition import Definition
-from weir.definitions.upstreams import all_upstreams_of
 from weir.errors import QualityError, WeirError, causes, listed
 from weir.lake.counted import counted
 from weir.lake.ledger.runs import UNTOUCHED
@@ -28,7 +26,7 @@ from weir.progress.verdicts import can_be_accepted
 from weir.project import Project
 from weir.publish.current_tables import CurrentTables, behind, is_concerned
 from weir.publish.publication import Publication, move_watermark, publish
-from weir.remotes.readiness import NotReady, Readiness
+from weir.remotes.readiness import NotReady, Readiness, why_waits
 from weir.stage import Progress, StageResult, claimed, silent
 
 JOB: Literal["publish"] = "publish"
@@ -129,7 +127,7 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
                 why = None if held is None else NotReady("held", held.reason)
                 reasons[item.query] = why or _why_stale(readiness, catalog, item)
             for item in (_as_published(backlog, catalog) for backlog in work):
-                reason = reasons[item.query] or _why_waits(catalog.member(item.query), reasons)
+                reason = reasons[item.query] or why_waits(catalog.member(item.query), reasons)
                 if reason is not None:
                     done.append(
                         Publication(item.query, reason.mode, item.to_epoch, reason=reason.reason)
@@ -179,17 +177,6 @@ def _why_stale(readiness: Readiness, catalog: Catalog, work: Backlog) -> NotRead
 
 def _as_published(work: Backlog, catalog: Catalog) -> Backlog:
     return work.of_services() if catalog.member(work.query).services.blocks else work
-
-
-def _why_waits(query: Definition, not_ready: Mapping[str, NotReady | None]) -> NotReady | None:
-    """Why a query waits for another one that it reads; None if it does not."""
-    for upstream in all_upstreams_of(query):
-        why = not_ready.get(upstream)
-        if why is not None:
-            what = "stream" if query.axis.windows else "graph"
-            reason = f"the query {upstream}, whose {what} it reads, is not published"
-            return NotReady(why.mode, reason)
-    return None
 
 
 def _failing(completion: Completion, catalog: Catalog) -> list[Publication]:

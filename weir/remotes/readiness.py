@@ -26,6 +26,7 @@ from weir.compute.sql import (
     semi_join,
 )
 from weir.definitions.definition import Definition
+from weir.definitions.upstreams import all_upstreams_of
 from weir.errors import ConfigurationError
 from weir.lake.instants import INSTANT_0, seconds_since_1970
 from weir.lake.lake import Lake
@@ -71,6 +72,22 @@ def needs_remotes(query: Definition, *, is_first: bool) -> bool:
     """
     services = query.services
     return bool(services.blocks) and (is_first or services.max_staleness is not None)
+
+
+def why_waits(query: Definition, not_ready: Mapping[str, NotReady | None]) -> NotReady | None:
+    """Why a query waits for another one that it reads; None if it does not.
+
+    Args:
+        query: the query.
+        not_ready: by name, why the answers of queries are not published.
+    """
+    for upstream in all_upstreams_of(query):
+        why = not_ready.get(upstream)
+        if why is not None:
+            what = "stream" if query.axis.windows else "graph"
+            reason = f"the query {upstream}, whose {what} it reads, is not published"
+            return NotReady(why.mode, reason)
+    return None
 
 
 def is_edited(query: Definition, completion: Completion) -> bool:
