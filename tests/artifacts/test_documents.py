@@ -265,7 +265,7 @@ def test_a_remote_is_as_fresh_as_its_limits_say(
     fresh: Any = SimpleNamespace(state=state, evaluation=at, reason="why", remote=limits)
     node = SourceNode("source.weir.remotes.far", "remotes", "far", None, None, fresh)
     settings: Any = None
-    document = sources(Contents(settings, NOW, (), (node,), None, {}))
+    document = sources(Contents(settings, NOW, (), (node,), None, {}, {}))
     assert [result["status"] for result in document["results"]] == ([expected] if expected else [])
     if evaluated:
         (result,) = document["results"]

@@ -47,6 +47,7 @@ NEEDED: Mapping[str, tuple[str, ...]] = {
     "documentation": ("description",),
     "ownership": ("owners",),
     "schema": ("fields",),
+    "columnLineage": ("fields",),
     "dataSource": ("name", "uri"),
     "storage": ("storageLayer", "fileFormat"),
     "version": ("datasetVersion",),
@@ -212,6 +213,63 @@ def test_an_answer_has_its_columns_its_description_and_its_owner(
     assert facets["documentation"]["description"].startswith("All exhibits")
 
 
+def columns_of(event: Event) -> Iterator[tuple[str, str, Any]]:
+    """The columns that an event says something of: table, column, input fields."""
+    for wrote in event["outputs"]:
+        facet = wrote["facets"].get("columnLineage", {"fields": {}})
+        for column, made in facet["fields"].items():
+            yield wrote["name"], column, made["inputFields"]
+
+
+def test_lineage_of_columns_is_as_the_published_schema_has_it(
+    runs: Sequence[Mapping[str, Event]],
+) -> None:
+    subtypes = {
+        "DIRECT": {"IDENTITY", "TRANSFORMATION", "AGGREGATION"},
+        "INDIRECT": {"JOIN", "GROUP_BY", "FILTER", "SORT"},
+    }
+    for event in runs[0].values():
+        read = {(read["namespace"], read["name"]) for read in event["inputs"]}
+        for wrote in event["outputs"]:
+            facet = wrote["facets"].get("columnLineage", {"fields": {}})
+            direct = [one for made in facet["fields"].values() for one in made["inputFields"]]
+            pairs = [("DIRECT", one) for one in direct]
+            pairs += [("INDIRECT", one) for one in facet.get("dataset", ())]
+            for kind, one in pairs:
+                assert {*one} == {"namespace", "name", "field", "transformations"}
+                assert (one["namespace"], one["name"]) in read
+                for done in one["transformations"]:
+                    assert {*done} == {"type", "subtype", "description"}
+                    assert done["type"] == kind
+                    assert done["subtype"] in subtypes[kind]
+
+
+def test_a_column_that_people_read_is_joined_to_the_triples_that_its_terms_are_of(
+    museum: Museum, runs: Sequence[Mapping[str, Event]]
+) -> None:
+    lake = museum.folder / "lake"
+    made = dict[tuple[str, str], Any]([((f"{lake}/current/exhibits", "insured"), ())])
+    for job in ("publish.exhibits", "maintain.exhibits"):
+        for table, column, inputs in columns_of(runs[0][job]):
+            if (table, column) in made:
+                made |= {(one["name"], one["field"]): one["transformations"] for one in inputs}
+    (read,) = made[f"{lake}/triples", "object"]
+    assert (read["type"], read["subtype"]) == ("DIRECT", "IDENTITY")
+    assert read["description"].startswith("object of <")
+    assert "insured" in read["description"]
+
+
+def test_every_column_of_an_answer_has_one_of_stored_rows(
+    museum: Museum, runs: Sequence[Mapping[str, Event]]
+) -> None:
+    columns = [*columns_of(runs[0]["publish.exhibits"])]
+    answers = f"{museum.folder}/lake/answers/exhibits"
+    assert {column for table, column, _ in columns if table == answers} == {
+        *DeltaTable(answers).schema().to_arrow().names
+    } - {"epoch", "weight", "event_time"}
+    assert {len(inputs) for _, _, inputs in columns} == {1}
+
+
 def test_the_run_of_a_query_is_a_part_of_the_run_of_its_stage(
     runs: Sequence[Mapping[str, Event]],
 ) -> None:
@@ -265,6 +323,10 @@ def test_events_of_a_stream_go_through_the_stream_out_of_a_query(tmp_path: Path)
         ["embeddings/seen", "output_streams/seen"],
     ]
     assert steps["maintain.q"] == [["output_streams/seen"], ["embeddings/q"]]
+    maintained = next(e for e in events_of(tmp_path) if e["job"]["name"] == "maintain.seen")
+    made = {(table.rpartition("/lake/")[2], name) for table, name, _ in columns_of(maintained)}
+    assert made >= {("output_streams/seen", "subject")}
+    assert {table for table, _ in made} == {"embeddings/seen", "output_streams/seen"}
 
 
 def test_events_of_a_derived_graph_go_from_what_gives_it_to_what_reads_it(tmp_path: Path) -> None:

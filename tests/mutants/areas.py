@@ -12,6 +12,7 @@ from tests.mutants.entailment import ENTAILMENT_MUTANTS
 from tests.mutants.exists import EXISTS_MUTANTS
 from tests.mutants.looked_up import LOOKED_UP_MUTANTS
 from tests.mutants.mutant import Mutant
+from tests.mutants.origins import ORIGIN_MUTANTS
 from tests.mutants.pages import SERVE_MUTANTS, SITE_MUTANTS
 from tests.mutants.protocol import PROTOCOL_MUTANTS
 from tests.mutants.remotes import REMOTE_MUTANTS
@@ -70,6 +71,7 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "looked up": _by(
         LOOKED_UP_MUTANTS, "tests/plan/test_looked_up.py", "tests/engine/test_looked_up.py"
     ),
+    "origins": _by(ORIGIN_MUTANTS, "tests/plan/test_origins.py"),
     "shapes": _by(SHAPES_MUTANTS, "tests/shacl/test_components.py", "tests/shacl/test_laws.py"),
     "exists": _by(EXISTS_MUTANTS, *_EXISTS),
     "derived graphs": _by(DERIVED_MUTANTS, "tests/engine/test_derived_graphs.py"),

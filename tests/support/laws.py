@@ -53,6 +53,7 @@ LAWS: Mapping[str, Law] = {
     "services": Law(40, 2, "a query with SERVICE, and 20 histories of graph and replica"),
     "pushed filters": Law(40, 2, "one of these whose remotes are given filters, and do without"),
     "oracles": Law(400, 100, "a query by pyoxigraph, rdflib and the reference evaluator"),
+    "origins": Law(400, 50, "a query of the whole grammar, and the states of a history"),
     "w3c histories": Law(24, 1, "an eighth of the W3C evaluation tests, as histories"),
     "rounds of steps": Law(120, 6, "a query and a history, by rounds of one step and of many"),
     "whole grammar on Spark": Law(

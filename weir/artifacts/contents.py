@@ -96,6 +96,7 @@ class Contents:
         sources: in the order of their declaration.
         run: the newest run; None before the first.
         check_results: rows of `quality` about checks that ran, by answer and check.
+        remotes: names of remotes by IRI, in N-Triples form.
     """
 
     settings: Settings
@@ -104,6 +105,7 @@ class Contents:
     sources: tuple[SourceNode, ...]
     run: NewestRun | None
     check_results: Mapping[tuple[str, str], Row]
+    remotes: Mapping[str, str]
 
     def within(self, reason: str) -> str:
         """A reason with places in the project, wherever that is."""
@@ -156,7 +158,7 @@ def read_contents(
     models = _models(pending, settings, sources, pending.checks.usable, names)
     checked = [model.state.name for model in models if model.checks]
     run, results = newest_run(project.lake), check_results(project.lake, checked)
-    return Contents(project.settings, now, models, sources, run, results)
+    return Contents(project.settings, now, models, sources, run, results, names)
 
 
 def _known(read: Callable[[], _Read], wrong: list[ConfigurationError] | None) -> _Read | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from weir.engine.plan_delta import PlanDelta
     from weir.lars.rule_sets import RuleSetName
     from weir.plan.leaves import Component
+    from weir.plan.origins import Origins
     from weir.timeline.evaluation import LegInputs
 
 Form = Literal["select", "ask", "construct", "report"]
@@ -122,7 +123,8 @@ class DerivedPredicate:
 class Body(ABC):
     """What computes the rows of a definition; a frozen value.
 
-    A body has one obligation, `delta`. The rest is what it can say of itself so that it costs less.
+    A body has one obligation, `delta`. The rest is what it can say of itself so that it costs less,
+    or that people can read.
     """
 
     @property
@@ -159,6 +161,13 @@ class Body(ABC):
     def shape(self) -> str | None:
         """Equal for bodies that can be computed together; None for one that is computed alone."""
         return None
+
+    @property
+    def origins(self) -> Origins:
+        """Where the terms of its answer come from, by published column, as far as it is known."""
+        from weir.plan.origins import Origins
+
+        return Origins({})
 
     def over(self, derived: Mapping[str, str]) -> Body:  # noqa: ARG002
         """The same, in which some graphs are derived.

@@ -21,6 +21,7 @@ from weir.plan.scope import Scope
 
 if TYPE_CHECKING:
     from weir.engine.plan_delta import PlanDelta
+    from weir.plan.origins import Origins
     from weir.timeline.evaluation import LegInputs
 
 GRAPH_PROGRAM_FORMAT = 1
@@ -47,6 +48,13 @@ class GraphProgramBody(Body):
         patterns = self.program.read_patterns
         shapes = (Shape.of(triple) for pattern in patterns for triple in pattern.triples)
         return [Seed(self.scope, shape) for shape in dict.fromkeys(shapes)]
+
+    @property
+    def origins(self) -> Origins:
+        """Where subject, predicate and object come from."""
+        from weir.definitions.program_origins import Reads, program_origins
+
+        return program_origins(self.program, Reads(self.scope))
 
     def delta(self, leg: LegInputs) -> PlanDelta:
         """The new rows: of the triples, and of the atoms that they are derived from."""

@@ -25,6 +25,7 @@ from weir.timeline.axis import EPOCHS, Axis
 
 if TYPE_CHECKING:
     from weir.engine.plan_delta import PlanDelta
+    from weir.plan.origins import Origins
     from weir.timeline.evaluation import LegInputs
 
 
@@ -151,6 +152,14 @@ class PlanBody(Body):
     def over(self, derived: Mapping[str, str]) -> Self:
         """The same plan, over derived graphs."""
         return replace(self, derived=tuple(sorted(derived.items())))
+
+    @property
+    def origins(self) -> Origins:
+        """Where the columns of the plan come from."""
+        # Most runs do not ask for it.
+        from weir.plan.origins import origins
+
+        return origins(self.plan)
 
     @property
     def components(self) -> Sequence[Component]:

@@ -26,6 +26,7 @@ from weir.lars.program import Program, read_program
 from weir.lars.reads import reach
 from weir.lars.syntax import PointWindow
 from weir.plan.lookups import Shape
+from weir.plan.scope import Scope
 from weir.sparql.algebra.windows import (
     CountWindow,
     Registration,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from weir.engine.plan_delta import PlanDelta
+    from weir.plan.origins import Origins
     from weir.rules.leg_rows import Rules
     from weir.timeline.evaluation import LegInputs
 
@@ -62,6 +64,15 @@ class ProgramBody(Body):
     program: Program
     front_matter: ProgramFrontMatter
     file: str
+
+    @property
+    def origins(self) -> Origins:
+        """Where the arguments of the published atoms come from."""
+        from weir.definitions.program_origins import Reads, program_origins
+
+        graph = Scope(None if self.front_matter.default_graph == "union" else ("",))
+        streams = (Scope(window=f"<{STREAM_IRI}{name}>") for name in self.program.streams)
+        return program_origins(self.program, Reads(graph, tuple(streams)))
 
     def delta(self, leg: LegInputs) -> PlanDelta:
         """The new rows of the answer: what the rules derive, less what is stored."""

@@ -18,6 +18,7 @@ from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED
 from weir.lake.tables import ANSWERS, DERIVED, EMBEDDINGS, OUTPUT_STREAMS, QUADS, TRIPLES
 from weir.lineage import facets
+from weir.lineage.columns import maintained_columns, published_columns
 from weir.lineage.datasets import (
     Dataset,
     source_dataset,
@@ -83,9 +84,7 @@ class Events:
         inputs, outputs = [maintained], list[Dataset]()
         if stage == "maintain":
             inputs = [table_dataset(self.lake, name) for name in tables_read(self.contents, model)]
-            outputs = [self._written(row, EMBEDDINGS.name(name))]
-            given = (OUTPUT_STREAMS.name(name), DERIVED.name(name))
-            outputs += [table_dataset(self.lake, own) for own in given if self.lake.exists(own)]
+            outputs = self._maintained(row, model)
         elif stage == "validate":
             maintained["inputFacets"] = facets.assertions(self._assertions(model))
         else:
@@ -132,14 +131,27 @@ class Events:
             return []
         return [table_dataset(self.lake, QUADS.name) | {"inputFacets": facets.assertions(results)}]
 
+    def _maintained(self, row: Row, model: Model) -> list[Dataset]:
+        """The rows of the answer, and the stream or graph that is made of them."""
+        name = model.state.name
+        stored, published = maintained_columns(self.lake, self.contents, model)
+        outputs = [self._written(row, EMBEDDINGS.name(name), stored)]
+        given = (OUTPUT_STREAMS.name(name), DERIVED.name(name))
+        outputs += [
+            table_dataset(self.lake, own, published) for own in given if self.lake.exists(own)
+        ]
+        return outputs
+
     def _published(self, row: Row, model: Model) -> list[Dataset]:
         """The log of the answer, and the table for readers, which follows it."""
         log, own = ANSWERS.name(model.state.name), model.table.name
-        said = _said("Dataset", model) | facets.columns(model.table)
-        outputs = [self._written(row, log, said if own == log else _said("Dataset", model))]
-        if own != log:
-            outputs.append(table_dataset(self.lake, own, said))
-        return outputs
+        said, typed = _said("Dataset", model), facets.columns(model.table)
+        of_log = said | published_columns(self.lake, model, "IDENTITY", "the term")
+        if own == log:
+            return [self._written(row, log, of_log | typed)]
+        of_current = published_columns(self.lake, model, "TRANSFORMATION", "the value of the term")
+        current = table_dataset(self.lake, own, said | typed | of_current)
+        return [self._written(row, log, of_log), current]
 
     def _written(self, row: Row, table: str, said: dict[str, Facet] | None = None) -> Dataset:
         version = facets.table_version(row["table_version"])

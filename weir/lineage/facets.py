@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -66,6 +66,39 @@ def columns(table: Table) -> dict[str, Facet]:
         for column in table.columns
     ]
     return {"schema": _facet("1-2-0/SchemaDatasetFacet", fields=fields)} if fields else {}
+
+
+def input_field(dataset: Mapping[str, Any], field: str, **transformation: str) -> Facet:
+    """A column of a dataset, and what was done with it: type, subtype, description."""
+    named = {"namespace": dataset["namespace"], "name": dataset["name"], "field": field}
+    return named | {"transformations": [transformation]}
+
+
+def column_lineage(
+    fields: Mapping[str, Iterable[Facet]], dataset: Iterable[Facet] = ()
+) -> dict[str, Facet]:
+    """Where columns come from; nothing if no input is known.
+
+    Args:
+        fields: by column, an `input_field` for each transformation of an input.
+        dataset: those that decide on all rows.
+    """
+    own = {name: {"inputFields": _by_field(inputs)} for name, inputs in fields.items()}
+    known = {name: field for name, field in own.items() if field["inputFields"]}
+    decided = _by_field(dataset)
+    said = {"fields": known} | ({"dataset": decided} if decided else {})
+    facet = _facet("1-2-0/ColumnLineageDatasetFacet", **said)
+    return {"columnLineage": facet} if known or decided else {}
+
+
+def _by_field(inputs: Iterable[Facet]) -> list[Facet]:
+    """Each column once, with all that was done with it."""
+    fields: dict[tuple[str, str, str], Facet] = {}
+    for one in inputs:
+        key = (one["namespace"], one["name"], one["field"])
+        before = fields.setdefault(key, one | {"transformations": []})
+        before["transformations"] += one["transformations"]
+    return [*fields.values()]
 
 
 def table_version(number: int | None) -> dict[str, Facet]:
