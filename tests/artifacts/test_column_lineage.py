@@ -21,8 +21,11 @@ SHAPES = """@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix : <http://x/> .
 """
 GRAPH_PROGRAM = """%+ graph: urn:d:g
 %+ prefixes: {"": "http://x/"}
-link(X,Y) <- p(X,Y).
+%+ output: [link]
+link(X,Y) <- back(X,Y).
 link(X,Z) <- link(X,Y), q(Z,Y).
+back(X,Y) <- link(X,Y).
+back(X,Y) <- p(X,Y).
 """
 
 
