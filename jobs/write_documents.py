@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Literal
 
 from weir.documents import write_document
 from weir.process.standard_streams import run_process
@@ -10,10 +11,23 @@ from weir.project import Project
 from weir.stage import Progress
 
 
-def write_documents(project: Project, run_id: str, progress: Progress) -> None:
-    """Write them; the events of lineage are those of the run `run_id`."""
-    for name in project.settings.documents:
-        written = write_document(project, name, run_id)
+def write_documents(
+    project: Project,
+    run_id: str,
+    progress: Progress,
+    lineage_of: Literal["ingest", "refresh"] | None = None,
+) -> None:
+    """Write them; the events of lineage are those of the run `run_id`.
+
+    Args:
+        project: the project.
+        run_id: of the run.
+        progress: of the steps.
+        lineage_of: send the events of this stage alone, and write nothing else; None for all.
+    """
+    names = project.settings.documents if lineage_of is None else ("openlineage",)
+    for name in names:
+        written = write_document(project, name, run_id, lineage_of)
         for warning in written.warnings:
             progress(f"WARNING: {warning}")
         progress(f"wrote {written.summary}")
@@ -21,7 +35,10 @@ def write_documents(project: Project, run_id: str, progress: Progress) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Write them; returns an exit code of `weir.errors`."""
-    return run_stage(arg_parser("documents", __doc__), write_documents, argv, on_spark=False)
+    parser = arg_parser("documents", __doc__)
+    stage = "send the events of lineage of this stage, and write nothing else"
+    parser.add_argument("--lineage-of", choices=("ingest", "refresh"), help=stage)
+    return run_stage(parser, write_documents, argv, on_spark=False)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,16 @@ from weir.settings import Document
 from weir.stage import StageResult
 
 
-def write_document(project: Project, name: Document, run_id: str) -> StageResult:
+def write_document(
+    project: Project, name: Document, run_id: str, stage: str | None = None
+) -> StageResult:
     """Write one as the settings say, from the lake as it is now; no claim is taken.
 
     Args:
         project: the project.
         name: which one.
         run_id: of the run that ends with it.
+        stage: of which events of lineage are; None for all of the run.
     """
     match name:
         case "site":
@@ -36,4 +39,4 @@ def write_document(project: Project, name: Document, run_id: str) -> StageResult
         case "openlineage":
             from weir.lineage.emission import emit_events
 
-            return emit_events(project, run_id)
+            return emit_events(project, run_id, stage)

@@ -393,6 +393,21 @@ def test_the_program_that_airflow_starts_writes_the_events_of_its_run(young: Mus
     assert jobs == ["maintain.exhibits", "maintain"]
 
 
+def test_the_program_that_airflow_starts_writes_the_events_of_one_stage(young: Museum) -> None:
+    config = young.folder / CONFIG_FILE
+    configure(young.folder, 'file = "lineage.jsonl"\n')
+    with opened(Settings.load(config)) as own:
+        # Runs of two DAGs can begin at one time, and then have one id.
+        ingest_changes(own, "scheduled")
+        maintain_queries(own, "scheduled")
+    arguments = ["--config", str(config), "--run-id", "scheduled"]
+    assert write_documents.main([*arguments, "--lineage-of", "refresh"]) == 0
+    assert events_of(young.folder) == []
+    assert write_documents.main([*arguments, "--lineage-of", "ingest"]) == 0
+    (event,) = events_of(young.folder)
+    assert event["job"]["name"] == "ingest"
+
+
 def test_an_endpoint_gets_each_event_once_with_credentials(
     young: Museum, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -85,15 +86,43 @@ def test_the_documents_are_written_after_publication_if_the_settings_say_so(
     assert tasks["write_documents"]["trigger_rule"] == "all_done"
 
 
-def test_lineage_alone_is_reason_to_write_documents_of_the_run(tmp_path: Path) -> None:
-    shutil.copytree(HERE / "project", tmp_path / "project")
-    with (tmp_path / "project/weir.toml").open("a") as config:
+@pytest.fixture(scope="module")
+def with_lineage(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The DAGs of a project with a remote that sends events of lineage."""
+    folder = tmp_path_factory.mktemp("lineage")
+    shutil.copytree(HERE / "project", folder / "project")
+    (folder / "project/remotes.yml").write_text(
+        "remotes:\n  - {name: wd, iri: 'http://remote.example/', contact: tests@example.org}\n"
+    )
+    with (folder / "project/weir.toml").open("a") as config:
         config.write('\n[openlineage]\nurl = "https://lineage.example"\nconnection = "catalogue"\n')
-    described = describe(tmp_path / "home", tmp_path / "project")
+    described = describe(folder / "home", folder / "project")
     assert described["import_errors"] == {}
     assert described["heavy_modules"] == []
-    words = described["dags"]["maintain_queries"]["tasks"]["write_documents"]["command"]
+    dags: dict[str, Any] = described["dags"]
+    return dags
+
+
+def test_lineage_alone_is_reason_to_write_documents_of_the_run(
+    with_lineage: dict[str, Any],
+) -> None:
+    words = with_lineage["maintain_queries"]["tasks"]["write_documents"]["command"]
     assert words.splitlines()[-2:] == ["--run-id", "'$RUN_ID'"]
+
+
+@pytest.mark.parametrize(
+    ("dag", "task", "stage"),
+    [("ingest_changes", "ingest_changes", "ingest"), ("refresh_remotes", "refresh_wd", "refresh")],
+)
+def test_lineage_of_a_stage_is_sent_whether_it_succeeded_or_not(
+    with_lineage: dict[str, Any], dag: str, task: str, stage: str
+) -> None:
+    tasks = with_lineage[dag]["tasks"]
+    assert "send_lineage" in tasks[task]["downstream"]
+    assert tasks["send_lineage"]["downstream"] == ["all_succeeded"]
+    assert tasks["send_lineage"]["trigger_rule"] == "all_done"
+    words = tasks["send_lineage"]["command"].splitlines()
+    assert words[-4:] == ["--lineage-of", stage, "--run-id", "'$RUN_ID'"]
 
 
 def test_the_log_of_each_stage_ends_with_the_address_of_the_page(tmp_path: Path) -> None:

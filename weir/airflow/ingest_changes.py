@@ -5,7 +5,8 @@ nothing, and a run that was killed is completed by the next one. A source that s
 fail, but not the other sources; their changes are announced nevertheless. A query that is new,
 edited or behind is announced, too. Without pending work there is no event, and no other DAG runs.
 
-What `refresh_remotes` has found is a source too: it is ingested at once.
+What `refresh_remotes` has found is a source too: it is ingested at once. What the run did is sent
+as events of lineage, if the settings say where.
 
 The parameter `accept` names sources, separated by commas: the change set that stopped each of them
 is taken in by this run, though it is beyond the guards of the source.
@@ -16,6 +17,7 @@ from __future__ import annotations
 from airflow.sdk import DAG, AssetAny, AssetOrTimeSchedule, CronTriggerTimetable, Param
 
 from weir.airflow.deployment import START, Deployment
+from weir.airflow.documents_task import lineage_tasks
 from weir.airflow.programs import all_succeeded, announce_changes
 from weir.airflow.stage_task import submit
 from weir.errors import ConfigurationError
@@ -45,8 +47,9 @@ def dag(deployment: Deployment) -> DAG:
         accepted = ("--accept", "{{ params.accept or '' }}")
         ingest = submit("ingest_changes", deployment, *accepted)
         announced = announce_changes(deployment)
-        ingest >> announced
-        [ingest, announced] >> all_succeeded()
+        sent = lineage_tasks(deployment, "ingest")
+        ingest >> [announced, *sent]
+        [ingest, announced, *sent] >> all_succeeded()
     return built
 
 

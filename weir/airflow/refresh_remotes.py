@@ -6,7 +6,8 @@ import). Each is evaluated at whole multiples of its `every`, at most once: a ru
 nothing, and a retry continues with what is left of the budget. One that fails makes the run fail,
 but not the others. So does a replica that is too old; it holds no answer.
 
-`ingest_changes` takes what was found. This DAG exists if `remotes.yml` declares a remote or
+`ingest_changes` takes what was found. What the refreshes did is sent as events of lineage, if the
+settings say where. This DAG exists if `remotes.yml` declares a remote or
 `traversals.yml` a traversal; while a file is wrong, its runs fail and say where.
 """
 
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 from airflow.sdk import DAG
 
 from weir.airflow.deployment import START, Deployment
+from weir.airflow.documents_task import lineage_tasks
 from weir.airflow.programs import all_succeeded, check_freshness
 from weir.airflow.refresh_task import RefreshRemote
 from weir.errors import ConfigurationError
@@ -54,6 +56,8 @@ def _dag(deployment: Deployment, remotes: Sequence[DeclaredRemote], cron: str, d
             for remote in remotes
         ]
         checked = check_freshness(deployment)
-        refreshed >> checked
-        [*refreshed, checked] >> all_succeeded()
+        sent = lineage_tasks(deployment, "refresh") if refreshed else []
+        for task in refreshed:
+            task >> [checked, *sent]
+        [*refreshed, checked, *sent] >> all_succeeded()
     return built

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -35,19 +35,26 @@ class Done:
     checks: Sequence[Row]
 
 
-def done_by(lake: Lake, run_id: str) -> Done:
-    """What a run did, as long as no later run did the same: the ledger keeps the newest."""
+def done_by(lake: Lake, run_id: str, stage: str | None = None) -> Done:
+    """What a run did, as long as no later run did the same: the ledger keeps the newest.
+
+    Args:
+        lake: has the ledger.
+        run_id: of the run.
+        stage: what it did in this stage alone; None for all.
+    """
+    stages = _STAGES if stage is None else (stage,)
     columns = ["run_id", "job", "query", "mode", "status", "reason", "rows_in", "rows_out"]
     ledger = read_ledger(lake).rows.select([*columns, "table_version", "seconds", "recorded_at"])
-    rows = [row for row in ledger.to_pylist() if row["run_id"] == run_id and _is_news(row)]
+    rows = [row for row in ledger.to_pylist() if row["run_id"] == run_id and _is_news(row, stages)]
     rows.sort(key=lambda row: row["recorded_at"])
     return Done(run_id, rows, _checks(lake, run_id) if rows else ())
 
 
-def _is_news(row: Row) -> bool:
-    """Whether it says that a stage failed, or read or wrote anything."""
+def _is_news(row: Row, stages: Collection[str]) -> bool:
+    """Whether it says that one of the stages failed, or read or wrote anything."""
     stage, status = row["job"].partition(":")[0], row["status"]
-    if stage not in _STAGES or status not in (SUCCEEDED, FAILED):
+    if stage not in stages or status not in (SUCCEEDED, FAILED):
         return False
     # A process that runs again and again looks for changes each time.
     is_empty = row["query"] is None and row["rows_in"] == row["rows_out"] == 0

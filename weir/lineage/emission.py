@@ -47,7 +47,7 @@ class Emitted(StageResult):
         return [] if self.failure is None else [f"openlineage: {self.failure}"]
 
 
-def emit_events(project: Project, run_id: str) -> Emitted:
+def emit_events(project: Project, run_id: str, stage: str | None = None) -> Emitted:
     """Emit what a run did, from the lake as it is now; no claim is taken.
 
     A run that did nothing has no event. After an event that cannot be sent, no other one is tried.
@@ -55,9 +55,10 @@ def emit_events(project: Project, run_id: str) -> Emitted:
     Args:
         project: with the setting `openlineage`.
         run_id: of the run.
+        stage: of which the events are; None for all. Two DAGs of Airflow can have runs of one id.
     """
     settings = project.settings.openlineage
-    done = done_by(project.lake, run_id)
+    done = done_by(project.lake, run_id, stage)
     if not done.rows:
         return Emitted(0)
     wrong: list[ConfigurationError] = []
