@@ -18,7 +18,11 @@ PAGE = "docs/checks.md"
 def test_checks_and_tests_print_what_the_page_shows(tmp_path: Path) -> None:
     page = (ROOT / PAGE).read_text(encoding="utf-8")
     files = re.findall(r"```(?:yaml|sparql)\n(.*?)```", page, re.DOTALL)
-    for name, text in zip(("museum.yml", "tests.yml", "hot.rq", "hot.yml"), files, strict=True):
+    names = (
+        *("museum.yml", "tests.yml", "hot.rq", "hot.yml"),
+        *("traversals.yml", "names.rq", "names.yml"),
+    )
+    for name, text in zip(names, files, strict=True):
         (tmp_path / name).write_text(text)
     path = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
     check_example(tmp_path, os.environ | {"PATH": path}, page=PAGE)

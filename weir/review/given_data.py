@@ -26,9 +26,11 @@ from weir.lake.whole_files import write_whole
 from weir.plan.plan import ANSWER
 from weir.project import Project
 from weir.review.computed import computed
+from weir.review.given_documents import Documents, seed_queries, traversal_declarations
 from weir.review.given_remotes import declarations, maintain_with_remotes
 from weir.stage import silent
 from weir.timeline.axis import Instants
+from weir.traversals.declarations import load_traversals
 
 _DRIVER_ROWS = 1_000_000
 _LAST = "<urn:weir:given:last>"
@@ -44,12 +46,14 @@ class Given:
         events: by stream: subject, predicate, object in N-Triples form, time in microseconds.
         at: the instant of the answer, in microseconds; None for what reads no stream.
         remotes: by IRI what each remote has, in N-Quads.
+        documents: of the traversals, each with what it has.
     """
 
     quads: str
     events: Mapping[str, pa.Table] = field(default_factory=dict)
     at: int | None = None
     remotes: Mapping[str, str] = field(default_factory=dict)
+    documents: Documents = field(default_factory=dict)
 
 
 def answer_over(project: Project, definitions: Sequence[Definition], given: Given) -> pa.Table:
@@ -65,7 +69,7 @@ def answer_over(project: Project, definitions: Sequence[Definition], given: Give
         for name, events in given.events.items():
             assert given.at is not None, "events have an instant at which they are looked at"
             sources.append(_stream(name, events, _later(definitions, given.at), folder))
-        data = _Data((file,), sources, given.at, given.remotes)
+        data = _Data((file,), sources, given)
         return _answer(project, definitions, data, folder)
 
 
@@ -78,17 +82,21 @@ def answer_over_files(project: Project, definition: Definition, files: Sequence[
     """
     with _folder() as folder:
         sources = [_graph(file, number, folder) for number, file in enumerate(files)]
-        return _answer(project, [definition], _Data(files, sources), folder)
+        return _answer(project, [definition], _Data(files, sources, Given("")), folder)
 
 
 @dataclass(frozen=True, slots=True)
 class _Data:
-    """The files of the graph, the sources that have them and the events, and what is `Given`."""
+    """The files of the graph, the sources that have them and the events, and what is given."""
 
     files: Sequence[Path]
     sources: Sequence[Mapping[str, Any]]
-    at: int | None = None
-    remotes: Mapping[str, str] = field(default_factory=dict)
+    given: Given
+
+    @property
+    def asks(self) -> bool:
+        """Whether remotes are asked, or links followed."""
+        return bool(self.given.remotes or self.given.documents)
 
 
 def _graph(file: Path, number: int, folder: Path) -> Mapping[str, Any]:
@@ -137,15 +145,17 @@ def _answer(
     project: Project, definitions: Sequence[Definition], data: _Data, folder: Path
 ) -> pa.Table:
     *_, asked = definitions
+    given = data.given
     with _ingested(project, definitions, data, folder) as own:
-        if data.remotes:
-            maintain_with_remotes(own, asked.name, data.remotes)
-            return _rows(own.lake, asked, data.at)
+        if data.asks:
+            seeds = seed_queries(load_traversals(own.settings.traversals), given.documents)
+            maintain_with_remotes(own, asked.name, seeds, given.remotes, given.documents)
+            return _rows(own.lake, asked, given.at)
         with computed(own, definitions, silent) as rows:
             for one in definitions:
                 if one.name in rows.errors:
                     raise WeirError(rows.errors[one.name], str(one.file))
-            return _rows(rows.lake, asked, data.at)
+            return _rows(rows.lake, asked, given.at)
 
 
 @contextmanager
@@ -161,11 +171,15 @@ def _ingested(
         "sources": folder / "sources.yml",
         "store": {},
     }
-    if data.remotes:
+    if data.asks:
         # What the project has beside them is not computed, and need not be right.
         places |= _files_of(definitions, folder)
-        places["remotes"] = folder / "remotes.yml"
-        write_whole(folder / "remotes.yml", json.dumps({"remotes": declarations(data.remotes)}))
+        declared = load_traversals(settings.traversals)
+        named = traversal_declarations(declared[name] for name in data.given.documents)
+        asked: dict[str, Any] = {"remotes": {"remotes": declarations(data.given.remotes)}}
+        for name, content in {**asked, "traversals": named}.items():
+            places[name] = folder / f"{name}.yml"
+            write_whole(folder / f"{name}.yml", json.dumps(content))
     limits = settings.limits.model_copy(update={"driver_rows": _DRIVER_ROWS})
     given = settings.model_copy(update={**places, "limits": limits, "index": "off"})
     with Project(given, session=_no_spark, parser=project.parser) as own:

@@ -20,13 +20,15 @@ from weir.definitions.definition import Definition
 from weir.definitions.upstreams import all_upstreams_of, in_order_of_upstreams
 from weir.errors import ConfigurationError
 from weir.files.text import read_text
-from weir.files.yaml_file import YamlFile, yaml_files
+from weir.files.yaml_file import YamlFile, place_of_entry, yaml_files
+from weir.ingest.undeclared import undeclared_traversal
 from weir.lake.instants import microseconds
 from weir.project import Project
 from weir.review.given_data import Given, answer_over
 from weir.settings import Settings
 from weir.text.near import meant
 from weir.timeline.stream_names import all_streams_of
+from weir.traversals.declarations import Traversal, load_traversals
 
 
 def _triples(text: str) -> str:
@@ -65,6 +67,7 @@ class _Test(BaseModel):
     events: dict[str, tuple[_Event, ...]] = {}
     at: AwareDatetime | None = None
     remotes: dict[str, Triples] = {}
+    documents: dict[str, dict[str, str]] = {}
     expect: tuple[Cells, ...] | None = None
     change: _Change | None = None
     expect_after: tuple[Cells, ...] | None = None
@@ -135,16 +138,18 @@ def query_tests(settings: Settings, catalog: Catalog) -> list[QueryTest]:
     Raises:
         ConfigurationError: the first mistake in the first file that has one.
     """
-    return [test for file in yaml_files(settings.tests) for test in _read(file, catalog)]
+    files = yaml_files(settings.tests)
+    return [test for file in files for test in _read(file, settings, catalog)]
 
 
-def _read(file: Path, catalog: Catalog) -> Iterator[QueryTest]:
+def _read(file: Path, settings: Settings, catalog: Catalog) -> Iterator[QueryTest]:
     yaml = YamlFile.of(file, read_text(file))
     said = yaml.validated(_TestFile)
     require_declared(said.query, catalog, yaml.place(["query"]))
     columns = [name for name, _ in catalog.member(said.query).columns]
-    read = _with_upstreams(catalog, said.query)
+    read = _computed(settings, catalog, said.query)
     streams, remotes = sorted(all_streams_of(read[-1].axis)), _remotes(read)
+    traversals = _traversals(read)
     for i, test in enumerate(said.tests):
         for key, rows in (("expect", test.expect), ("expect_after", test.expect_after)):
             for j, row in enumerate(rows or ()):
@@ -161,13 +166,50 @@ def _read(file: Path, catalog: Catalog) -> Iterator[QueryTest]:
             what = f"no remote {iri} is read"
             hint = f"{meant(iri, remotes)}It reads {', '.join(remotes) or 'none'}."
             raise ConfigurationError(what, yaml.place(["tests", i, "remotes", iri]), hint)
-        yield QueryTest(said.query, test.name, place, tuple(_expected(test, streams, remotes)))
+        _check_documents(test, traversals, lambda *path, i=i: yaml.place(["tests", i, *path]))
+        given = tuple(_expected(test, streams, remotes, traversals))
+        yield QueryTest(said.query, test.name, place, given)
 
 
-def _with_upstreams(catalog: Catalog, name: str) -> list[Definition]:
-    """A definition after those whose streams and graphs it reads, also through others."""
-    definition = catalog.member(name)
-    return [*in_order_of_upstreams(map(catalog.member, all_upstreams_of(definition))), definition]
+def _computed(settings: Settings, catalog: Catalog, name: str) -> list[Definition]:
+    """A definition after all that has to be computed for it: those whose streams and graphs it
+    reads, also through others, and those in whose answers its traversals begin.
+
+    Raises:
+        ConfigurationError: it names a traversal that is not declared, or one that names a query
+            that is not.
+    """
+    declared = load_traversals(settings.traversals)
+    computed: dict[str, Definition] = {}
+
+    def add(name: str, *path: str) -> None:
+        definition = catalog.member(name)
+        upstreams = in_order_of_upstreams(map(catalog.member, all_upstreams_of(definition)))
+        for one in (*upstreams, definition):
+            if error := undeclared_traversal(one, declared):
+                raise error
+            for traversal in _traversals([one]):
+                add_seeds(declared[traversal].traversal, (*path, name))
+            computed.setdefault(one.name, one)
+
+    def add_seeds(traversal: Traversal, path: tuple[str, ...]) -> None:
+        query = traversal.seed_query
+        if query is None or query in path:
+            # What begins in an answer that depends on it is refused where links are followed.
+            return
+        require_declared(
+            query, catalog, place_of_entry(settings.traversals, "traversals", traversal.name)
+        )
+        add(query, *path)
+
+    add(name)
+    asked = computed.pop(name)
+    return [*computed.values(), asked]
+
+
+def _traversals(definitions: Sequence[Definition]) -> tuple[str, ...]:
+    """The traversals whose documents definitions read."""
+    return tuple(sorted({named.name for one in definitions for named in one.traversals}))
 
 
 def _remotes(definitions: Sequence[Definition]) -> tuple[str, ...]:
@@ -192,18 +234,38 @@ def _check_events(test: _Test, streams: Collection[str], place: Callable[..., st
         raise ConfigurationError("change is for what reads a graph alone", place("change"), hint)
 
 
+def _check_documents(test: _Test, traversals: Collection[str], place: Callable[..., str]) -> None:
+    """Check that a test has documents of traversals that are read, and that these can be read."""
+    for name, documents in test.documents.items():
+        if name not in traversals:
+            what = f"no traversal {name} is read"
+            hint = f"{meant(name, traversals)}It reads {', '.join(traversals) or 'none'}."
+            raise ConfigurationError(what, place("documents", name), hint)
+        for iri, text in documents.items():
+            if not iri.startswith(("http://", "https://")) or "#" in iri:
+                hint = "Write the IRI of the document, such as https://alice.example/card."
+                what = f"{iri} is no IRI of a document: http or https, without a fragment"
+                raise ConfigurationError(what, place("documents", name, iri), hint)
+            try:
+                _quads(text, iri)
+            except SyntaxError as error:
+                what = f"{iri}: it is no Turtle or TriG: {error.msg}"
+                raise ConfigurationError(what, place("documents", name, iri)) from None
+
+
 def _expected(
-    test: _Test, streams: Collection[str], remotes: Collection[str]
+    test: _Test, streams: Collection[str], remotes: Collection[str], traversals: Collection[str]
 ) -> Iterator[Expected]:
     quads = _quads(test.given)
     answering = {iri: _text(_quads(test.remotes.get(iri, ""))) for iri in remotes}
+    documents = {name: test.documents.get(name, {}) for name in traversals}
     if test.expect is not None:
         events = {name: _rows_of(test.events.get(name, ())) for name in streams}
         at = None if test.at is None else microseconds(test.at)
-        yield Expected("", Given(_text(quads), events, at, answering), test.expect)
+        yield Expected("", Given(_text(quads), events, at, answering, documents), test.expect)
     if test.change is not None and test.expect_after is not None:
         after = (quads - _quads(test.change.remove)) | _quads(test.change.add)
-        given = Given(_text(after), remotes=answering)
+        given = Given(_text(after), remotes=answering, documents=documents)
         yield Expected("after the change", given, test.expect_after)
 
 
@@ -221,8 +283,8 @@ def _rows_of(events: Sequence[_Event]) -> pa.Table:
     return pa.Table.from_pylist(rows, _EVENTS)
 
 
-def _quads(text: str) -> set[pyoxigraph.Quad]:
-    return {*pyoxigraph.parse(text, pyoxigraph.RdfFormat.TRIG)}
+def _quads(text: str, base: str | None = None) -> set[pyoxigraph.Quad]:
+    return {*pyoxigraph.parse(text, pyoxigraph.RdfFormat.TRIG, base_iri=base)}
 
 
 def _text(quads: Collection[pyoxigraph.Quad]) -> str:
@@ -235,14 +297,9 @@ def mismatches(project: Project, catalog: Catalog, test: QueryTest) -> list[Mism
     They are computed by the driver, in a lake of this process, with the parser of the project.
 
     Raises:
-        ConfigurationError: the query reads traversals.
         WeirError: it exceeds a limit, or cannot be computed.
     """
-    definitions = _with_upstreams(catalog, test.query)
-    for one in definitions:
-        if one.traversals:
-            what = f"{one.name} reads traversals, which tests do not have"
-            raise ConfigurationError(what, test.place)
+    definitions = _computed(project.settings, catalog, test.query)
     compared = (
         (expected, answer_over(project, definitions, expected.given)) for expected in test.expected
     )
