@@ -29,6 +29,15 @@ back(X,Y) <- p(X,Y).
 """
 
 
+ALERTS = """%+ stream: readings
+%+ unit: PT5S
+%+ prefixes: {"": "http://x/"}
+%+ atoms: {"of(R,S)": "?R :of ?S"}
+%+ write_stream: {name: alerts, "pair(R,S)": "?S :has ?R"}
+pair(R,S) <- of(R,S).
+"""
+
+
 @pytest.fixture(scope="module")
 def contents(tmp_path_factory: pytest.TempPathFactory) -> Contents:
     """A project with a definition for each kind, and for each thing that can be read."""
@@ -55,6 +64,7 @@ def contents(tmp_path_factory: pytest.TempPathFactory) -> Contents:
     project.query("often", OFTEN)
     project.program("steady", PROGRAM)
     project.program("both", NAMED)
+    project.program("alerts", ALERTS)
     project.program("links", GRAPH_PROGRAM)
     project.write("shapes/people.ttl", SHAPES)
     now = datetime(2030, 1, 1, tzinfo=UTC)
@@ -149,6 +159,17 @@ def test_an_argument_of_an_atom_over_a_stream_is_of_its_events(contents: Content
     assert tables == {"streams/readings"}
     tables = {one.table for one in _lineage(contents, "both").columns["a1"]}
     assert tables == {"streams/readings", "triples"}
+
+
+def test_the_stream_of_a_program_is_made_of_its_templates(contents: Contents) -> None:
+    elements = _lineage(contents, "alerts").elements
+    assert elements is not None
+    assert {name: {one.column for one in made} for name, made in elements.items()} == {
+        "subject": {"object"},
+        "predicate": set(),
+        "object": {"subject"},
+    }
+    assert _lineage(contents, "steady").elements is None
 
 
 def test_a_report_is_made_of_what_its_shapes_read(contents: Contents) -> None:

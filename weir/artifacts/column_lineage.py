@@ -57,10 +57,12 @@ class ColumnLineage:
         columns: by column of the answer, what its terms come from, sorted. Of a term that the text
             of the definition has, there is none.
         decisions: what decides which rows there are, sorted.
+        elements: as `columns`, of the stream that is made of it; None without one.
     """
 
     columns: Mapping[str, tuple[Input, ...]]
     decisions: tuple[tuple[Decision, Input], ...]
+    elements: Mapping[str, tuple[Input, ...]] | None
 
 
 def column_lineage(definition: Definition, remotes: Mapping[str, str]) -> ColumnLineage:
@@ -73,10 +75,14 @@ def column_lineage(definition: Definition, remotes: Mapping[str, str]) -> Column
     tables = _Tables(definition.axis, {replica_graph(iri): name for iri, name in remotes.items()})
     origins = definition.body.origins
     columns = {name: tables.inputs(own) for name, own in origins.columns.items()}
+    elements = None
+    if definition.axis.output is not None:
+        made = origins.columns if origins.elements is None else origins.elements
+        elements = {name: tables.inputs(own) for name, own in made.items()}
     decisions = {
         (decision, one) for decision, origin in origins.decisions for one in tables.inputs([origin])
     }
-    return ColumnLineage(columns, tuple(sorted(decisions)))
+    return ColumnLineage(columns, tuple(sorted(decisions)), elements)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ negated. Rules may read what they derive: what is known grows until nothing is a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from weir.lars.columns import PREDICATE, argument_columns
-from weir.lars.program import Program
+from weir.lars.columns import PREDICATE, TRIPLE_COLUMNS, argument_columns
+from weir.lars.program import Program, WrittenAtom
 from weir.lars.syntax import Assignment, Head, Rule
 from weir.plan.origins import MADE, WRITTEN, Of, Origin, Origins, of_expression, of_pattern
 from weir.plan.scope import Scope
@@ -52,7 +52,19 @@ def program_origins(program: Program, reads: Reads) -> Origins:
         column: _NOTHING.union(*(own[i] for own in of_output if i < len(own)))
         for i, column in enumerate(columns)
     }
-    return Origins({PREDICATE: WRITTEN, **by_column})
+    written = _of_written(program.written, arguments) if program.written else None
+    return Origins({PREDICATE: WRITTEN, **by_column}, elements=written)
+
+
+def _of_written(atoms: Iterable[WrittenAtom], arguments: Arguments) -> Mapping[str, Of]:
+    """Where the triples come from that a program writes as a stream."""
+    columns: dict[str, Of] = dict.fromkeys(TRIPLE_COLUMNS, _NOTHING)
+    for atom in atoms:
+        bound = dict(zip(atom.arguments, arguments[atom.predicate], strict=True))
+        for triple in atom.triples:
+            for column, term in zip(TRIPLE_COLUMNS, triple.nodes, strict=True):
+                columns[column] |= WRITTEN if isinstance(term, Constant) else bound[term.name]
+    return columns
 
 
 def _arguments(program: Program, reads: Reads) -> Arguments:

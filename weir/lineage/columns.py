@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from weir.artifacts.column_lineage import Input, column_lineage
 from weir.artifacts.contents import Contents, Model
 from weir.lake.lake import Lake
@@ -14,10 +16,8 @@ from weir.lineage.facets import column_lineage as facet_of
 def maintained_columns(
     lake: Lake, contents: Contents, model: Model
 ) -> tuple[dict[str, Facet], dict[str, Facet]]:
-    """The facets of what is maintained: by stored columns, `v<i>`, and by published ones.
-
-    The second is of a stream or a graph that has the rows of the answer; it is empty for a program
-    over streams, which writes the triples of templates.
+    """The facets of what is maintained: by stored columns, `v<i>`, and by those of the stream or
+    graph that is made of them.
     """
     definition = model.definition
     if definition is None:
@@ -27,13 +27,17 @@ def maintained_columns(
         _field(lake, one, "INDIRECT", decision.upper().replace(" ", "_"))
         for decision, one in own.decisions
     ]
-    fields = {
-        name: [_field(lake, one, "DIRECT", one.how.upper()) for one in inputs]
-        for name, inputs in own.columns.items()
-    }
-    stored = {column: fields.get(name, []) for name, column in definition.columns}
-    published = {} if definition.predicates else facet_of(fields, decided)
-    return facet_of(stored, decided), published
+
+    def fields(columns: Mapping[str, Iterable[Input]]) -> dict[str, list[Facet]]:
+        return {
+            name: [_field(lake, one, "DIRECT", one.how.upper()) for one in inputs]
+            for name, inputs in columns.items()
+        }
+
+    published = fields(own.columns)
+    stored = {column: published.get(name, []) for name, column in definition.columns}
+    made = published if own.elements is None else fields(own.elements)
+    return facet_of(stored, decided), facet_of(made, decided)
 
 
 def published_columns(lake: Lake, model: Model, subtype: str, text: str) -> dict[str, Facet]:

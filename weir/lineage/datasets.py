@@ -5,13 +5,33 @@ https://openlineage.io/docs/spec/naming
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, assert_never
 from urllib.parse import urlsplit
 
 from weir.artifacts.contents import Contents, Model, SourceNode
+from weir.definitions.definition import Definition
 from weir.lake.lake import Lake
-from weir.lake.tables import DERIVED, DOCUMENTS, OUTPUT_STREAMS, REPLICAS, STREAMS
+from weir.lake.tables import (
+    ANSWERS,
+    DERIVED,
+    DOCUMENTS,
+    EMBEDDINGS,
+    OUTPUT_STREAMS,
+    QUADS,
+    REPLICAS,
+    STREAMS,
+    TRIPLES,
+    Table,
+    answers,
+    derived_graph,
+    documents,
+    output_stream,
+    replica,
+    split_name,
+    stream,
+)
 from weir.lineage.facets import Facet, stored
 
 _SAME = {"s3a": "s3", "s3n": "s3"}
@@ -25,6 +45,42 @@ def table_dataset(lake: Lake, name: str, facets: dict[str, Facet] | None = None)
     namespace, path = _place(location)
     uri = location if "://" in location else Path(location).as_uri()
     return {"namespace": namespace, "name": path, "facets": stored(namespace, uri) | (facets or {})}
+
+
+def layout_of(definitions: Mapping[str, Definition], name: str) -> Table | None:
+    """The columns of a table that a stage reads or writes; None if they are not known.
+
+    Args:
+        definitions: queries and programs by name.
+        name: of the table in the lake; not one for readers, whose types its values decide.
+    """
+    folder, owner = split_name(name)
+    match folder:
+        case QUADS.name:
+            return QUADS
+        case TRIPLES.name:
+            return TRIPLES
+        case STREAMS.folder:
+            return stream(owner)
+        case DERIVED.folder:
+            return derived_graph(owner)
+        case REPLICAS.folder:
+            return replica(owner)
+        case DOCUMENTS.folder:
+            return documents(owner)
+    definition = definitions.get(owner)
+    if definition is None:
+        return None
+    columns = definition.output.columns
+    match folder:
+        case EMBEDDINGS.folder:
+            return definition.axis.embeddings(owner, definition.width)
+        case OUTPUT_STREAMS.folder:
+            triples = ("subject", "predicate", "object")
+            return output_stream(owner, triples if definition.writes_triples else columns)
+        case ANSWERS.folder:
+            return answers(owner, columns)
+    return None
 
 
 def source_dataset(namespace: str, source: SourceNode) -> Dataset:

@@ -10,9 +10,11 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, timedelta
+from functools import cached_property
 from typing import Any
 
 from weir.artifacts.contents import Contents, Model
+from weir.definitions.definition import Definition
 from weir.lake.counted import counted
 from weir.lake.lake import Lake
 from weir.lake.ledger.runs import FAILED
@@ -21,6 +23,7 @@ from weir.lineage import facets
 from weir.lineage.columns import maintained_columns, published_columns
 from weir.lineage.datasets import (
     Dataset,
+    layout_of,
     source_dataset,
     table_dataset,
     table_filled_by,
@@ -36,7 +39,7 @@ _NOBODYS = "the run has ended without a reason"
 Event = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Events:
     """What the events of a run are made of.
 
@@ -80,10 +83,10 @@ class Events:
 
     def _of_query(self, row: Row, stage: str, model: Model) -> Event:
         name = model.state.name
-        maintained = table_dataset(self.lake, EMBEDDINGS.name(name))
+        maintained = self._table(EMBEDDINGS.name(name))
         inputs, outputs = [maintained], list[Dataset]()
         if stage == "maintain":
-            inputs = [table_dataset(self.lake, name) for name in tables_read(self.contents, model)]
+            inputs = [self._table(read) for read in tables_read(self.contents, model)]
             outputs = self._maintained(row, model)
         elif stage == "validate":
             maintained["inputFacets"] = facets.assertions(self._assertions(model))
@@ -102,18 +105,18 @@ class Events:
             if source.group in ("graph", "streams"):
                 inputs.append(source_dataset(self.namespace, source))
             elif own is not None and self.lake.exists(own):
-                inputs.append(table_dataset(self.lake, own))
+                inputs.append(self._table(own))
             has_graph |= source.group != "streams"
             if source.group == "streams" and own is not None and self.lake.exists(own):
                 has_streams = True
-                outputs.append(table_dataset(self.lake, own))
+                outputs.append(self._table(own))
         if has_graph:
             graph = [log.name for log in (QUADS, TRIPLES) if self.lake.exists(log.name)]
             outputs += [
                 # The ledger has one number: of the changes of quads, and of events.
                 self._written(row, name)
                 if name == QUADS.name and not has_streams
-                else table_dataset(self.lake, name)
+                else self._table(name)
                 for name in graph
             ]
         return inputs, outputs
@@ -129,7 +132,7 @@ class Events:
         results = [_assertion(row) for row in self.done.checks if row["query"] is None]
         if not results:
             return []
-        return [table_dataset(self.lake, QUADS.name) | {"inputFacets": facets.assertions(results)}]
+        return [self._table(QUADS.name) | {"inputFacets": facets.assertions(results)}]
 
     def _maintained(self, row: Row, model: Model) -> list[Dataset]:
         """The rows of the answer, and the stream or graph that is made of them."""
@@ -137,10 +140,7 @@ class Events:
         stored, published = maintained_columns(self.lake, self.contents, model)
         outputs = [self._written(row, EMBEDDINGS.name(name), stored)]
         given = (OUTPUT_STREAMS.name(name), DERIVED.name(name))
-        outputs += [
-            table_dataset(self.lake, own, published) for own in given if self.lake.exists(own)
-        ]
-        return outputs
+        return [*outputs, *(self._table(own, published) for own in given if self.lake.exists(own))]
 
     def _published(self, row: Row, model: Model) -> list[Dataset]:
         """The log of the answer, and the table for readers, which follows it."""
@@ -150,12 +150,23 @@ class Events:
         if own == log:
             return [self._written(row, log, of_log | typed)]
         of_current = published_columns(self.lake, model, "TRANSFORMATION", "the value of the term")
-        current = table_dataset(self.lake, own, said | typed | of_current)
+        current = self._table(own, said | typed | of_current)
         return [self._written(row, log, of_log), current]
+
+    def _table(self, name: str, said: dict[str, Facet] | None = None) -> Dataset:
+        """A table of the lake, with its columns: readers join columns by the schemas of both."""
+        layout = layout_of(self._definitions, name)
+        columns = {} if layout is None else facets.columns(layout)
+        return table_dataset(self.lake, name, columns | (said or {}))
+
+    @cached_property
+    def _definitions(self) -> dict[str, Definition]:
+        models = self.contents.models
+        return {m.state.name: m.definition for m in models if m.definition is not None}
 
     def _written(self, row: Row, table: str, said: dict[str, Facet] | None = None) -> Dataset:
         version = facets.table_version(row["table_version"])
-        dataset = table_dataset(self.lake, table, (said or {}) | version)
+        dataset = self._table(table, (said or {}) | version)
         return dataset | {"outputFacets": facets.rows_written(row["rows_out"])}
 
     def _assertions(self, model: Model) -> list[dict[str, Any]]:

@@ -66,10 +66,13 @@ class Origins:
     Attributes:
         columns: by published column, where its terms come from.
         decisions: what decides which rows there are, without a term in them.
+        elements: the same as `columns` of the stream that is made of the answer, where that has
+            other columns; None if it has the same.
     """
 
     columns: Columns
     decisions: frozenset[tuple[Decision, Origin]] = frozenset()
+    elements: Columns | None = None
 
 
 @deep_recursion()
