@@ -180,11 +180,12 @@ def test_a_report_is_made_of_what_its_shapes_read(contents: Contents) -> None:
 
 
 def test_every_table_that_columns_are_made_of_is_one_that_is_read(contents: Contents) -> None:
+    read = tables_read(contents)
     for model in contents.models:
         lineage = _lineage(contents, model.state.name)
         inputs = [one for own in lineage.columns.values() for one in own]
         inputs += [one for _, one in lineage.decisions]
-        assert {one.table for one in inputs} <= {*tables_read(contents, model)}
+        assert {one.table for one in inputs} <= {*read[model.state.name]}
 
 
 def test_each_column_of_an_answer_has_a_lineage(contents: Contents) -> None:

@@ -540,7 +540,7 @@ def test_a_query_reads_the_tables_of_its_parts(tmp_path: Path) -> None:
     project.program("steady", PROGRAM)
     now = datetime.fromisoformat("2030-01-01T00:00:00+00:00")
     contents = call(read_contents, project.settings, now)
-    assert {m.state.name: {*tables_read(contents, m)} for m in contents.models} == {
+    assert {name: {*read} for name, read in tables_read(contents).items()} == {
         "all": {"triples"},
         "named": {"quads"},
         "asked": {"quads", "replicas/far"},

@@ -5,7 +5,7 @@ https://openlineage.io/docs/spec/naming
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, assert_never
 from urllib.parse import urlsplit
@@ -93,20 +93,19 @@ def source_dataset(namespace: str, source: SourceNode) -> Dataset:
     return {"namespace": namespace, "name": f"{source.group}.{source.name}", "facets": {}}
 
 
-def tables_read(contents: Contents, model: Model) -> tuple[str, ...]:
-    """The tables from which the answer of a query or program is maintained.
+def tables_read(contents: Contents) -> Mapping[str, Sequence[str]]:
+    """By query or program, the tables from which its answer is maintained.
 
     Of what was asked of remotes and found by traversals, the graph has copies: both are named.
-
-    Args:
-        contents: of the project.
-        model: the query or program.
     """
-    logs = () if model.definition is None else model.definition.reads
-    sources = {source.id: table_filled_by(source) for source in contents.sources}
-    models = {model.id: _given_by(model) for model in contents.models}
-    named = (sources.get(node) or models.get(node) for node in model.reads)
-    return tuple(sorted({*logs, *(name for name in named if name is not None)}))
+    tables = {source.id: table_filled_by(source) for source in contents.sources}
+    tables |= {model.id: _given_by(model) for model in contents.models}
+    read = {}
+    for model in contents.models:
+        logs = () if model.definition is None else model.definition.reads
+        named = map(tables.get, model.reads)
+        read[model.state.name] = sorted({*logs, *(name for name in named if name is not None)})
+    return read
 
 
 def _given_by(model: Model) -> str:

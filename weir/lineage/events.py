@@ -57,6 +57,7 @@ class Events:
 
     def __iter__(self) -> Iterator[Event]:
         models = {model.state.name: model for model in self.contents.models}
+        read = tables_read(self.contents)
         for row in self.done.rows:
             stage, _, remote = row["job"].partition(":")
             query = row["query"]
@@ -65,7 +66,7 @@ class Events:
             end = (
                 self._of_stage(row, stage, remote)
                 if query is None
-                else self._of_query(row, stage, models[query])
+                else self._of_query(row, stage, models[query], read[query])
             )
             yield _start_of(end, row)
             yield end
@@ -81,12 +82,12 @@ class Events:
         name = f"{stage}.{remote}" if remote else stage
         return self._event(row, name, facets.job_type("STAGE"), {}, inputs, outputs)
 
-    def _of_query(self, row: Row, stage: str, model: Model) -> Event:
+    def _of_query(self, row: Row, stage: str, model: Model, read: Sequence[str]) -> Event:
         name = model.state.name
         maintained = self._table(EMBEDDINGS.name(name))
         inputs, outputs = [maintained], list[Dataset]()
         if stage == "maintain":
-            inputs = [self._table(read) for read in tables_read(self.contents, model)]
+            inputs = [*map(self._table, read)]
             outputs = self._maintained(row, model)
         elif stage == "validate":
             maintained["inputFacets"] = facets.assertions(self._assertions(model))
