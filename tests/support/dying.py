@@ -41,6 +41,14 @@ def dies_after(passed: int) -> Iterator[Death]:
         yield death
 
 
+@contextmanager
+def passed() -> Iterator[list[str]]:
+    """A context that lives; gives the checkpoints that it has passed."""
+    names: list[str] = []
+    with _dying(lambda name, _: bool(names.append(name))):
+        yield names
+
+
 @dataclass(slots=True)
 class Death:
     """at: the checkpoint at which a context ended; empty if it came to its own end."""
