@@ -118,9 +118,7 @@ def test_a_delivery_that_is_killed_and_repeated_leaves_the_same_lake_and_report(
     assert project.versions() == versions
 
 
-def test_these_are_all_commits_of_a_delivery(
-    before: dict[str, Project], tmp_path: Path
-) -> None:
+def test_these_are_all_commits_of_a_delivery(before: dict[str, Project], tmp_path: Path) -> None:
     for delivery, accept in ACCEPTED.items():
         project = before[delivery].copy(tmp_path / delivery)
         with passed() as points:
@@ -150,7 +148,7 @@ def test_an_acceptance_that_dies_after_its_commit_is_finished_without_a_second_o
 
 
 def _left(project: Project) -> tuple[object, ...]:
-    """What a delivery leaves: the lake, the versions that maintain reads, the report, what stops."""
+    """What a delivery leaves: the lake, the versions of its epochs, the report, what stopped."""
     epochs = project.rows("transactions", "epoch", "quads_version", "triples_version")
     stopped = [
         (source.source, source.position, source.excess)
