@@ -45,7 +45,12 @@ def dies_after(passed: int) -> Iterator[Death]:
 def passed() -> Iterator[list[str]]:
     """A context that lives; gives the checkpoints that it has passed."""
     names: list[str] = []
-    with _dying(lambda name, _: bool(names.append(name))):
+
+    def passes(name: str, _: int) -> bool:
+        names.append(name)
+        return False
+
+    with _dying(passes):
         yield names
 
 
