@@ -2,18 +2,20 @@
 
 A shapes graph with the key `door` has its report computed for the rows that ingest is about to
 write, as maintain would compute it afterwards: by the same delta, from the stored rows at the
-newest epoch. Nothing of it is stored. A change set at whose epoch a result opens stops its source.
+newest epoch. Nothing of it is stored; a maintain of the same process commits the rows if these
+change sets are what ingest committed. A change set at whose epoch a result opens stops its source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
 from sqlglot import exp
 
+from weir.compute.early_rows import EarlyRows
 from weir.compute.engine import Engine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
@@ -51,6 +53,7 @@ from weir.plan.lookups import Seed, by_scope, seeds
 from weir.plan.plan import ANSWER
 from weir.plan.scope import Scope
 from weir.progress.completion import Completion
+from weir.progress.watermarks import Watermark
 from weir.project import Project
 from weir.rdf.terms import Literal, parse_term, to_text
 from weir.stage import Progress, silent
@@ -79,6 +82,7 @@ class Door:
     progress: Progress
     shapes: Sequence[Definition]
     _unique: Iterator[int] = field(default_factory=count)
+    _early: dict[str, EarlyRows] = field(default_factory=dict)
 
     @classmethod
     def of(cls, project: Project, run_id: str, progress: Progress) -> Door | None:
@@ -93,7 +97,7 @@ class Door:
             raise mistake
         return cls(project, run_id, progress, shapes) if shapes else None
 
-    def opened(
+    def refusals(
         self, engine: Engine, epochs: GraphEpochs, head: int, sources: Mapping[int, str]
     ) -> Mapping[int, str]:
         """What the change sets of a batch would open, by epoch; nothing of those that open nothing.
@@ -109,38 +113,51 @@ class Door:
             WeirError: a report cannot be brought up to date.
         """
         reasons: dict[int, list[str]] = {}
-        for definition in self.shapes:
-            door = definition.door
-            assert door is not None, "these have one"
-            guarded = [
-                epoch
-                for epoch, source in sources.items()
-                if door.sources is None or source in door.sources
-            ]
-            if not guarded:
-                continue
-            self._bring_up_to_date(definition, head)
-            until = max(epochs.numbers.values())
-            for epoch, reason in self._results(engine, definition, epochs, head, until):
-                if epoch in guarded:
+        self._early = {}
+        guarded = {one.name: _guarded_epochs(one, sources) for one in self.shapes}
+        asked = [one for one in self.shapes if guarded[one.name]]
+        stored = self._brought_up_to_date(asked, head)
+        for one in asked:
+            for epoch, reason in self._results(engine, one, epochs, stored.get(one.name), head):
+                if epoch in guarded[one.name]:
                     reasons.setdefault(epoch, []).append(reason)
         return {epoch: "; ".join(of_epoch) for epoch, of_epoch in reasons.items()}
 
-    def _bring_up_to_date(self, definition: Definition, head: int) -> None:
-        if head == 0:
-            return
-        maintained = Completion.read(self.project.lake).maintained(definition.name)
-        is_current = (
-            maintained is not None
-            and maintained.epoch >= head
-            and maintained.metadata.fingerprint == definition.fingerprint
-        )
-        if not is_current:
-            self.progress(f"{definition.name}: bringing the report up to date, which has a door")
-            maintain_queries(self.project, self.run_id, self.progress, only=[definition.name])
+    def taken(self) -> None:
+        """What was computed of the change sets need not be computed again by this process."""
+        self.project.early_rows |= self._early
+
+    def _brought_up_to_date(
+        self, shapes: Sequence[Definition], head: int
+    ) -> Mapping[str, Watermark]:
+        """How far each report is once none of them is behind; none of them before any epoch."""
+        if not (head and shapes):
+            return {}
+        current = self._current(shapes, head)
+        behind = [one.name for one in shapes if one.name not in current]
+        if not behind:
+            return current
+        self.progress(f"{', '.join(behind)}: bringing the report up to date, which has a door")
+        maintain_queries(self.project, self.run_id, self.progress, only=behind)
+        return self._current(shapes, head)
+
+    def _current(self, shapes: Sequence[Definition], head: int) -> Mapping[str, Watermark]:
+        completion, current = Completion.read(self.project.lake), dict[str, Watermark]()
+        for one in shapes:
+            stored = completion.maintained(one.name)
+            if stored is None or stored.epoch < head:
+                continue
+            if stored.metadata.fingerprint == one.fingerprint:
+                current[one.name] = stored
+        return current
 
     def _results(
-        self, engine: Engine, definition: Definition, pending: GraphEpochs, head: int, until: int
+        self,
+        engine: Engine,
+        definition: Definition,
+        pending: GraphEpochs,
+        stored: Watermark | None,
+        head: int,
     ) -> Iterator[tuple[int, str]]:
         """By epoch, the results of a report that would open, in words."""
         door = definition.door
@@ -148,10 +165,14 @@ class Door:
         with engine.scope() as own:
             for table in (QUADS, TRIPLES):
                 own.open(table, table)
+            until = max(pending.numbers.values())
             epochs = EpochRange(head, until, from_nothing=head == 0)
             rows = self._new_rows(own, definition, pending, epochs)
             if rows is None:
                 return
+            if stored is not None and (few := own.fetch_few(rows)) is not None:
+                early = EarlyRows(definition.fingerprint, stored.version, head, until, few)
+                self._early[definition.name] = early
             cells = dict(definition.columns)
             key = ("epoch", *cells.values())
             of_severity = [
@@ -244,9 +265,9 @@ class Door:
             engine.open(stored, EMBEDDINGS.name(definition.name))
         inputs = EpochInputs(engine, epochs, graph, stored, prefix, "cache", frozenset(touched))
         delta = body.delta(inputs)
-        for statement in delta.statements:
+        # It is read more than once.
+        for statement in (*delta.statements, replace(delta.result, keep="cache")):
             make(engine, statement)
-        engine.make(delta.result)
         return delta.result.name
 
     @staticmethod
@@ -254,6 +275,15 @@ class Door:
         """The relation of no rows of a log."""
         engine.make(Statement(name, select("*", from_=rows_of(table), where=[exp.false()])))
         return name
+
+
+def _guarded_epochs(report: Definition, sources: Mapping[int, str]) -> list[int]:
+    """The epochs of sources that a door names, of those by epoch."""
+    door = report.door
+    assert door is not None, "it has one"
+    return [
+        epoch for epoch, source in sources.items() if door.sources is None or source in door.sources
+    ]
 
 
 def _shown(*terms: str) -> str:
@@ -292,6 +322,6 @@ def guarded(
         progress: receives a line per step.
         options: further ones of `ingest`.
     """
+    project.early_rows.clear()
     door = Door.of(project, run_id, progress)
-    refusals = None if door is None else door.opened
-    return ingest(project, run_id, progress, refusals=refusals, **options)
+    return ingest(project, run_id, progress, examiner=door, **options)

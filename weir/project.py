@@ -12,6 +12,7 @@ from weir.compute.session import Session, Spark, late_session, session_of
 
 if TYPE_CHECKING:
     from weir.compute.database import Database
+    from weir.compute.early_rows import EarlyRows
     from weir.compute.engine import Engine
     from weir.compute.indexes import Indexes
     from weir.lake.lake import Lake
@@ -52,6 +53,7 @@ class Project:
     Attributes:
         settings: as they were read.
         session: gives the Spark session; the first call starts it.
+        early_rows: of definitions, by name: what ingest computed of epochs that it committed.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class Project:
             parser: that of another project, which closes it.
         """
         self.settings = settings
+        self.early_rows: dict[str, EarlyRows] = {}
         self._resources = ExitStack()
         own = late_session(settings, name) if spark is None else session_of(spark)
         self.session: Session = own if session is None else session

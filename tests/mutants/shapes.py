@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 _DOOR = ("tests/ingest/test_door.py", "tests/ingest/test_door_law.py")
+_EARLY = ("tests/ingest/test_early_rows.py",)
 _PATHS = ("tests/shacl/test_paths.py",)
 _PARTS = ("tests/engine/test_laws.py", "tests/engine/test_grammar_laws.py")
 SHAPES_MUTANTS = (
@@ -118,8 +119,8 @@ SHAPES_MUTANTS = (
     Mutant(
         "a report that is behind is asked",
         "door",
-        "        if not is_current:\n",
-        "        if False:\n",
+        "        if not behind:\n",
+        "        if True:\n",
         tests=_DOOR,
     ),
     Mutant(
@@ -135,6 +136,27 @@ SHAPES_MUTANTS = (
         "if door.sources is None or source in door.sources",
         "if True",
         tests=_DOOR,
+    ),
+    Mutant(
+        "what a door computed counts before it is committed",
+        "door",
+        "self._early[definition.name] = early",
+        "self.project.early_rows[definition.name] = early",
+        tests=_EARLY,
+    ),
+    Mutant(
+        "what a door computed is taken for any range of epochs",
+        "maintain/run",
+        "return early.rows if known == wanted else None",
+        "return early.rows",
+        tests=_EARLY,
+    ),
+    Mutant(
+        "what a door computed is computed again",
+        "maintain/run",
+        "return early.rows if known == wanted else None",
+        "return None",
+        tests=_EARLY,
     ),
     Mutant(
         "any change set passes the door once one was accepted",

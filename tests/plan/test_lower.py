@@ -27,7 +27,7 @@ def kinds(made: Plan) -> list[str]:
 
 def test_a_plain_query_stores_its_answer_only() -> None:
     made = plan("SELECT ?x { ?x :p ?y . ?y :q ?z }")
-    assert made.stored == (made.root,)
+    assert [*made.stored] == [made.root]
 
 
 def test_distinct_stores_a_child_that_is_not_looked_up() -> None:

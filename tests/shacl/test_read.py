@@ -50,6 +50,12 @@ def test_a_cycle_is_printed() -> None:
         read_shapes(_PREFIXES + text, "s.ttl")
 
 
+def test_a_shapes_graph_may_import_shacl_itself() -> None:
+    imports = ":O <http://www.w3.org/2002/07/owl#imports> sh: ."
+    shape = ":S a sh:NodeShape ; sh:targetNode :a ; sh:minLength 1 ."
+    assert read_shapes(f"{_PREFIXES}{imports} {shape}", "s.ttl")
+
+
 @pytest.mark.parametrize("name", ["target", "rule", "js"])
 def test_what_is_beyond_shacl_is_refused(name: str) -> None:
     with pytest.raises(UnsupportedShapes, match=f"sh:{name} of <http://x/S>"):

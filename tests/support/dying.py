@@ -41,6 +41,19 @@ def dies_after(passed: int) -> Iterator[Death]:
         yield death
 
 
+@contextmanager
+def passed() -> Iterator[list[str]]:
+    """A context that lives; gives the checkpoints that it has passed."""
+    names: list[str] = []
+
+    def passes(name: str, _: int) -> bool:
+        names.append(name)
+        return False
+
+    with _dying(passes):
+        yield names
+
+
 @dataclass(slots=True)
 class Death:
     """at: the checkpoint at which a context ended; empty if it came to its own end."""

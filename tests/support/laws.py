@@ -80,6 +80,7 @@ LAWS: Mapping[str, Law] = {
     "programs by clingo": Law(500, 25, "a program of rules and a history, also by clingo"),
     "program files": Law(120, 10, "a file of a program with front matter, and a history"),
     "doors": Law(40, 1, "shapes with a door, and 4 change sets"),
+    "reports behind doors": Law(40, 1, "shapes with a door, and 4 runs"),
     "w3c shapes": Law(16, 1, "a sixteenth of the W3C tests of SHACL, as histories"),
     "shapes": Law(1000, 5, "shapes of all kinds of constraints, and 4 epochs of data"),
     "shapes by Jena": Law(200, 50, "shapes of all kinds of constraints, by Apache Jena"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self, TypeAlias
+from typing import Protocol, Self, TypeAlias
 
 from weir.compute.engine import Engine
 from weir.ingest import clock
@@ -26,10 +26,23 @@ Epochs: TypeAlias = GraphEpochs | EventEpochs
 """What those become that are accepted: computed, not committed."""
 
 
-Refusals: TypeAlias = Callable[[Engine, GraphEpochs, int, Mapping[int, str]], Mapping[int, str]]
-"""Says why change sets of the graph must not be taken, by epoch: of what they become, the newest
-epoch before them, and the source of each of their epochs.
-"""
+class Examiner(Protocol):
+    """Examines what change sets would do to the graph, before they are committed."""
+
+    def refusals(
+        self, engine: Engine, epochs: GraphEpochs, head: int, sources: Mapping[int, str]
+    ) -> Mapping[int, str]:
+        """Why change sets must not be taken, by epoch.
+
+        Args:
+            engine: knows the relations of the epochs.
+            epochs: what the change sets become.
+            head: the newest epoch of the lake.
+            sources: by epoch, the source of its change set.
+        """
+
+    def taken(self) -> None:
+        """The change sets that were examined last are committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +86,7 @@ def ingest_batch(
     change_sets: Sequence[ChangeSet],
     positions: Mapping[str, SourcePosition],
     permits: Mapping[str, StoppedSource],
-    refusals: Refusals | None = None,
+    examiner: Examiner | None = None,
 ) -> BatchResult:
     """Make epochs of the change sets, in their order.
 
@@ -84,7 +97,7 @@ def ingest_batch(
         change_sets: those of one source together and in order; all of the graph, or of one stream.
         positions: by name, how far each source is ingested.
         permits: what may be beyond the guards of its source, by name of the source.
-        refusals: of change sets, for what they would do to the graph; None if there are none.
+        examiner: of change sets of the graph; None if all may be taken.
     """
     accepted = AcceptedChangeSets(dict(enumerate(change_sets)))
     batch = read_batch(project, engine, accepted, positions)
@@ -104,9 +117,9 @@ def ingest_batch(
             epochs = target.epochs(own, within, head)
             if _stop_beyond_guards(accepted, within, target, epochs, positions, permits):
                 continue
-            if refusals is not None and isinstance(epochs, GraphEpochs) and epochs.numbers:
+            if examiner is not None and isinstance(epochs, GraphEpochs) and epochs.numbers:
                 sources = {e: within.change_sets[o].source.name for o, e in epochs.numbers.items()}
-                reasons = refusals(own, epochs, head, sources)
+                reasons = examiner.refusals(own, epochs, head, sources)
                 if _stop_at_door(accepted, within, epochs, reasons, permits):
                     continue
             until = max(epochs.numbers.values(), default=head)
@@ -120,6 +133,8 @@ def ingest_batch(
             journal.record_read(files, until)
             transactions = _transactions(within, target, epochs, journal.run_id, now)
             what = epochs.commit(own, journal, transactions)
+            if examiner is not None and isinstance(epochs, GraphEpochs):
+                examiner.taken()
             operations = sum(batch.change_sets[ordinal].changes for ordinal in epochs.numbers)
             return BatchResult.of(within, transactions, operations, what)
 

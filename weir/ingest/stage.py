@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from weir.errors import EXIT_QUALITY, WeirError
 from weir.ingest import clock
-from weir.ingest.batch import BatchResult, Refusals, ingest_batch
+from weir.ingest.batch import BatchResult, Examiner, ingest_batch
 from weir.ingest.changesets import SourcePosition
 from weir.ingest.endings import settle_owners, stays, undeclared_sources, what_to_do
 from weir.ingest.epochs import Transaction
@@ -140,7 +140,7 @@ def ingest_changes(
     progress: Progress = silent,
     *,
     accept: Collection[str] = (),
-    refusals: Refusals | None = None,
+    examiner: Examiner | None = None,
 ) -> IngestResult:
     """Ingest the change sets of every source after its position.
 
@@ -150,7 +150,7 @@ def ingest_changes(
         progress: receives a line per step.
         accept: names of sources that an earlier run stopped at a change set beyond their guards:
             that change set is taken, if it is as it was then.
-        refusals: of change sets, for what they would do to the graph.
+        examiner: of change sets, for what they would do to the graph.
 
     Raises:
         BusyError: another ingest is in progress.
@@ -162,7 +162,7 @@ def ingest_changes(
         consumed = source_positions(lake)
         settle_owners(lake, consumed, run_id, journal.head())
         allowed = permits(lake, accept, [source.name for source in sources])
-        done, operations, ended = _ingest_all(ingest, consumed, allowed, refusals)
+        done, operations, ended = _ingest_all(ingest, consumed, allowed, examiner)
         end = journal.head()
         record_stopped(lake, run_id, clock.now(), end, ended.errors, ended.waiting)
         written = sum(t.inserted + t.deleted for t in (*recovered, *done))
@@ -187,7 +187,7 @@ def _ingest_all(
     ingest: Ingest,
     consumed: Mapping[str, SourcePosition],
     allowed: Mapping[str, StoppedSource],
-    refusals: Refusals | None,
+    examiner: Examiner | None,
 ) -> tuple[list[Transaction], int, PendingChangeSets]:
     """Ingest batch after batch.
 
@@ -210,7 +210,7 @@ def _ingest_all(
         ingest.progress(f"reading {counted(len(batch), 'change set')} of {names}")
         with project.engine(JOB, progress=ingest.progress) as engine:
             result = ingest_batch(
-                engine, project, ingest.journal, batch, consumed, allowed, refusals
+                engine, project, ingest.journal, batch, consumed, allowed, examiner
             )
         done += result.transactions
         operations += result.operations
@@ -298,7 +298,7 @@ def ingest_or_fail(
     progress: Progress = silent,
     *,
     accept: Collection[str] = (),
-    refusals: Refusals | None = None,
+    examiner: Examiner | None = None,
 ) -> IngestResult:
     """Ingest, report what was rejected, and fail at the end if a source had to stop.
 
@@ -306,7 +306,7 @@ def ingest_or_fail(
         SourceError: why sources stopped, all of them; with the exit code of a failed check if they
             are all beyond their guards.
     """
-    result = ingest_changes(project, run_id, progress, accept=accept, refusals=refusals)
+    result = ingest_changes(project, run_id, progress, accept=accept, examiner=examiner)
     for warning in result.warnings:
         progress(f"WARNING: {warning}")
     if result.errors:

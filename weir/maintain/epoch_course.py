@@ -118,7 +118,8 @@ class EpochCourse:
         )
         whole: dict[Scope, str] = {}
         self.keep, self.rows_in, self.touched = "small", changes.rows, changes.touched
-        bodies = [task.definition.body for task in concerned]
+        computed = [task for task in concerned if run.early_rows(task) is None]
+        bodies = [task.definition.body for task in computed]
         components = chain.from_iterable(body.components for body in bodies)
         lookups = [*chain.from_iterable(body.lookups for body in bodies)]
         for i, (scope, parts) in enumerate(by_scope(components).items()):

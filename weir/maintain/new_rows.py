@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 
+import pyarrow as pa
+
 from weir.compute.budget import QueryLimitError
 from weir.compute.engine import Engine
 from weir.compute.lost_rows import raise_if_lost
@@ -50,7 +52,10 @@ class NewRows:
         # Each commit waits for the file system most of the time.
         with ThreadPoolExecutor(self.run.limits.parallel_queries) as threads:
             alone: list[Task] = []
-            for number, members in zip(count(), of_one_shape(tasks)):
+            early = [task for task in tasks if self.run.early_rows(task) is not None]
+            alone += early
+            others = [task for task in tasks if task not in early]
+            for number, members in zip(count(), of_one_shape(others)):
                 if len(members) == 1 or any(task.name in self.run.apart for task in members):
                     alone += members
                 else:
@@ -137,6 +142,9 @@ class NewRows:
     def _commit(self, task: Task, engine: Engine) -> Commit | None:
         """Commit the new rows of one task; None if there are none, and nothing is committed."""
         course, definition, form = self.course, task.definition, self.course.form(self.leg, task)
+        early = self.run.early_rows(task)
+        if early is not None:
+            return self._commit_early(task, engine, early)
         stored = f"stored_{task.name}"
         course.open_stored(engine, task, stored)
         delta = definition.body.delta(course.inputs(engine, self.leg, stored, f"q_{task.name}"))
@@ -149,3 +157,13 @@ class NewRows:
         if rows == 0 and not form.even_empty:
             return None
         return engine.write(task.table, name, form.metadata, mode=form.mode, rows=rows)
+
+    def _commit_early(self, task: Task, engine: Engine, rows: pa.Table) -> Commit | None:
+        """Commit rows that ingest has computed; None if there are none."""
+        name, metadata = f"early_{task.name}", self.course.form(self.leg, task).metadata
+        commit = None
+        if rows.num_rows:
+            engine.load(name, rows)
+            commit = engine.write(task.table, name, metadata, rows=rows.num_rows)
+        self.run.project.early_rows.pop(task.name)
+        return commit

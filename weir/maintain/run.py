@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
 from weir.compute.budget import Budget
 from weir.compute.engine import Engine
 from weir.engine.thresholds import Thresholds
 from weir.lake.lake import Lake
 from weir.maintain.outcome import Outcome
-from weir.maintain.tasks import JOB
+from weir.maintain.tasks import JOB, Task
 from weir.progress.completion import Completion
 from weir.project import Project
 from weir.settings import Limits
@@ -52,6 +54,15 @@ class Run:
     def thresholds(self) -> Thresholds:
         """When the whole graph is read."""
         return thresholds(self.limits, self.completion.quads)
+
+    def early_rows(self, task: Task) -> pa.Table | None:
+        """The new rows of a task up to the last epoch, if ingest has computed them already."""
+        early, stored = self.project.early_rows.get(task.name), task.stored
+        if early is None or stored is None or task.from_nothing:
+            return None
+        known = (early.fingerprint, early.version, early.after, early.until)
+        wanted = (task.definition.fingerprint, stored.version, task.after, self.last)
+        return early.rows if known == wanted else None
 
     def budget(self) -> Budget:
         """What one query may take."""

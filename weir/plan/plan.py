@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field, replace
 
 from weir.plan.leaves import Component
@@ -21,8 +21,8 @@ class Plan:
 
     `names[i]` is the SPARQL name of column `v<i>`. `columns` are the published columns: (name,
     internal column). `is_set` says that the answer is a set by construction. Equal nodes share one
-    id and one stored log. `stored` are the nodes that have a log: the answer, each child of an
-    operator with memory that is not looked up in the graph (`looked_up`), and those that are
+    id and one stored log. `stored` are, in order, the nodes that have a log: the answer, each child
+    of an operator with memory that is not looked up in the graph (`looked_up`), and those that are
     `asked`: the nodes whose solutions are the keys that a block of SERVICE asks for, each with the
     id of its pattern. `reused` are the nodes that several nodes read, or one several times.
     `lookups` is what its changes lead to in the graph.
@@ -35,7 +35,7 @@ class Plan:
     allow_product: bool = False
     asked: tuple[tuple[str, PlanNode], ...] = ()
     ids: dict[PlanNode, str] = field(init=False, repr=False, compare=False, hash=False)
-    stored: tuple[PlanNode, ...] = field(init=False, repr=False, compare=False, hash=False)
+    stored: Set[PlanNode] = field(init=False, repr=False, compare=False, hash=False)
     looked_up: frozenset[PlanNode] = field(init=False, repr=False, compare=False, hash=False)
     lookups: tuple[Lookup, ...] = field(init=False, repr=False, compare=False, hash=False)
     reused: frozenset[PlanNode] = field(init=False, repr=False, compare=False, hash=False)
@@ -53,7 +53,7 @@ class Plan:
         for node in ids:
             if node.has_memory:
                 stored.extend(child for child in node.children if child not in read_back.nodes)
-        object.__setattr__(self, "stored", tuple(dict.fromkeys(stored)))
+        object.__setattr__(self, "stored", dict.fromkeys(stored).keys())
         read = Counter(child for node in ids for child in node.children)
         reused = frozenset(node for node, times in read.items() if times > 1)
         object.__setattr__(self, "reused", reused)

@@ -38,6 +38,8 @@ groupConcat separator if then else exists
 NAMES = frozenset(f"{_CORE} {_SPARQL} {_ADVANCED}".split())
 """Of SHACL, SHACL-SPARQL, SHACL-AF and SHACL-JS."""
 _COMPONENT = "ConstraintComponent"
+_ONTOLOGY = f"<{NAMESPACE}>"
+"""SHACL itself, which many shapes graphs say that they import."""
 
 
 def check_names(graph: ShapesGraph) -> None:
@@ -50,7 +52,7 @@ def check_names(graph: ShapesGraph) -> None:
         for predicate in graph.predicates(subject):
             for term in (predicate, *graph.objects(subject, predicate)):
                 name = local_name(term)
-                is_ours = term.startswith(f"<{NAMESPACE}")
+                is_ours = term.startswith(f"<{NAMESPACE}") and term != _ONTOLOGY
                 if is_ours and name not in NAMES and not name.endswith(_COMPONENT):
                     raise ShapesSyntaxError(
                         f"sh:{name} of {graph.shown(subject)}",

@@ -147,6 +147,17 @@ class Project:
 
         return on_spark(spark, ingest, self.settings, "test", accept=accept)
 
+    def deliver_and_run(self, accept: Collection[str] = ()) -> IngestResult:
+        """Run all stages in one process, past the doors of shapes."""
+
+        def run(opened: Opened, run_id: str, **options: Any) -> IngestResult:
+            result = guarded(ingest_changes, opened, run_id, **options)
+            for stage in (maintain_queries, validate_answers, publish_answers):
+                stage(opened, run_id)
+            return result
+
+        return on_spark(no_spark, run, self.settings, "test", accept=accept)
+
     def maintain(self, spark: Spark = no_spark, **options: Any) -> MaintainResult:
         """Run maintain."""
         return on_spark(spark, maintain_queries, self.settings, "test", **options)
