@@ -32,7 +32,7 @@ from weir.compute.sql import (
     text,
     union_all,
 )
-from weir.engine.coverage import Names, interval_fixpoint
+from weir.engine.interval_fixpoint import Names, interval_fixpoint
 from weir.engine.plan_delta import PlanDelta
 from weir.engine.read_graph import read_whole
 from weir.engine.relations import CHANGE, INTERVAL, EpochRange

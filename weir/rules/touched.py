@@ -25,7 +25,7 @@ from weir.compute.sql import (
     select,
     union_all,
 )
-from weir.engine.coverage import Names, interval_fixpoint
+from weir.engine.interval_fixpoint import Names, interval_fixpoint
 from weir.engine.relations import EpochRange
 from weir.engine.sweep import Key
 from weir.lars.syntax import Literal, Rule
