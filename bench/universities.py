@@ -84,8 +84,7 @@ class _Department:
                 for taught, of_kind in ((courses, "Course"), (advanced, "GraduateCourse")):
                     yield from self._taught(person, taught, of_kind)
         graduates = [
-            self._iri("GraduateStudent", i)
-            for i in range(sum(self._some(3, 4) for _ in everyone))
+            self._iri("GraduateStudent", i) for i in range(sum(self._some(3, 4) for _ in everyone))
         ]
         yield from self._graduates(graduates, professors, advanced, courses)
         yield from self._undergraduates(len(everyone), professors, courses)
@@ -151,7 +150,9 @@ class _Department:
             if self.chance.random() < 1 / 5:
                 yield person, name("advisor"), self.chance.choice(professors)
 
-    def _taken(self, person: str, courses: Sequence[str], least: int, most: int) -> Iterator[Triple]:
+    def _taken(
+        self, person: str, courses: Sequence[str], least: int, most: int
+    ) -> Iterator[Triple]:
         for course in self.chance.sample(courses, self._some(least, most)):
             yield person, name("takesCourse"), course
 

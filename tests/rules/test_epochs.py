@@ -24,7 +24,7 @@ from weir.definitions.graph_program import GraphProgramBody
 from weir.definitions.kinds import PROGRAM
 from weir.definitions.names import Declaration
 from weir.definitions.program import read
-from weir.rules import epochs
+from weir.rules import epochs, held_atoms
 
 
 def body_of_text(text: str) -> GraphProgramBody:
@@ -38,17 +38,27 @@ def body_of_text(text: str) -> GraphProgramBody:
 def test_the_triples_are_those_that_the_rules_derive_at_each_epoch(
     monkeypatch: pytest.MonkeyPatch, seeds: Seeds
 ) -> None:
-    """However much is derived again: what changes may concern, or all."""
+    """However much is derived again, what changes may concern or all, and however much is read."""
 
     def broken_laws(seed: int) -> Iterator[str]:
         case = graph_program_case(seed)
         last, rng = len(case.history), random.Random(seed)
         cuts = sorted(rng.sample(range(1, last + 1), min(last, 3)))
         body, logs = body_of_text(case.text), {}
-        for most, at in ((inf, cuts), (-1, cuts), (0.5, [*range(1, last)]), (inf, [1])):
+        few = rng.choice((0, 2, 5))
+        for most, at, least in (
+            (inf, cuts, inf),
+            (-1, cuts, inf),
+            (0.5, [*range(1, last)], inf),
+            (inf, [1], 0),
+            (inf, cuts, 0),
+            (0.5, [*range(1, last)], 0),
+        ):
             monkeypatch.setattr(epochs, "MOST_TOUCHED", most)
+            monkeypatch.setattr(held_atoms, "LEAST", least)
+            monkeypatch.setattr(held_atoms, "FEW", few)
             memory = ProgramMemory(body, case.history)
-            logs[most, len(at)] = run_in_cuts(memory, last, at).log()
+            logs[most, least, len(at)] = run_in_cuts(memory, last, at).log()
         first, *others = logs.values()
         if any(other != first for other in others):
             yield f"{seed}: other changes: {case.text}"

@@ -6,7 +6,7 @@ here look at what is covered only: intervals of a key may overlap.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -30,6 +30,7 @@ from weir.compute.sql import (
 )
 from weir.engine.relations import INTERVAL
 from weir.engine.sweep import Key, plus_and_minus, sweep
+
 
 def coalesced(intervals: exp.Query, key: Key) -> exp.Select:
     """The same coverage in as few intervals as possible: those that overlap or meet are one.

@@ -67,18 +67,18 @@ def body_of(rule: Rule, names: RuleColumns, literals: Literals, read: Reader) ->
             return None
         own = tuple(dict.fromkeys(names.column(variable) for variable in literal.variables))
         (negated if literal.negated else positive).append((own, rows))
-    joined = _joined(positive, literals.points.first, literals.points.end)
+    together = joined(positive, literals.points.first, literals.points.end)
     if literals.products is not None:
         own_names = (names_ for names_, _ in positive)
-        literals.products.check(literals.engine, rule, own_names, joined.rows)
-    held = _assigned(rule, names, joined)
+        literals.products.check(literals.engine, rule, own_names, together.rows)
+    held = _assigned(rule, names, together)
     if not negated:
         return held
     relation = literals.make(held.rows)
     return Body(_without(relation, held.names, negated), held.names)
 
 
-def _joined(parts: Sequence[tuple[Key, exp.Query]], first: int, end: int) -> Body:
+def joined(parts: Sequence[tuple[Key, exp.Query]], first: int, end: int) -> Body:
     """The solutions that are made of one row of each part, while all of them hold."""
     if not parts:
         return Body(select(alias(number(first), "since"), alias(number(end), "until")), ())
