@@ -460,7 +460,8 @@ class Engine:
     def make(self, statement: Statement) -> None:
         """Make a relation, by DuckDB if it has all that the statement reads, else by Spark."""
         self._check(statement.name)
-        read = [self._relations[name] for name in _read_by(statement.select)]
+        names = _read_by(statement.select)
+        read = [self._relations[name] for name in names]
         reads_large = any(relation.only_looked_up for relation in read)
         # The rows of "cache" may be as many as those that they are made from.
         takes_all = reads_large and statement.keep == "cache"
@@ -469,7 +470,7 @@ class Engine:
             self._make_on_spark(statement)
             return
         try:
-            with self._on_driver(*_read_by(statement.select)) as duck:
+            with self._on_driver(*names) as duck:
                 duck.make(statement)
         except duckdb.OutOfMemoryException:
             # A large join of small relations: Spark can spill to the disks of a cluster.
@@ -724,5 +725,16 @@ def _lower_bound(where: exp.Expr | None, name: str) -> int | None:
 
 def _read_by(query: exp.Query) -> set[str]:
     """The names of the relations that a query reads."""
-    defined = {cte.alias for cte in query.find_all(exp.CTE)}
-    return {table.name for table in query.find_all(exp.Table)} - defined
+    read, defined = set[str](), set[str]()
+    left: list[exp.Expr] = [query]
+    while left:
+        match left.pop():
+            case exp.Table() as table:
+                read.add(table.name)
+            case exp.Column() | exp.Literal() | exp.Identifier():
+                pass
+            case node:
+                if isinstance(node, exp.CTE):
+                    defined.add(node.alias)
+                left += node.iter_expressions()
+    return read - defined

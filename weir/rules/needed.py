@@ -113,7 +113,7 @@ class Body:
                 return None
             own = dict.fromkeys(self.names.column(variable) for variable in literal.variables)
             parts.append(((*own,), rows))
-        return joined(parts, points.first, points.end).rows
+        return joined(parts, points, timeless=True).rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from functools import partial
 from sqlglot import exp
 
 from weir.compute.sql import (
-    alias,
     all_of,
     any_of,
     column,
@@ -69,7 +68,8 @@ def touched_atoms(
         epochs: the range.
         present: looks for the constants of the rules.
     """
-    search = _Search(literals, atoms, epochs, present)
+    own = replace(literals, prefix=f"{literals.prefix}_ways", timeless=True)
+    search = _Search(own, atoms, epochs, present)
     changed = search.changed()
     ways = [*_ways(rules)]
     keys = {way.rule.head.atom.predicate: _key(way.rule) for way in ways}
@@ -147,7 +147,7 @@ class _Search:
     def _rows(
         self, way: _Way, names: RuleColumns, new: Names, touched: Names, nth: int, literal: Literal
     ) -> exp.Query | None:
-        """The rows of a literal, as if they held all the time."""
+        """The rows of a literal, whenever they hold."""
         sources = self._sources(way, new, touched, nth, literal)
         if not sources:
             return None
@@ -166,12 +166,10 @@ class _Search:
         return [names[predicate] for names in (self.atoms.known, touched) if predicate in names]
 
     def _always(self, relation: str, literal: Literal) -> exp.Select:
-        """The atoms of a relation, as if they held all the time."""
+        """The atoms of a relation, without the times at which they hold."""
         is_read = relation == self.atoms.background.get(literal.atom.predicate)
         return select(
             *columns(arguments(len(literal.atom.arguments))),
-            alias(number(0), "since"),
-            alias(number(1), "until"),
             from_=rows_of(relation),
             where=[self._in_range()] if is_read else [],
         )
