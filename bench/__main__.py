@@ -5,7 +5,7 @@
                                             operators, scale, fleet, runs, resident, streams,
                                             streams_spark, rules, refreshes, traversal, formats,
                                             choices, classes, store, site, endpoint,
-                                            shapes, current, train
+                                            shapes, current, train, lubm
     make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -31,6 +31,7 @@ from bench.endpoint import Endpoint
 from bench.fleet import FULL_QUERIES, Fleet
 from bench.formats import FULL_MEGABYTES, formats
 from bench.late_rows import FULL_WINDOW
+from bench.lubm import FULL_UNIVERSITIES, Lubm
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
 from bench.operators import Operators
 from bench.places import RESULTS, ROOT
@@ -75,6 +76,7 @@ NAMES = (
     "shapes",
     "current",
     "train",
+    "lubm",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -120,6 +122,9 @@ def arg_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--triples", type=int, default=FULL_TRIPLES, help="of the largest railway of train"
+    )
+    parser.add_argument(
+        "--universities", type=int, default=FULL_UNIVERSITIES, help="of the largest graph of lubm"
     )
     parser.add_argument(
         "--change-sets",
@@ -192,6 +197,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "shapes": Shapes(options.things, progress).run,
         "current": CurrentTables(options.rows, progress).run,
         "train": Train(options.triples, progress).run,
+        "lubm": Lubm(options.universities, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False
