@@ -9,7 +9,7 @@ concern most atoms, all are derived over the range.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -160,11 +160,12 @@ class _Again:
                 self._body(rule, known, new)
                 for rule in rules
                 for new in self._through(rule, through)
+                if self.present.may_join(self._given(rule, known, new))
             ]
             engine, points = self.literals.engine, self.literals.points
-            Following(engine, self.atoms, points, self.present).follow(bodies)
+            following = Following(engine, self.atoms, points, self.present)
             parts: dict[str, list[exp.Query]] = {}
-            for body in bodies:
+            for body in following.follow(bodies):
                 rows = rows_by(body.rule, self.literals, body.read)
                 if rows is not None:
                     parts.setdefault(body.rule.head.atom.predicate, []).append(rows)
@@ -187,6 +188,19 @@ class _Again:
             partial(self._reading, names, known, new),
             partial(self._sources, known, new),
         )
+
+    def _given(
+        self, rule: Rule, known: Names, new: tuple[int, str] | None
+    ) -> Iterator[tuple[Literal, Sequence[str]]]:
+        """The literals of a rule whose atoms are there, and the relations of these."""
+        for nth, literal in enumerate(rule.literals):
+            if literal.negated:
+                continue
+            if nth == 0 or (new is not None and nth == new[0]):
+                yield literal, self._sources(known, new, nth, literal)
+            elif self.atoms.is_complete(literal):
+                later = known.get(literal.atom.predicate)
+                yield literal, [*self.atoms.all_of(literal), *([] if later is None else [later])]
 
     def _may_derive(self, rule: Rule) -> bool:
         """Whether a rule, whose goal is the first of its literals, may derive a touched atom."""

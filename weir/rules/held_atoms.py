@@ -138,6 +138,16 @@ class HeldAtoms:
         word = atom.arguments[1]
         return isinstance(word, Constant) and word.term in self._few[name]
 
+    def all_of(self, literal: Literal) -> Sequence[str]:
+        """The relations of all atoms that a literal may match, of which `is_complete` is true."""
+        name = literal.atom.predicate
+        if name in self.background:
+            return [self.background[name]]
+        if name not in self._whole:
+            # What was looked up later has other words.
+            return self._parts.get(name, [])[:1]
+        return [self.known[name]] if name in self.known else []
+
     def accesses(self, literal: Literal) -> Sequence[Access]:
         """The sides on which the atoms of a literal can be looked up, the best first."""
         name, terms = literal.atom.predicate, literal.atom.arguments
@@ -278,6 +288,8 @@ class HeldAtoms:
                 if present:
                     few.append(all_of([is_node, one_of(column("v1"), present)]))
                     names.append(name)
+        for name in self._few:
+            self._parts[name] = []
         if few:
             read = self._make(select("*", from_=rows_of(leg.stored), where=[any_of(few)]))
             for name in names:

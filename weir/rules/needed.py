@@ -132,39 +132,45 @@ class Following:
     points: PointRange
     present: Present
 
-    def follow(self, bodies: Iterable[Body]) -> None:
-        """Look up all that bodies need."""
-        followed = [*bodies]
+    def follow(self, bodies: Sequence[Body]) -> list[Body]:
+        """Look up all that bodies need; gives those that may hold."""
+        followed, holding = [*bodies], []
         while followed:
-            wanted: dict[Side, list[exp.Query]] = {}
-            waiting: list[tuple[Body, int]] = []
+            wanted: list[tuple[Side, exp.Query]] = []
+            asking: list[tuple[Body, int, int | None]] = []
             for body in followed:
-                self._pass(body)
-                if not body.left() or (asked := self._asked(body)) is None:
+                if not self._pass(body):
+                    continue
+                if (asked := self._asked(body)) is None:
+                    holding.append(body)
                     continue
                 literal, access = asked
-                rows = body.rows(self.points)
-                if rows is not None:
-                    waiting.append((body, literal))
-                    if access is not None:
-                        wanted.setdefault(access.side, []).append(_keys(body, access, rows))
-            if wanted:
-                self.lookups.look_up(self._rows(wanted))
-            followed = [body for body, literal in waiting if self._reach(body, literal)]
+                if access is None:
+                    asking.append((body, literal, None))
+                elif (rows := body.rows(self.points)) is not None:
+                    asking.append((body, literal, len(wanted)))
+                    wanted.append((access.side, _keys(body, access, rows)))
+            has_keys = self._look_up(wanted)
+            followed = [
+                body
+                for body, literal, query in asking
+                if (query is None or query in has_keys or body.rule.literals[literal].negated)
+                and self._reach(body, literal)
+            ]
+        return holding
 
-    def _pass(self, body: Body) -> None:
-        """Follow the literals whose atoms are there, as long as they share variables."""
+    def _pass(self, body: Body) -> bool:
+        """Follow the literals whose atoms are there and share variables; whether it may hold."""
         while True:
             for i in body.left():
                 literal = body.rule.literals[i]
                 shares = not body.bound.isdisjoint(literal.variables)
                 if self._is_there(body, i) and (shares or not literal.variables):
                     if not self._reach(body, i):
-                        body.reached = [*range(len(body.rule.literals))]
-                        return
+                        return False
                     break
             else:
-                return
+                return True
 
     def _asked(self, body: Body) -> tuple[int, Access | None] | None:
         """The literal that is looked up next, and how; None if all others are there."""
@@ -201,25 +207,29 @@ class Following:
         body.reached.append(i)
         return literal.negated or self.present.may_match(literal, body.sources(i, literal))
 
-    def _rows(self, wanted: Mapping[Side, Sequence[exp.Query]]) -> Mapping[Side, set[Key]]:
-        """The keys that are wanted, by one query for all of them."""
-        sides = [*wanted]
+    def _look_up(self, wanted: Sequence[tuple[Side, exp.Query]]) -> frozenset[int]:
+        """Look up the keys that are wanted, by one query for all; which of the queries have any."""
+        if not wanted:
+            return frozenset()
         parts = [
             select(
-                alias(small_number(number_), "side"),
+                alias(small_number(number_), "query"),
                 column("k1"),
                 column("k2"),
                 from_=subquery(keys, "keys"),
                 distinct=True,
             )
-            for number_, side in enumerate(sides)
-            for keys in wanted[side]
+            for number_, (_, keys) in enumerate(wanted)
         ]
-        rows: dict[Side, set[Key]] = {side: set() for side in sides}
+        having: set[int] = set()
+        sides: dict[Side, set[Key]] = {}
         for number_, first, second in self.engine.rows(union_all(parts)):
+            query = int(str(number_))
             key = str(first), None if second is None else str(second)
-            rows[sides[int(str(number_))]].add(key)
-        return rows
+            having.add(query)
+            sides.setdefault(wanted[query][0], set()).add(key)
+        self.lookups.look_up(sides)
+        return frozenset(having)
 
 
 def _is_bound(body: Body, term: Term) -> bool:

@@ -115,34 +115,38 @@ class _Search:
 
     def heads(self, ways: Sequence[_Way], new: Names, touched: Names) -> Mapping[str, exp.Query]:
         """What follows by some ways from what is new."""
-        usable = [
-            (way, RuleColumns.of(way.rule))
-            for way in ways
-            if self.present.may_match(way.literal, [new[way.literal.atom.predicate]])
-        ]
-        following = Following(self.literals.engine, self.atoms, self.literals.points, self.present)
-        following.follow(
+        bodies = [
             Body(
                 way.rule,
                 [way.nth],
                 frozenset([way.nth]),
-                partial(self._rows, way, names, new, touched),
+                partial(self._rows, way, RuleColumns.of(way.rule), new, touched),
                 partial(self._sources, way, new, touched),
             )
-            for way, names in usable
-        )
+            for way in ways
+            if self.present.may_match(way.literal, [new[way.literal.atom.predicate]])
+            and self.present.may_join(self._given(way, new, touched))
+        ]
+        literals = self.literals
+        following = Following(literals.engine, self.atoms, literals.points, self.present)
         parts: dict[str, list[exp.Query]] = {}
-        for way, names in usable:
-            sources = (
-                (literal, self._sources(way, new, touched, nth, literal))
-                for nth, literal in enumerate(way.rule.literals)
-            )
-            if not all(self.present.may_match(literal, own) for literal, own in sources):
-                continue
-            rows = rows_by(way.rule, self.literals, partial(self._rows, way, names, new, touched))
+        for body in following.follow(bodies):
+            rows = rows_by(body.rule, literals, body.read)
             if rows is not None:
-                parts.setdefault(way.rule.head.atom.predicate, []).append(rows)
+                parts.setdefault(body.rule.head.atom.predicate, []).append(rows)
         return {name: union_all(queries) for name, queries in parts.items()}
+
+    def _given(
+        self, way: _Way, new: Names, touched: Names
+    ) -> Iterator[tuple[Literal, Sequence[str]]]:
+        """The literals of a rule whose atoms are there, and the relations of these."""
+        for nth, literal in enumerate(way.rule.literals):
+            if nth == way.nth:
+                yield literal, [new[literal.atom.predicate]]
+            elif self.atoms.is_complete(literal):
+                later = touched.get(literal.atom.predicate)
+                own = self.atoms.all_of(literal)
+                yield literal, [*own, *([] if later is None else [later])]
 
     def _rows(
         self, way: _Way, names: RuleColumns, new: Names, touched: Names, nth: int, literal: Literal
