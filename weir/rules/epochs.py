@@ -40,7 +40,7 @@ from weir.lars.syntax import Atom, Literal, Rule
 from weir.plan.scope import Scope
 from weir.rules.atoms import AtomReader, predicates_read
 from weir.rules.derived import background_intervals
-from weir.rules.held_atoms import HeldAtoms, arity_of, node_of
+from weir.rules.held_atoms import CELLS, HeldAtoms, arity_of, node_of
 from weir.rules.literals import Literals, RuleColumns
 from weir.rules.needed import Body, Following
 from weir.rules.points import PointAxis, PointRange
@@ -53,7 +53,6 @@ from weir.timeline.evaluation import EpochInputs
 
 _AXIS = PointAxis()
 """The points are the epochs."""
-_CELLS = ("v0", "v1", "v2")
 MOST_TOUCHED = 0.5
 """Of the atoms that are known, a larger share is not derived again by itself."""
 
@@ -309,17 +308,17 @@ def _ends(program: Program, name: str, relation: str, epochs: EpochRange) -> exp
         *columns((*key, *INTERVAL)), alias(number(1), "weight"), from_=rows_of(relation)
     )
     log = net(differentiate(weighed, key, epochs), key)
-    cells = [alias(column(own), cell) for own, cell in zip(key, _CELLS, strict=False)]
+    cells = [alias(column(own), cell) for own, cell in zip(key, CELLS, strict=False)]
     named = select(*cells, *columns(CHANGE), from_=subquery(log, "ends"))
-    have = _CELLS[: len(key)]
+    have = CELLS[: len(key)]
     return select(
         alias(text(node_of(program, name)), "node"),
-        *padded_columns(_CELLS, have),
+        *padded_columns(CELLS, have),
         *columns(CHANGE),
         from_=subquery(named, "named"),
     )
 
 
 def _nothing() -> exp.Select:
-    cells = [alias(text(""), name) for name in ("node", *_CELLS)]
+    cells = [alias(text(""), name) for name in ("node", *CELLS)]
     return select(*cells, *(alias(number(0), name) for name in CHANGE), where=[exp.false()])

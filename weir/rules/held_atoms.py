@@ -45,7 +45,8 @@ from weir.rules.relations import arguments
 from weir.sparql.algebra.expressions import Constant
 from weir.timeline.evaluation import EpochInputs
 
-_CELLS = ("v0", "v1", "v2")
+CELLS = ("v0", "v1", "v2")
+"""The columns of the arguments of atoms, as they are stored."""
 LEAST = 20_000
 """A state of fewer atoms is read whole."""
 FEW = 5_000
@@ -342,12 +343,12 @@ class HeldAtoms:
     def _stored_atoms(self, name: str, rows: str) -> exp.Query:
         """The atoms of a predicate that hold, of some of the rows that are stored."""
         key = arguments(arity_of(self.program, name))
-        cells = [alias(column(cell), own) for cell, own in zip(_CELLS, key, strict=False)]
+        cells = [alias(column(cell), own) for cell, own in zip(CELLS, key, strict=False)]
         return select(
             *cells,
             from_=rows_of(rows),
             where=[column("node").eq(text(node_of(self.program, name)))],
-            group_by=columns(_CELLS[: len(key)]),
+            group_by=columns(CELLS[: len(key)]),
             having=sum_of(column("weight")) > number(0),
         )
 
