@@ -11,7 +11,7 @@ from bench import lubm
 from bench.lubm import Lubm, ontology
 from bench.universities import TYPE, Universities, name
 from tests.rules.test_epochs import body_of_text
-from tests.support.generators.basic_cases import Triple
+from tests.support.generators.basic_cases import Quad, Triple
 from tests.support.harness import run_in_cuts, state
 from tests.support.oracles.owl_closure import owl_closure, without_trivial
 from tests.support.rules.graph_memory import ProgramMemory
@@ -39,10 +39,13 @@ def test_what_follows_is_what_owlrl_derives_before_and_after_deletions(
     monkeypatch.setattr(held_atoms, "LEAST", least)
     monkeypatch.setattr(held_atoms, "FEW", 50)
     present = {*_few_people(), *ontology()}
-    history = [(frozenset(), frozenset(("", *triple) for triple in present))]
+    nothing = frozenset[Quad]()
+    history: list[tuple[frozenset[Quad], frozenset[Quad]]] = [
+        (nothing, frozenset(("", *triple) for triple in present))
+    ]
     for gone in (name("headOf"), name("takesCourse")):
         triple = next(t for t in sorted(present) if t[1] == gone)
-        history.append((frozenset({("", *triple)}), frozenset()))
+        history.append((frozenset({("", *triple)}), nothing))
         present.discard(triple)
     log = run_in_cuts(
         ProgramMemory(body_of_text("%+ graph: urn:d:rules\n%+ rules: owl-rl\n"), history), 3, (1, 2)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.protocol import SqlEngine
-from weir.compute.relations import Lookup, Statement
+from weir.compute.relations import Keep, Lookup, Statement
 from weir.compute.sql import (
     alias,
     all_of,
@@ -35,6 +35,7 @@ from weir.compute.sql import (
 )
 from weir.engine.graph import restricted_graph, scope_log, stored_logs
 from weir.engine.read_graph import changes_relation, looked_up, read_whole
+from weir.lars.atoms import AtomPattern
 from weir.lars.program import Program
 from weir.lars.syntax import Literal
 from weir.plan.plan import ANSWER
@@ -210,7 +211,7 @@ class HeldAtoms:
         return frozenset(self.program.rules.derived)
 
     @property
-    def _patterns(self):
+    def _patterns(self) -> Mapping[str, AtomPattern]:
         return {
             pattern.predicate: pattern
             for pattern in self.program.read_patterns
@@ -364,7 +365,7 @@ class HeldAtoms:
             both = union_all([select(*key, from_=rows_of(part)) for part in parts])
             self.known[name] = self._make(both, "view")
 
-    def _make(self, query: exp.Query, keep: str = "cache") -> str:
+    def _make(self, query: exp.Query, keep: Keep = "cache") -> str:
         name = self._new_name()
         self.engine.make(Statement(name, query, keep))
         return name
@@ -390,7 +391,7 @@ def _table(keys: Iterable[Key], names: Sequence[str]) -> pa.Table:
 def _scanned(stored: str, key: Sequence[str], wanted: str) -> exp.Select:
     """The rows of a stored log with wanted values; a null in the second column is any."""
     first, *others = key
-    on = [column(first, "t").eq(column(first, "k"))]
+    on: list[exp.Expr] = [column(first, "t").eq(column(first, "k"))]
     for name in others:
         same = column(name, "t").eq(column(name, "k"))
         on.append(any_of([is_null(column(name, "k")), same]))
