@@ -49,7 +49,6 @@ def test_the_triples_are_those_that_the_rules_derive_at_each_epoch(
         for most, at, least in (
             (inf, cuts, inf),
             (-1, cuts, inf),
-            (0.5, [*range(1, last)], inf),
             (inf, [1], 0),
             (inf, cuts, 0),
             (0.5, [*range(1, last)], 0),

@@ -45,6 +45,8 @@ def interval_fixpoint(
     step: Callable[[Names, Names], Intervals],
     prefix: str,
     keep: Keep = "small",
+    *,
+    timeless: bool = False,
 ) -> Names:
     """The least coverage that has `seed` and, with any points, what `step` makes of them.
 
@@ -59,6 +61,7 @@ def interval_fixpoint(
             intervals that follow. Relations without rows are missing in both.
         prefix: begins the names of the relations.
         keep: how the rows of a round are stored.
+        timeless: all intervals that are made are the same one.
 
     Returns:
         The relations, coalesced; those without rows are missing.
@@ -69,7 +72,7 @@ def interval_fixpoint(
         new: dict[str, str] = {}
         for name, intervals in latest.items():
             if name not in covered:
-                covered[name] = _Covered(engine, keys[name], f"{prefix}_{name}", keep)
+                covered[name] = _Covered(engine, keys[name], f"{prefix}_{name}", keep, timeless)
             added = covered[name].add(intervals, number_)
             if added is not None:
                 new[name] = added
@@ -89,6 +92,7 @@ class _Covered:
         key: of the intervals.
         prefix: begins the names of relations.
         keep: how rows are stored.
+        timeless: all intervals are the same one.
         relation: has the intervals, coalesced.
         rows: how many intervals these are.
     """
@@ -97,6 +101,7 @@ class _Covered:
     key: Key
     prefix: str
     keep: Keep
+    timeless: bool = False
     relation: str = ""
     rows: int = 0
     _parts: list[str] = field(default_factory=list)
@@ -104,7 +109,10 @@ class _Covered:
     def add(self, intervals: exp.Query, number_: int) -> str | None:
         """The relation of what intervals cover that was not covered before; None if nothing is."""
         added = f"{self.prefix}_new{number_}"
-        if self.rows > _MANY and self.engine.is_on_driver(self.relation):
+        if self.timeless:
+            self._make(added, self._of_sets(intervals))
+            meets = False
+        elif self.rows > _MANY and self.engine.is_on_driver(self.relation):
             meets = self._make_of_many(added, intervals, number_)
             if meets is None:
                 return None
@@ -116,6 +124,14 @@ class _Covered:
             return None
         self._extend(added, rows, number_, meets=meets)
         return added
+
+    def _of_sets(self, intervals: exp.Query) -> exp.Query:
+        joins = []
+        if self.rows:
+            same = equal(self.key, "d", "c")
+            joins = [anti_join(rows_of(self.relation, "c"), *same)]
+        names = columns((*self.key, *INTERVAL), "d")
+        return select(*names, from_=subquery(intervals, "d"), joins=joins, distinct=True)
 
     def _of_few(self, intervals: exp.Query) -> exp.Query:
         if not self.rows:

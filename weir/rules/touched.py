@@ -82,7 +82,9 @@ def touched_atoms(
 
     prefix = f"{literals.prefix}_touched"
     seed = search.heads(read, changed, {})
-    return interval_fixpoint(literals.engine, keys, seed, step, prefix, literals.keep)
+    return interval_fixpoint(
+        literals.engine, keys, seed, step, prefix, literals.keep, timeless=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
