@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import fill
 
 from rich.console import Console
 
@@ -80,6 +81,7 @@ NAMES = (
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
+_WIDTH = 100
 
 
 def arg_parser() -> argparse.ArgumentParser:
@@ -149,7 +151,8 @@ def pages(stored: Sequence[Scenario]) -> dict[Path, str]:
     if not full:
         return {}
     missing = [name for name in NAMES if name not in {scenario.name for scenario in full}]
-    note = f"\nNot measured in full size: {', '.join(missing)}.\n" if missing else ""
+    names = fill(f"Not measured in full size: {', '.join(missing)}.", _WIDTH)
+    note = f"\n{names}\n" if missing else ""
     return {PAGE: page(full) + note, DETAILS: details(full) + note}
 
 
