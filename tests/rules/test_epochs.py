@@ -183,7 +183,8 @@ def test_each_epoch_has_what_follows_then(
 
 def _quads(text: str) -> frozenset[Quad]:
     """Triples of names, as `apb bqc`."""
-    return frozenset(("", *(f"<{PREFIX}{name}>" for name in triple)) for triple in text.split())
+    iris = (tuple(f"<{PREFIX}{name}>" for name in triple) for triple in text.split())
+    return frozenset(("", s, p, o) for s, p, o in iris)
 
 
 _COPIES = "l(X,Y) <- p(X,Y).\nm(X,Y) <- q(X,Y).\ns(X) <- p(X,Y).\nd(X,u,Y) <- p(X,Y).\n"

@@ -111,7 +111,7 @@ class _Covered:
         added = f"{self.prefix}_new{number_}"
         if self.timeless:
             self._make(added, self._of_sets(intervals))
-            meets = False
+            meets: bool | None = False
         elif self.rows > _MANY and self.engine.is_on_driver(self.relation):
             meets = self._make_of_many(added, intervals, number_)
             if meets is None:
@@ -122,7 +122,7 @@ class _Covered:
         rows = self.engine.count(added)
         if not rows:
             return None
-        self._extend(added, rows, number_, meets=meets)
+        self._extend(added, rows, number_, meets=bool(meets))
         return added
 
     def _of_sets(self, intervals: exp.Query) -> exp.Query:
