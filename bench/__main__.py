@@ -5,7 +5,7 @@
                                             operators, scale, fleet, runs, resident, streams,
                                             streams_spark, rules, refreshes, traversal, formats,
                                             choices, classes, store, site, endpoint,
-                                            shapes, current, train
+                                            shapes, current, train, lubm
     make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import fill
 
 from rich.console import Console
 
@@ -31,6 +32,7 @@ from bench.endpoint import Endpoint
 from bench.fleet import FULL_QUERIES, Fleet
 from bench.formats import FULL_MEGABYTES, formats
 from bench.late_rows import FULL_WINDOW
+from bench.lubm import FULL_UNIVERSITIES, Lubm
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
 from bench.operators import Operators
 from bench.places import RESULTS, ROOT
@@ -75,9 +77,11 @@ NAMES = (
     "shapes",
     "current",
     "train",
+    "lubm",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
+_WIDTH = 100
 
 
 def arg_parser() -> argparse.ArgumentParser:
@@ -122,6 +126,9 @@ def arg_parser() -> argparse.ArgumentParser:
         "--triples", type=int, default=FULL_TRIPLES, help="of the largest railway of train"
     )
     parser.add_argument(
+        "--universities", type=int, default=FULL_UNIVERSITIES, help="of the largest graph of lubm"
+    )
+    parser.add_argument(
         "--change-sets",
         type=int,
         default=CHANGE_SETS,
@@ -144,7 +151,8 @@ def pages(stored: Sequence[Scenario]) -> dict[Path, str]:
     if not full:
         return {}
     missing = [name for name in NAMES if name not in {scenario.name for scenario in full}]
-    note = f"\nNot measured in full size: {', '.join(missing)}.\n" if missing else ""
+    names = fill(f"Not measured in full size: {', '.join(missing)}.", _WIDTH)
+    note = f"\n{names}\n" if missing else ""
     return {PAGE: page(full) + note, DETAILS: details(full) + note}
 
 
@@ -192,6 +200,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "shapes": Shapes(options.things, progress).run,
         "current": CurrentTables(options.rows, progress).run,
         "train": Train(options.triples, progress).run,
+        "lubm": Lubm(options.universities, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

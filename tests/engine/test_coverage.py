@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from unittest.mock import patch
 
 import pyarrow as pa
 from hypothesis import given, settings
@@ -11,12 +12,9 @@ from sqlglot import exp
 
 from tests.support.duck import DuckOfTest
 from weir.compute.sql import column, columns, greatest, inner_join, least, rows_of, select, subquery
-from weir.engine.coverage import (
-    coalesced,
-    coalesced_where_several,
-    difference,
-    interval_fixpoint,
-)
+from weir.engine import interval_fixpoint as rounds
+from weir.engine.coverage import coalesced, coalesced_where_several, difference
+from weir.engine.interval_fixpoint import interval_fixpoint
 from weir.engine.relations import INTERVAL
 from weir.engine.sweep import Key
 
@@ -57,10 +55,10 @@ def test_a_difference_covers_what_only_the_left_covers(
     assert sum(until - since for _, since, until in only_left) == len(_points(only_left))
 
 
-@settings(max_examples=50, deadline=None)
-@given(steps=_STEPS)
+@settings(max_examples=80, deadline=None)
+@given(steps=_STEPS, many=st.sampled_from((0, 2, 10_000)))
 def test_a_fixpoint_of_intervals_is_the_closure_at_every_point(
-    steps: list[tuple[str, str, int, int]],
+    steps: list[tuple[str, str, int, int]], many: int
 ) -> None:
     engine = DuckOfTest()
     key = ("source", "target")
@@ -87,7 +85,8 @@ def test_a_fixpoint_of_intervals_is_the_closure_at_every_point(
         return {"paths": longer}
 
     seed = select(*columns((*key, *INTERVAL)), from_=rows_of("steps"))
-    made = interval_fixpoint(engine, {"paths": key}, {"paths": seed}, step, "closure")
+    with patch.object(rounds, "_MANY", many):
+        made = interval_fixpoint(engine, {"paths": key}, {"paths": seed}, step, "closure")
     closed: set[tuple[object, object, int]] = set()
     if "paths" in made:
         query = select(*columns((*key, *INTERVAL)), from_=rows_of(made["paths"]))

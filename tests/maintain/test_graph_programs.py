@@ -11,6 +11,7 @@ from tests.support.projects.project import PATCHES, Project
 from weir.audit.stage import examined
 from weir.lake.tables import DERIVED
 from weir.project import Project as Opened
+from weir.rules import held_atoms
 from weir.stage import silent
 
 REACH = """%+ graph: urn:d:reach
@@ -51,6 +52,40 @@ def test_readers_have_what_rules_derive_in_the_same_run(project: Project) -> Non
         if epoch == 2
     ]
     assert len(ends) == 6
+
+
+_OVER_LINKS = """%+ graph: urn:d:reach
+%+ reads: [links]
+%+ prefixes: {"": "urn:"}
+reach(X,Y) <- link(X,Y).
+reach(X,Z) <- reach(X,Y), p(Y,Z).
+"""
+_LINKS = "#+ graph: urn:d:links\nCONSTRUCT { ?x <urn:link> ?y } WHERE { ?x <urn:p> ?y }"
+
+
+@pytest.mark.parametrize("index", ["off", "on"])
+def test_what_is_looked_up_gives_what_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: str
+) -> None:
+    """By an index or by scans, over a graph that is a merge."""
+    monkeypatch.setenv("WEIR_INDEX", index)
+    logs = []
+    for least in (10**9, 0):
+        monkeypatch.setattr(held_atoms, "LEAST", least)
+        monkeypatch.setattr(held_atoms, "FEW", 0)
+        project = Project(tmp_path / str(least)).declare(PATCHES)
+        project.query("links", _LINKS)
+        project.program("reach", _OVER_LINKS)
+        project.change(*(f"A {step(*pair)}" for pair in ("ab", "bc", "ca", "de", "ef")))
+        project.run()
+        for change in ("D " + step("b", "c"), "A " + step("c", "d"), "A " + step("b", "c")):
+            project.change(change)
+            assert project.run().modes["reach"] == "incremental"
+        logs.append(project.signed("reach"))
+    whole, looked_up = logs
+    assert looked_up == whole
+    made = {file.parent.name for file in (tmp_path / "0").rglob("index.json")}
+    assert ("v0" in made) == (index == "on")
 
 
 def test_an_edited_program_recomputes_its_readers(project: Project) -> None:

@@ -51,8 +51,8 @@ DERIVED_MUTANTS = (
     Mutant(
         "what is deleted concerns nothing that rules derived",
         "rules/touched",
-        'ends = any_of([column("since") > after.copy(), column("until") <= last.copy()])',
-        'ends = column("since") > after.copy()',
+        'ends = any_of([column("since") > after, column("until") <= last])',
+        'ends = column("since") > after',
         tests=_RULES,
     ),
     Mutant(
@@ -65,8 +65,22 @@ DERIVED_MUTANTS = (
     Mutant(
         "what is touched does not touch anything further",
         "rules/touched",
-        "for names in (self.known, touched) if predicate in names",
-        "for names in (self.known,) if predicate in names",
+        "for names in (self.atoms.known, touched) if predicate in names",
+        "for names in (self.atoms.known,) if predicate in names",
+        tests=_RULES,
+    ),
+    Mutant(
+        "triples are looked up by their subjects alone",
+        "rules/held_atoms",
+        '"a3": ("v2", "v1")',
+        '"a3": ("v0", "v1")',
+        tests=_RULES,
+    ),
+    Mutant(
+        "a body that is followed stops at the first literal whose atoms are not there",
+        "rules/needed",
+        "if (asked := self._asked(body)) is None:",
+        "if (asked := self._asked(body)) is None or len(body.reached) > 1:",
         tests=_RULES,
     ),
     Mutant(

@@ -24,7 +24,7 @@ from weir.definitions.graph_program import GraphProgramBody
 from weir.definitions.kinds import PROGRAM
 from weir.definitions.names import Declaration
 from weir.definitions.program import read
-from weir.rules import epochs
+from weir.rules import epochs, held_atoms
 
 
 def body_of_text(text: str) -> GraphProgramBody:
@@ -38,17 +38,26 @@ def body_of_text(text: str) -> GraphProgramBody:
 def test_the_triples_are_those_that_the_rules_derive_at_each_epoch(
     monkeypatch: pytest.MonkeyPatch, seeds: Seeds
 ) -> None:
-    """However much is derived again: what changes may concern, or all."""
+    """However much is derived again, what changes may concern or all, and however much is read."""
 
     def broken_laws(seed: int) -> Iterator[str]:
         case = graph_program_case(seed)
         last, rng = len(case.history), random.Random(seed)
         cuts = sorted(rng.sample(range(1, last + 1), min(last, 3)))
         body, logs = body_of_text(case.text), {}
-        for most, at in ((inf, cuts), (-1, cuts), (0.5, [*range(1, last)]), (inf, [1])):
+        few = rng.choice((0, 2, 5))
+        for most, at, least in (
+            (inf, cuts, inf),
+            (-1, cuts, inf),
+            (inf, [1], 0),
+            (inf, cuts, 0),
+            (0.5, [*range(1, last)], 0),
+        ):
             monkeypatch.setattr(epochs, "MOST_TOUCHED", most)
+            monkeypatch.setattr(held_atoms, "LEAST", least)
+            monkeypatch.setattr(held_atoms, "FEW", few)
             memory = ProgramMemory(body, case.history)
-            logs[most, len(at)] = run_in_cuts(memory, last, at).log()
+            logs[most, least, len(at)] = run_in_cuts(memory, last, at).log()
         first, *others = logs.values()
         if any(other != first for other in others):
             yield f"{seed}: other changes: {case.text}"
@@ -170,3 +179,45 @@ def test_each_epoch_has_what_follows_then(
     last = len(history)
     log = run_in_cuts(ProgramMemory(body_of_text(_HEAD + rules), history), last, range(1, last))
     assert [len(state(log.log(), epoch)) for epoch in range(1, last + 1)] == counts
+
+
+def _quads(text: str) -> frozenset[Quad]:
+    """Triples of names, as `apb bqc`."""
+    iris = (tuple(f"<{PREFIX}{name}>" for name in triple) for triple in text.split())
+    return frozenset(("", s, p, o) for s, p, o in iris)
+
+
+_COPIES = "l(X,Y) <- p(X,Y).\nm(X,Y) <- q(X,Y).\ns(X) <- p(X,Y).\nd(X,u,Y) <- p(X,Y).\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "base", "new"),
+    [
+        ("e(X,Z) <- r(X,Y), l(Y,Z).", "bpc", "arb"),
+        ("e(X,Z) <- l(X,Y), r(Y,Z).", "apb", "brc"),
+        ("e(X,Y) <- s(X), r(X,Y).", "apb", "arc"),
+        ("e(X,Z) <- d(X,P,Y), r(Y,Z).", "apb", "brc"),
+        ("e(X,Z) <- r(X,Y), d(Y,u,Z).", "bpc", "arb"),
+        ("e(X,W) <- r(X,Y), l(Y,Z), m(Z,W).", "bpc cqd", "arb"),
+        ("e(X,Z) <- l(X,Y), r(Z,V).", "apb", "crd"),
+    ],
+    ids=["first", "second", "only", "object", "subject", "over another", "all"],
+)
+def test_atoms_of_a_large_state_are_looked_up_by_what_bodies_share(
+    monkeypatch: pytest.MonkeyPatch, rule: str, base: str, new: str
+) -> None:
+    """Beside others, which do not match; what was there comes back after a deletion."""
+    for name, value in (("LEAST", 0), ("FEW", 0)):
+        monkeypatch.setattr(held_atoms, name, value)
+    monkeypatch.setattr(epochs, "MOST_TOUCHED", inf)
+    nothing, first = frozenset[Quad](), next(iter(sorted(_quads(base))))
+    others = nothing if rule.count("V") else _quads("xpy yqz")
+    history: History = (
+        (nothing, _quads(base) | others),
+        (nothing, _quads(new)),
+        (frozenset([first]), nothing),
+        (nothing, frozenset([first])),
+    )
+    body = body_of_text(f"{_HEAD}%+ output: [e]\n{_COPIES}{rule}")
+    log = run_in_cuts(ProgramMemory(body, history), 4, (1, 2, 3)).log()
+    assert [len(state(log, epoch)) for epoch in range(1, 5)] == [0, 1, 0, 1]

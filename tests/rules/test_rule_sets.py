@@ -20,7 +20,7 @@ from tests.support.oracles.histories import states
 from tests.support.oracles.owl_closure import owl_closure, without_trivial
 from tests.support.oracles.rdfs_closure import SCHEMA, closure
 from tests.support.rules.graph_memory import ProgramMemory
-from weir.rules import epochs
+from weir.rules import epochs, held_atoms
 
 _TEXT = "%+ graph: urn:d:rules\n%+ rules: {}\n"
 
@@ -35,6 +35,8 @@ def test_what_follows_by_owl_2_rl_is_what_owlrl_derives(
         history = owl_case(seed)
         last, rng = len(history), random.Random(seed)
         monkeypatch.setattr(epochs, "MOST_TOUCHED", rng.choice((inf, inf, -1)))
+        monkeypatch.setattr(held_atoms, "LEAST", rng.choice((0, inf)))
+        monkeypatch.setattr(held_atoms, "FEW", rng.choice((3, 50)))
         cuts = sorted(rng.sample(range(1, last + 1), 3))
         log = run_in_cuts(ProgramMemory(body, history), last, cuts).log()
         for epoch, quads in enumerate(states(history), 1):

@@ -725,6 +725,16 @@ def _lower_bound(where: exp.Expr | None, name: str) -> int | None:
 
 def _read_by(query: exp.Query) -> set[str]:
     """The names of the relations that a query reads."""
-    sources = [*query.find_all(exp.CTE, exp.Table)]
-    defined = {source.alias for source in sources if isinstance(source, exp.CTE)}
-    return {source.name for source in sources if isinstance(source, exp.Table)} - defined
+    read, defined = set[str](), set[str]()
+    left: list[exp.Expr] = [query]
+    while left:
+        match left.pop():
+            case exp.Table() as table:
+                read.add(table.name)
+            case exp.Column() | exp.Literal() | exp.Identifier():
+                pass
+            case node:
+                if isinstance(node, exp.CTE):
+                    defined.add(node.alias)
+                left += node.iter_expressions()
+    return read - defined

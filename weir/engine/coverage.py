@@ -6,13 +6,10 @@ here look at what is covered only: intervals of a key may overlap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import count
+from collections.abc import Sequence
 
 from sqlglot import exp
 
-from weir.compute.protocol import SqlEngine
-from weir.compute.relations import Keep, Statement
 from weir.compute.sql import (
     alias,
     any_of,
@@ -25,7 +22,6 @@ from weir.compute.sql import (
     is_null,
     number,
     over,
-    rows_of,
     select,
     semi_join,
     small_number,
@@ -34,11 +30,6 @@ from weir.compute.sql import (
 )
 from weir.engine.relations import INTERVAL
 from weir.engine.sweep import Key, plus_and_minus, sweep
-
-Intervals = Mapping[str, exp.Query]
-"""By name, an interval relation: its key, since, until."""
-Names = Mapping[str, str]
-"""By name, the relation that has its rows."""
 
 
 def coalesced(intervals: exp.Query, key: Key) -> exp.Select:
@@ -145,62 +136,3 @@ def difference(left: exp.Query, right: exp.Query, key: Key) -> exp.Select:
         from_=subquery(sweep(log, key, measures), "segments"),
         where=[column("held") > 0, column("taken") <= 0],
     )
-
-
-def interval_fixpoint(
-    engine: SqlEngine,
-    keys: Mapping[str, Key],
-    seed: Intervals,
-    step: Callable[[Names, Names], Intervals],
-    prefix: str,
-    keep: Keep = "small",
-) -> Names:
-    """The least coverage that has `seed` and, with any points, what `step` makes of them.
-
-    Semi-naive on coverage: a round is given what the round before it has added. It ends if `step`
-    makes finitely many keys and ends of intervals.
-
-    Args:
-        engine: makes the relations.
-        keys: of each of the relations that are made together.
-        seed: the first intervals; relations that have none may be missing.
-        step: from what is new and from all that is known, both as coalesced relations, to the
-            intervals that follow. Relations without rows are missing in both.
-        prefix: begins the names of the relations.
-        keep: how the rows of a round are stored.
-
-    Returns:
-        The relations, coalesced; those without rows are missing.
-    """
-    known: dict[str, str] = {}
-    latest = seed
-    for number_ in count():
-        new: dict[str, str] = {}
-        for name, intervals in latest.items():
-            added = f"{prefix}_{name}_new{number_}"
-            engine.make(Statement(added, _added(intervals, known.get(name), keys[name]), keep))
-            if engine.count(added):
-                new[name] = added
-        if not new:
-            return known
-        for name, added in new.items():
-            if name not in known:
-                known[name] = added
-                continue
-            together = f"{prefix}_{name}_known{number_}"
-            both = union_all([_all(relation, keys[name]) for relation in (known[name], added)])
-            engine.make(Statement(together, coalesced(both, keys[name]), keep))
-            known[name] = together
-        latest = step(new, dict(known))
-    raise AssertionError("count() does not end")
-
-
-def _added(intervals: exp.Query, known: str | None, key: Key) -> exp.Query:
-    """What a round covers and no round before it."""
-    if known is None:
-        return coalesced(intervals, key)
-    return coalesced(difference(intervals, _all(known, key), key), key)
-
-
-def _all(relation: str, key: Key) -> exp.Select:
-    return select(*columns((*key, *INTERVAL)), from_=rows_of(relation))

@@ -40,6 +40,8 @@ class EpochCourse:
         graph: per scope the interval relation of what was read of the graph.
         rows_in: the number of changes, None where the whole graph is taken.
         touched: the patterns that have changes; None where the whole graph is taken.
+        changes: per scope the relation of its changes; none where the whole graph is taken.
+        tables: by relation of stored rows, the table that has them.
     """
 
     run: Run
@@ -48,6 +50,8 @@ class EpochCourse:
     graph: dict[Scope, str] = field(default_factory=dict)
     rows_in: int | None = None
     touched: frozenset[Seed] | None = None
+    changes: dict[Scope, str] = field(default_factory=dict)
+    tables: dict[str, str] = field(default_factory=dict)
 
     @property
     def _from_nothing(self) -> bool:
@@ -65,7 +69,7 @@ class EpochCourse:
         """Read the changes and what they can join with, or the whole graph."""
         tasks = self.left()
         open_graph(engine, seeds_by_scope(tasks))
-        self.graph, self.rows_in, self.touched = {}, None, None
+        self.graph, self.rows_in, self.touched, self.changes = {}, None, None, {}
         epochs = self._epochs(leg)
         if self._from_nothing:
             self._read_whole(engine, tasks, epochs)
@@ -120,6 +124,7 @@ class EpochCourse:
         self.keep, self.rows_in, self.touched = "small", changes.rows, changes.touched
         computed = [task for task in concerned if run.early_rows(task) is None]
         bodies = [task.definition.body for task in computed]
+        self.changes = {scope: own.relation for scope, own in changes.by_scope.items()}
         components = chain.from_iterable(body.components for body in bodies)
         lookups = [*chain.from_iterable(body.lookups for body in bodies)]
         for i, (scope, parts) in enumerate(by_scope(components).items()):
@@ -152,11 +157,22 @@ class EpochCourse:
         """Name the stored rows of a task that goes on from them."""
         if not task.from_nothing and task.definition.body.reads_stored:
             engine.open(name, task.table.name)
+            self.tables[name] = task.table.name
 
     def inputs(self, engine: Engine, leg: Leg, stored: str, prefix: str) -> EpochInputs:
         """The inputs of the engine on a leg: the graph that was read, and the stored rows."""
         epochs = self._epochs(leg)
-        return EpochInputs(engine, epochs, self.graph, stored, prefix, self.keep, self.touched)
+        return EpochInputs(
+            engine,
+            epochs,
+            self.graph,
+            stored,
+            prefix,
+            self.keep,
+            self.touched,
+            self.changes,
+            self.tables.get(stored),
+        )
 
     def form(self, leg: Leg, task: Task) -> CommitForm:
         """How a task is committed: a whole state replaces the table, a delta is appended."""

@@ -82,7 +82,7 @@ class AtomReader:
         program = self.program
         of_stream = [pattern for pattern in program.read_patterns if pattern.origin == "stream"]
         of_graph = [pattern for pattern in program.read_patterns if pattern.origin == "graph"]
-        background = self._facts(program.rules.facts)
+        background = facts_of(self.engine, program.rules.facts, self.points.start, self.prefix)
         stream: dict[str, str] = {}
         if of_stream:
             triples = self._triples(of_stream, events)
@@ -93,7 +93,7 @@ class AtomReader:
         if of_graph:
             graph = self.graph or self._graph(of_graph)
             background |= {
-                pattern.predicate: self._made(f"b{i}", _during(pattern, graph), _keep(pattern))
+                pattern.predicate: self._made(f"b{i}", during(pattern, graph), _keep(pattern))
                 for i, pattern in enumerate(of_graph)
             }
         return Given(stream, background, self._counted(program.counted_reads, events))
@@ -199,26 +199,32 @@ class AtomReader:
         )
         return self._made("graph", held)
 
-    def _facts(self, facts: Sequence[Atom]) -> dict[str, str]:
-        """The relations of the facts of each predicate, which always hold."""
-        by_predicate: dict[str, dict[tuple[str, ...], None]] = {}
-        for fact in facts:
-            row = tuple(_constant(term) for term in fact.arguments)
-            by_predicate.setdefault(fact.predicate, {})[row] = None
-        made = {}
-        for i, (predicate, rows) in enumerate(by_predicate.items()):
-            made[predicate] = f"{self.prefix}_f{i}"
-            (width,) = {len(terms) for terms in rows}
-            columns_ = {
-                name: pa.array([terms[place] for terms in rows], pa.string())
-                for place, name in enumerate(arguments(width))
-            }
-            since = pa.array([self.points.start] * len(rows), pa.int64())
-            until = pa.array([FOREVER] * len(rows), pa.int64())
-            self.engine.load(
-                made[predicate], pa.table({**columns_, "since": since, "until": until})
-            )
-        return made
+
+def facts_of(engine: SqlEngine, facts: Sequence[Atom], start: int, prefix: str) -> dict[str, str]:
+    """The relations of the facts of each predicate, which always hold.
+
+    Args:
+        engine: makes them.
+        facts: in the text of a program.
+        start: the first point.
+        prefix: begins their names.
+    """
+    by_predicate: dict[str, dict[tuple[str, ...], None]] = {}
+    for fact in facts:
+        row = tuple(_constant(term) for term in fact.arguments)
+        by_predicate.setdefault(fact.predicate, {})[row] = None
+    made = {}
+    for i, (predicate, rows) in enumerate(by_predicate.items()):
+        made[predicate] = f"{prefix}_f{i}"
+        (width,) = {len(terms) for terms in rows}
+        columns_ = {
+            name: pa.array([terms[place] for terms in rows], pa.string())
+            for place, name in enumerate(arguments(width))
+        }
+        since = pa.array([start] * len(rows), pa.int64())
+        until = pa.array([FOREVER] * len(rows), pa.int64())
+        engine.load(made[predicate], pa.table({**columns_, "since": since, "until": until}))
+    return made
 
 
 def _at_points(pattern: AtomPattern, triples: str, *, counts: bool = False) -> exp.Query:
@@ -293,7 +299,7 @@ def _match(patterns: Sequence[TriplePattern]) -> _Match:
     return _Match(aliases, tuple(every), bound)
 
 
-def _during(pattern: AtomPattern, graph: str) -> exp.Query:
+def during(pattern: AtomPattern, graph: str) -> exp.Query:
     """The atoms of the graph: arguments, since, until."""
     match = _match(pattern.triples)
     key = arguments(len(pattern.arguments))
@@ -321,8 +327,13 @@ def _during(pattern: AtomPattern, graph: str) -> exp.Query:
 
 def _keep(pattern: AtomPattern) -> Keep:
     """How the atoms of the graph are stored: those of one triple are its rows."""
+    return "view" if is_one_triple(pattern) else "cache"
+
+
+def is_one_triple(pattern: AtomPattern) -> bool:
+    """Whether each atom is one triple."""
     is_own = _match(pattern.triples).is_injective(pattern.arguments)
-    return "view" if len(pattern.triples) == 1 and is_own else "cache"
+    return len(pattern.triples) == 1 and is_own
 
 
 def _first_occurrences(numbered: exp.Query) -> exp.Select:

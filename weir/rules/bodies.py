@@ -33,6 +33,7 @@ from weir.engine.relations import INTERVAL
 from weir.engine.sweep import Key
 from weir.lars.syntax import Assignment, Condition, Literal, Rule
 from weir.rules.literals import Literals, RuleColumns
+from weir.rules.points import PointRange
 from weir.sparql.algebra.expressions import Expression
 from weir.sparql.algebra.traversal import map_variables
 
@@ -67,21 +68,30 @@ def body_of(rule: Rule, names: RuleColumns, literals: Literals, read: Reader) ->
             return None
         own = tuple(dict.fromkeys(names.column(variable) for variable in literal.variables))
         (negated if literal.negated else positive).append((own, rows))
-    joined = _joined(positive, literals.points.first, literals.points.end)
+    together = joined(positive, literals.points, timeless=literals.timeless)
     if literals.products is not None:
         own_names = (names_ for names_, _ in positive)
-        literals.products.check(literals.engine, rule, own_names, joined.rows)
-    held = _assigned(rule, names, joined)
+        literals.products.check(literals.engine, rule, own_names, together.rows)
+    held = _assigned(rule, names, together)
     if not negated:
         return held
     relation = literals.make(held.rows)
     return Body(_without(relation, held.names, negated), held.names)
 
 
-def _joined(parts: Sequence[tuple[Key, exp.Query]], first: int, end: int) -> Body:
-    """The solutions that are made of one row of each part, while all of them hold."""
+def joined(
+    parts: Sequence[tuple[Key, exp.Query]], points: PointRange, *, timeless: bool = False
+) -> Body:
+    """The solutions that are made of one row of each part, while all of them hold.
+
+    Args:
+        parts: the columns of values and the rows of each; since, until.
+        points: throughout which the solution of no part holds.
+        timeless: the parts lack since and until, and all solutions hold always.
+    """
     if not parts:
-        return Body(select(alias(number(first), "since"), alias(number(end), "until")), ())
+        first, end = alias(number(points.first), "since"), alias(number(points.end), "until")
+        return Body(select(first, end), ())
     bound: dict[str, str] = {}
     joins: list[exp.Join] = []
     aliases = [f"l{i}" for i in range(len(parts))]
@@ -90,17 +100,22 @@ def _joined(parts: Sequence[tuple[Key, exp.Query]], first: int, end: int) -> Bod
         on: list[exp.Expr] = [
             column(name, here).eq(column(name, bound[name])) for name in names if name in bound
         ]
-        for before in aliases[:i]:
+        for before in () if timeless else aliases[:i]:
             # Intervals of which any two meet have a point in common.
             on.append(column("since", here) < column("until", before))
             on.append(column("since", before) < column("until", here))
         bound |= {name: here for name in names if name not in bound}
         if i:
-            joins.append(inner_join(subquery(rows, here), *on))
+            joins.append(inner_join(subquery(rows, here), *(on or [exp.true()])))
+    since: exp.Expr = number(points.first)
+    until: exp.Expr = number(points.end)
+    if not timeless:
+        since = greatest(*(column("since", table) for table in aliases))
+        until = least(*(column("until", table) for table in aliases))
     solutions = select(
         *(alias(column(name, table), name) for name, table in bound.items()),
-        alias(greatest(*(column("since", table) for table in aliases)), "since"),
-        alias(least(*(column("until", table) for table in aliases)), "until"),
+        alias(since, "since"),
+        alias(until, "until"),
         from_=subquery(parts[0][1], aliases[0]),
         joins=joins,
     )

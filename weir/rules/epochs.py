@@ -9,13 +9,12 @@ concern most atoms, all are derived over the range.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from sqlglot import exp
 
-from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
     alias,
@@ -28,32 +27,32 @@ from weir.compute.sql import (
     rows_of,
     select,
     subquery,
-    sum_of,
     text,
     union_all,
 )
-from weir.engine.coverage import Names, interval_fixpoint
+from weir.engine.interval_fixpoint import Names, interval_fixpoint
 from weir.engine.plan_delta import PlanDelta
 from weir.engine.read_graph import read_whole
 from weir.engine.relations import CHANGE, INTERVAL, EpochRange
 from weir.engine.sweep import differentiate, net
 from weir.lars.program import Program
 from weir.lars.syntax import Atom, Literal, Rule
-from weir.plan.plan import ANSWER
 from weir.plan.scope import Scope
 from weir.rules.atoms import AtomReader, predicates_read
+from weir.rules.derived import background_intervals
+from weir.rules.held_atoms import CELLS, HeldAtoms, arity_of, node_of
 from weir.rules.literals import Literals, RuleColumns
+from weir.rules.needed import Body, Following
 from weir.rules.points import PointAxis, PointRange
 from weir.rules.present import Present
 from weir.rules.products import ProductLimit
-from weir.rules.relations import arguments
+from weir.rules.relations import Given, arguments
 from weir.rules.strata import derive, rows_by, shared_kinds
 from weir.rules.touched import touched_atoms
 from weir.timeline.evaluation import EpochInputs
 
 _AXIS = PointAxis()
 """The points are the epochs."""
-_CELLS = ("v0", "v1", "v2")
 MOST_TOUCHED = 0.5
 """Of the atoms that are known, a larger share is not derived again by itself."""
 
@@ -75,62 +74,50 @@ def graph_program_rows(
         WeirError: a product exceeds it.
     """
     engine, epochs, prefix = leg.engine, leg.epochs, leg.prefix
-    if (epochs.from_nothing or leg.is_whole) and scope in leg.graph:
-        graph = leg.graph[scope]
-    else:
-        known = predicates_read(program.read_patterns)
-        graph = read_whole(engine, scope, epochs, f"{prefix}_w", known, reason="rules").relation
-    first = epochs.start if epochs.from_nothing else epochs.after
-    points = PointRange(first, first, epochs.last)
-    given = AtomReader(engine, program, points, _AXIS, prefix, graph).given(())
-    shared = shared_kinds(program.rules)
-    literals = Literals(engine, given, points, _AXIS, prefix, shared, products=products)
-    again = None if epochs.from_nothing else _derived_again(program, literals, leg)
+    atoms = None if epochs.from_nothing else HeldAtoms.of(program, scope, leg)
+    again = None if atoms is None else _derived_again(program, atoms, leg, products)
     if again is None:
-        derived = derive(program.rules, literals)
+        if atoms is not None:
+            graph = atoms.graph()
+        elif (made := leg.graph.get(scope)) is not None:
+            graph = made
+        else:
+            known = predicates_read(program.read_patterns)
+            graph = read_whole(engine, scope, epochs, f"{prefix}_w", known, reason="rules").relation
+        derived = derive(program.rules, _literals(program, leg, products, graph))
         again = {name: one.plain for name, one in derived.items() if one.plain is not None}
     parts = [_ends(program, name, relation, epochs) for name, relation in again.items()]
     rows = union_all(parts) if parts else _nothing()
     return PlanDelta((), Statement(f"{prefix}_new", rows), ())
 
 
-def _derived_again(program: Program, literals: Literals, leg: EpochInputs) -> Names | None:
+def _literals(
+    program: Program, leg: EpochInputs, products: ProductLimit | None, graph: str | None
+) -> Literals:
+    """The literals of a program over the range; without a graph, its atoms are read elsewhere."""
+    epochs, prefix = leg.epochs, leg.prefix
+    first = epochs.start if epochs.from_nothing else epochs.after
+    points = PointRange(first, first, epochs.last)
+    given = Given()
+    if graph is not None:
+        given = AtomReader(leg.engine, program, points, _AXIS, prefix, graph).given(())
+    else:
+        prefix = f"{prefix}_part"
+    shared = shared_kinds(program.rules)
+    return Literals(leg.engine, given, points, _AXIS, prefix, shared, products=products)
+
+
+def _derived_again(
+    program: Program, atoms: HeldAtoms, leg: EpochInputs, products: ProductLimit | None
+) -> Names | None:
     """By predicate, the intervals of the atoms that may change; None if these are most of all."""
-    engine = literals.engine
-    known, rules = _known(program, engine, leg), program.rules.rules
+    engine, rules = leg.engine, program.rules.rules
     present = Present.of(engine, rules)
-    touched = touched_atoms(rules, literals, known, leg.epochs, present)
-    if sum(map(engine.count, touched.values())) > MOST_TOUCHED * sum(
-        map(engine.count, known.values())
-    ):
+    literals = _literals(program, leg, products, None)
+    touched = touched_atoms(rules, literals, atoms, leg.epochs, present)
+    if sum(map(engine.count, touched.values())) > MOST_TOUCHED * atoms.total:
         return None
-    return _Again(program, literals, known, touched, present).derived()
-
-
-def _known(program: Program, engine: SqlEngine, leg: EpochInputs) -> Names:
-    """By predicate, the relation of the atoms that hold before the range."""
-    relations = {}
-    for name in program.rules.derived:
-        key = arguments(program_arity(program, name))
-        cells = [alias(column(cell), own) for cell, own in zip(_CELLS, key, strict=False)]
-        held = select(
-            *cells,
-            from_=rows_of(leg.stored),
-            where=[column("node").eq(text(node_of(program, name)))],
-            group_by=columns(_CELLS[: len(key)]),
-            having=sum_of(column("weight")) > number(0),
-        )
-        relation = f"{leg.prefix}_known_{name}"
-        engine.make(Statement(relation, held, "cache"))
-        if engine.count(relation):
-            relations[name] = relation
-    return relations
-
-
-def program_arity(program: Program, name: str) -> int:
-    """How many arguments the atoms of a predicate have that rules derive."""
-    rules = program.rules.rules
-    return next(len(r.head.atom.arguments) for r in rules if r.head.atom.predicate == name)
+    return _Again(program, literals, atoms, touched, present, leg.prefix).derived()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,41 +126,48 @@ class _Again:
 
     Attributes:
         program: has the rules.
-        literals: has the atoms that it reads.
-        known: by predicate, the atoms that hold before the range.
+        literals: makes relations.
+        atoms: has the atoms that hold before the range and in it.
         touched: by predicate, the atoms that are derived again.
         present: looks for the constants of the rules.
+        prefix: begins the names of what is derived.
     """
 
     program: Program
     literals: Literals
-    known: Names
+    atoms: HeldAtoms
     touched: Names
     present: Present
+    prefix: str
+    _kept: dict[str, str] = field(default_factory=dict)
 
     def derived(self) -> Names:
         """By predicate, the intervals of the touched atoms; without those that never hold."""
         made: dict[str, str] = {}
-        kept = {name: self._kept(name) for name in self.known}
         for number_, stratum in enumerate(self.program.rules.strata):
             rules = [rule for rule in map(with_goal, stratum.rules) if self._may_derive(rule)]
-            prefix = f"{self.literals.prefix}_again{number_}"
-            made |= self._stratum(rules, kept, made, prefix)
+            made |= self._stratum(rules, made, f"{self.prefix}_again{number_}")
         return made
 
-    def _stratum(self, rules: Sequence[Rule], kept: Names, earlier: Names, prefix: str) -> Names:
+    def _stratum(self, rules: Sequence[Rule], earlier: Names, prefix: str) -> Names:
         """The same of the predicates of a stratum, after those of earlier ones."""
         keys = {rule.head.atom.predicate: _arguments(rule.head.atom) for rule in rules}
 
         def heads(known: Names, through: Names | None) -> Mapping[str, exp.Query]:
             """What follows from what is kept and known: at least one atom of it is new."""
+            bodies = [
+                self._body(rule, known, new)
+                for rule in rules
+                for new in self._through(rule, through)
+                if self.present.may_join(self._given(rule, known, new))
+            ]
+            engine, points = self.literals.engine, self.literals.points
+            following = Following(engine, self.atoms, points, self.present)
             parts: dict[str, list[exp.Query]] = {}
-            for rule in rules:
-                for new in self._through(rule, through):
-                    read = partial(self._reading, RuleColumns.of(rule), (kept, known), new)
-                    rows = rows_by(rule, self.literals, read)
-                    if rows is not None:
-                        parts.setdefault(rule.head.atom.predicate, []).append(rows)
+            for body in following.follow(bodies):
+                rows = rows_by(body.rule, self.literals, body.read)
+                if rows is not None:
+                    parts.setdefault(body.rule.head.atom.predicate, []).append(rows)
             return {name: union_all(queries) for name, queries in parts.items()}
 
         def step(new: Names, known: Names) -> Mapping[str, exp.Query]:
@@ -183,16 +177,38 @@ class _Again:
         seed = heads(earlier, None)
         return interval_fixpoint(self.literals.engine, keys, seed, step, prefix, keep)
 
+    def _body(self, rule: Rule, known: Names, new: tuple[int, str] | None) -> Body:
+        """A body, which is followed from what is new, or from its goal."""
+        names, first = RuleColumns.of(rule), 0 if new is None else new[0]
+        return Body(
+            rule,
+            [first],
+            frozenset([0, first]),
+            partial(self._reading, names, known, new),
+            partial(self._sources, known, new),
+        )
+
+    def _given(
+        self, rule: Rule, known: Names, new: tuple[int, str] | None
+    ) -> Iterator[tuple[Literal, Sequence[str]]]:
+        """The literals of a rule whose atoms are there, and the relations of these."""
+        for nth, literal in enumerate(rule.literals):
+            if literal.negated:
+                continue
+            if nth == 0 or (new is not None and nth == new[0]):
+                yield literal, self._sources(known, new, nth, literal)
+            elif self.atoms.is_complete(literal):
+                later = known.get(literal.atom.predicate)
+                yield literal, [*self.atoms.all_of(literal), *([] if later is None else [later])]
+
     def _may_derive(self, rule: Rule) -> bool:
         """Whether a rule, whose goal is the first of its literals, may derive a touched atom."""
-        background = self.literals.given.background
         for nth, literal in enumerate(rule.literals):
-            name = literal.atom.predicate
             # What holds is known or touched; the goal is touched.
-            derived = (self.touched,) if nth == 0 else (self.known, self.touched)
-            where = (background,) if name in background else derived
-            relations = [names[name] for names in where if name in names]
-            if not literal.negated and not self.present.may_match(literal, relations):
+            relations = self._sources(self.touched, None, nth, literal)
+            if literal.negated or (nth and not self.atoms.is_complete(literal)):
+                continue
+            if not self.present.may_match(literal, relations):
                 return False
         return True
 
@@ -209,45 +225,58 @@ class _Again:
             and self.present.may_match(literal, [new[literal.atom.predicate]])
         ]
 
+    def _sources(
+        self, known: Names, new: tuple[int, str] | None, nth: int, literal: Literal
+    ) -> list[str]:
+        """The relations of the atoms of a literal, as far as they are there."""
+        predicate = literal.atom.predicate
+        if nth == 0:
+            return [self.touched[predicate]] if predicate in self.touched else []
+        if new is not None and new[0] == nth:
+            return [new[1]]
+        if predicate in self.atoms.background:
+            return [self.atoms.background[predicate]]
+        return [own[predicate] for own in (self.atoms.known, known) if predicate in own]
+
     def _reading(
         self,
         names: RuleColumns,
-        known: Sequence[Names],
+        known: Names,
         new: tuple[int, str] | None,
         nth: int,
         literal: Literal,
     ) -> exp.Query | None:
         """The rows of a literal: of the goal, of what is read, or of what is derived."""
-        predicate, atom = literal.atom.predicate, literal.atom
-        if predicate in self.literals.given.background:
-            return self.literals.rows(literal, names)
+        atom, points = literal.atom, self.literals.points
+        sources = self._sources(known, new, nth, literal)
+        if not sources:
+            return None
         if nth == 0:
-            rows: exp.Query = self._throughout(self.touched[predicate], atom)
-        elif new is not None and new[0] == nth:
-            rows = atom_intervals(new[1], atom)
+            rows: exp.Query = self._throughout(sources[0], atom)
+        elif atom.predicate in self.atoms.background:
+            rows = background_intervals(sources[0], _arguments(atom), None, None, points)
         else:
-            relations = [own[predicate] for own in known if predicate in own]
-            if not relations:
-                return None
-            rows = union_all([atom_intervals(relation, atom) for relation in relations])
+            held = self.atoms.known.get(atom.predicate)
+            own = (self._kept_of(atom, name) if name == held else name for name in sources)
+            rows = union_all([atom_intervals(relation, atom) for relation in own])
         return self.literals.matching(literal, rows, names)
 
-    def _kept(self, name: str) -> str:
+    def _kept_of(self, atom: Atom, known: str) -> str:
         """The atoms that hold before the range and throughout it."""
-        known, touched = self.known[name], self.touched.get(name)
-        key = arguments(program_arity(self.program, name))
-        joins = [] if touched is None else [anti_join(rows_of(touched, "t"), *equal(key, "k", "t"))]
-        points = self.literals.points
-        return self.literals.make(
-            select(
+        if known not in self._kept:
+            touched, key = self.touched.get(atom.predicate), _arguments(atom)
+            same = equal(key, "k", "t")
+            joins = [] if touched is None else [anti_join(rows_of(touched, "t"), *same)]
+            points = self.literals.points
+            kept = select(
                 *columns(key, "k"),
                 alias(number(points.first), "since"),
                 alias(number(points.end), "until"),
                 from_=rows_of(known, "k"),
                 joins=joins,
-            ),
-            "view",
-        )
+            )
+            self._kept[known] = self.literals.make(kept, "view")
+        return self._kept[known]
 
     def _throughout(self, relation: str, atom: Atom) -> exp.Select:
         points = self.literals.points
@@ -272,29 +301,24 @@ def _arguments(atom: Atom) -> tuple[str, ...]:
     return arguments(len(atom.arguments))
 
 
-def node_of(program: Program, name: str) -> str:
-    """The node under which the atoms of a predicate are stored."""
-    return ANSWER if name == program.answer else f"atoms of {name}"
-
-
 def _ends(program: Program, name: str, relation: str, epochs: EpochRange) -> exp.Query:
     """The rows of a predicate's atoms that begin or end in the range."""
-    key = arguments(program_arity(program, name))
+    key = arguments(arity_of(program, name))
     weighed = select(
         *columns((*key, *INTERVAL)), alias(number(1), "weight"), from_=rows_of(relation)
     )
     log = net(differentiate(weighed, key, epochs), key)
-    cells = [alias(column(own), cell) for own, cell in zip(key, _CELLS, strict=False)]
+    cells = [alias(column(own), cell) for own, cell in zip(key, CELLS, strict=False)]
     named = select(*cells, *columns(CHANGE), from_=subquery(log, "ends"))
-    have = _CELLS[: len(key)]
+    have = CELLS[: len(key)]
     return select(
         alias(text(node_of(program, name)), "node"),
-        *padded_columns(_CELLS, have),
+        *padded_columns(CELLS, have),
         *columns(CHANGE),
         from_=subquery(named, "named"),
     )
 
 
 def _nothing() -> exp.Select:
-    cells = [alias(text(""), name) for name in ("node", *_CELLS)]
+    cells = [alias(text(""), name) for name in ("node", *CELLS)]
     return select(*cells, *(alias(number(0), name) for name in CHANGE), where=[exp.false()])

@@ -100,6 +100,7 @@ class Literals:
         derived: by predicate, what has been derived so far.
         keep: how a relation that is read more than once is stored.
         products: the limit of products; None for none.
+        timeless: whether rows of literals lack since and until, as if they always held.
     """
 
     engine: SqlEngine
@@ -111,6 +112,7 @@ class Literals:
     derived: dict[str, Derived] = field(default_factory=dict)
     keep: Keep = "cache"
     products: ProductLimit | None = None
+    timeless: bool = False
     _made: dict[Kind, str | None] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
     _names: int = 0
@@ -201,9 +203,13 @@ class Literals:
                 bind(variable, self.axis.term_sql(column(POINT)))
             case point:
                 where.append(column(POINT).eq(number(point)))
+        times = columns(INTERVAL)
+        if self.timeless:
+            # A row has at least one column.
+            times = [] if bound else [alias(number(0), "since")]
         return select(
             *(alias(value.copy(), name) for name, value in bound.items()),
-            *columns(INTERVAL),
+            *times,
             from_=subquery(intervals, "i"),
             where=where,
         )

@@ -12,11 +12,15 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from weir.compute.protocol import SqlEngine
-from weir.compute.sql import alias, case, column, one_of, rows_of, select
-from weir.lars.columns import TRIPLE_COLUMNS
+from weir.compute.sql import alias, case, column, columns, one_of, rows_of, select
+from weir.lars.columns import TRIPLE_COLUMNS, argument_columns
 from weir.lars.syntax import Literal, Rule
-from weir.sparql.algebra.expressions import Constant
+from weir.sparql.algebra.expressions import Constant, Variable
 
+_Part = tuple[str, tuple[str | None, ...], int]
+"""A relation, the constants that its rows have, and a place in them."""
+_FEW = 5_000
+"""The values of relations of more rows are not compared."""
 _Words = tuple[str | None, str | None]
 """The predicate and the object of a triple, where they are constants."""
 
@@ -35,6 +39,8 @@ class Present:
     predicates: tuple[str, ...]
     objects: tuple[str, ...]
     _words: dict[str, frozenset[_Words]] = field(default_factory=dict)
+    _rows: dict[str, Sequence[Sequence[str]] | None] = field(default_factory=dict)
+    _values: dict[_Part, frozenset[str] | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, engine: SqlEngine, rules: Iterable[Rule]) -> Present:
@@ -58,6 +64,53 @@ class Present:
             else any(own == predicate for own, _ in self._of(relation))
             for relation in relations
         )
+
+    def may_join(self, literals: Iterable[tuple[Literal, Sequence[str]]]) -> bool:
+        """Whether atoms of some relations may be those of literals, with the same variables.
+
+        What they share is looked for one variable at a time; in large relations, it is not.
+
+        Args:
+            literals: each with the relations that have all its atoms.
+        """
+        bound: dict[str, frozenset[str]] = {}
+        for literal, relations in literals:
+            terms = literal.atom.arguments
+            constants = tuple(term.term if isinstance(term, Constant) else None for term in terms)
+            for place, term in enumerate(terms):
+                if isinstance(term, Constant) and place:
+                    continue
+                own = [self._values_of((name, constants, place)) for name in relations]
+                if any(values is None for values in own):
+                    continue
+                values = frozenset[str]().union(*filter(None, own))
+                if isinstance(term, Variable):
+                    values &= bound.get(term.name, values)
+                    bound[term.name] = values
+                if not values:
+                    return False
+        return True
+
+    def _values_of(self, part: _Part) -> frozenset[str] | None:
+        """The values of rows with some constants; None if the relation is large."""
+        if part not in self._values:
+            relation, constants, place = part
+            if relation not in self._rows:
+                cells = columns(argument_columns(len(constants)))
+                rows = self.engine.rows(select(*cells, from_=rows_of(relation), limit=_FEW + 1))
+                own = [[str(cell) for cell in row] for row in rows]
+                self._rows[relation] = None if len(own) > _FEW else own
+            matching = self._rows[relation]
+            self._values[part] = (
+                None
+                if matching is None
+                else frozenset(
+                    row[place]
+                    for row in matching
+                    if all(c in (None, v) for c, v in zip(constants, row, strict=True))
+                )
+            )
+        return self._values[part]
 
     def _of(self, relation: str) -> frozenset[_Words]:
         if relation not in self._words:

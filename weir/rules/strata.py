@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping
 from sqlglot import exp
 
 from weir.compute.sql import columns, rows_of, select, union_all
-from weir.engine.coverage import Names, coalesced, coalesced_where_several, interval_fixpoint
+from weir.engine.coverage import coalesced, coalesced_where_several
+from weir.engine.interval_fixpoint import Names, interval_fixpoint
 from weir.engine.relations import INTERVAL
 from weir.engine.sweep import Key
 from weir.lars.syntax import Literal, Rule, Stratified, Stratum

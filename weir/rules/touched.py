@@ -15,7 +15,6 @@ from functools import partial
 from sqlglot import exp
 
 from weir.compute.sql import (
-    alias,
     all_of,
     any_of,
     column,
@@ -25,11 +24,13 @@ from weir.compute.sql import (
     select,
     union_all,
 )
-from weir.engine.coverage import Names, interval_fixpoint
+from weir.engine.interval_fixpoint import Names, interval_fixpoint
 from weir.engine.relations import EpochRange
 from weir.engine.sweep import Key
 from weir.lars.syntax import Literal, Rule
+from weir.rules.held_atoms import HeldAtoms
 from weir.rules.literals import Literals, RuleColumns
+from weir.rules.needed import Body, Following
 from weir.rules.present import Present
 from weir.rules.relations import arguments
 from weir.rules.strata import rows_by
@@ -51,7 +52,7 @@ class _Way:
 def touched_atoms(
     rules: Sequence[Rule],
     literals: Literals,
-    known: Names,
+    atoms: HeldAtoms,
     epochs: EpochRange,
     present: Present,
 ) -> Names:
@@ -62,24 +63,28 @@ def touched_atoms(
 
     Args:
         rules: of a program without windows.
-        literals: has the atoms that the program reads.
-        known: by predicate, the relation of the atoms that were derived before the range.
+        literals: makes relations.
+        atoms: has the atoms that hold before the range and in it.
         epochs: the range.
         present: looks for the constants of the rules.
     """
-    search = _Search.of(literals, known, epochs, present)
+    own = replace(literals, prefix=f"{literals.prefix}_ways", timeless=True)
+    search = _Search(own, atoms, epochs, present)
+    changed = search.changed()
     ways = [*_ways(rules)]
     keys = {way.rule.head.atom.predicate: _key(way.rule) for way in ways}
-    read = [way for way in ways if way.literal.atom.predicate in search.changed]
-    followed = [way for way in ways if way.literal.atom.predicate not in search.ever]
+    read = [way for way in ways if way.literal.atom.predicate in changed]
+    followed = [way for way in ways if way.literal.atom.predicate not in atoms.background]
 
     def step(new: Names, touched: Names) -> Mapping[str, exp.Query]:
         usable = (way for way in followed if way.literal.atom.predicate in new)
         return search.heads([*usable], new, touched)
 
     prefix = f"{literals.prefix}_touched"
-    seed = search.heads(read, search.changed, {})
-    return interval_fixpoint(literals.engine, keys, seed, step, prefix, literals.keep)
+    seed = search.heads(read, changed, {})
+    return interval_fixpoint(
+        literals.engine, keys, seed, step, prefix, literals.keep, timeless=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,64 +93,97 @@ class _Search:
 
     Attributes:
         literals: makes relations.
-        known: by predicate, the atoms that were derived before the range.
-        ever: by predicate that is read, the atoms that hold at some time of the range.
-        changed: the same of those that change in it; those without any are missing.
+        atoms: has the atoms that hold before the range and in it.
+        epochs: the range.
         present: looks for the constants of the rules.
     """
 
     literals: Literals
-    known: Names
-    ever: Names
-    changed: Names
+    atoms: HeldAtoms
+    epochs: EpochRange
     present: Present
 
-    @classmethod
-    def of(cls, literals: Literals, known: Names, epochs: EpochRange, present: Present) -> _Search:
-        """That of a range."""
-        after, last = number(epochs.after), number(epochs.last)
-        held = all_of([column("until") > after, column("since") <= last])
-        ends = any_of([column("since") > after.copy(), column("until") <= last.copy()])
-        ever, changed = {}, {}
-        for predicate, relation in literals.given.background.items():
-            of_range = select("*", from_=rows_of(relation), where=[held.copy()])
-            ever[predicate] = literals.make(of_range, "view")
-            new = select("*", from_=rows_of(relation), where=[held.copy(), ends.copy()])
-            made = literals.make(new)
-            if literals.engine.count(made):
+    def changed(self) -> Names:
+        """By predicate that is read, the atoms that change in the range."""
+        after, last = number(self.epochs.after), number(self.epochs.last)
+        ends = any_of([column("since") > after, column("until") <= last])
+        changed = {}
+        for predicate, relation in self.atoms.background.items():
+            where = [self._in_range(), ends.copy()]
+            made = self.literals.make(select("*", from_=rows_of(relation), where=where))
+            if self.literals.engine.count(made):
                 changed[predicate] = made
-        return cls(literals, known, ever, changed, present)
+        return changed
 
     def heads(self, ways: Sequence[_Way], new: Names, touched: Names) -> Mapping[str, exp.Query]:
         """What follows by some ways from what is new."""
+        bodies = [
+            Body(
+                way.rule,
+                [way.nth],
+                frozenset([way.nth]),
+                partial(self._rows, way, RuleColumns.of(way.rule), new, touched),
+                partial(self._sources, way, new, touched),
+            )
+            for way in ways
+            if self.present.may_match(way.literal, [new[way.literal.atom.predicate]])
+            and self.present.may_join(self._given(way, new, touched))
+        ]
+        literals = self.literals
+        following = Following(literals.engine, self.atoms, literals.points, self.present)
         parts: dict[str, list[exp.Query]] = {}
-        for way in ways:
-            sources = [
-                [new[literal.atom.predicate]] if nth == way.nth else self._ever(literal, touched)
-                for nth, literal in enumerate(way.rule.literals)
-            ]
-            matching = zip(way.rule.literals, sources, strict=True)
-            if not all(self.present.may_match(literal, own) for literal, own in matching):
-                continue
-            reader = partial(self._reading, RuleColumns.of(way.rule), sources)
-            rows = rows_by(way.rule, self.literals, reader)
+        for body in following.follow(bodies):
+            rows = rows_by(body.rule, literals, body.read)
             if rows is not None:
-                parts.setdefault(way.rule.head.atom.predicate, []).append(rows)
+                parts.setdefault(body.rule.head.atom.predicate, []).append(rows)
         return {name: union_all(queries) for name, queries in parts.items()}
 
-    def _reading(
-        self, names: RuleColumns, sources: Sequence[Sequence[str]], nth: int, literal: Literal
-    ) -> exp.Query:
-        """The rows of a literal, as if they held all the time."""
-        atoms = union_all([_always(relation, literal) for relation in sources[nth]])
+    def _given(
+        self, way: _Way, new: Names, touched: Names
+    ) -> Iterator[tuple[Literal, Sequence[str]]]:
+        """The literals of a rule whose atoms are there, and the relations of these."""
+        for nth, literal in enumerate(way.rule.literals):
+            if nth == way.nth:
+                yield literal, [new[literal.atom.predicate]]
+            elif self.atoms.is_complete(literal):
+                later = touched.get(literal.atom.predicate)
+                own = self.atoms.all_of(literal)
+                yield literal, [*own, *([] if later is None else [later])]
+
+    def _rows(
+        self, way: _Way, names: RuleColumns, new: Names, touched: Names, nth: int, literal: Literal
+    ) -> exp.Query | None:
+        """The rows of a literal, whenever they hold."""
+        sources = self._sources(way, new, touched, nth, literal)
+        if not sources:
+            return None
+        atoms = union_all([self._always(relation, literal) for relation in sources])
         return self.literals.matching(literal, atoms, names)
 
-    def _ever(self, literal: Literal, touched: Names) -> list[str]:
+    def _sources(
+        self, way: _Way, new: Names, touched: Names, nth: int, literal: Literal
+    ) -> list[str]:
         """The relations of the atoms of a literal that hold at some time of the range."""
         predicate = literal.atom.predicate
-        if predicate in self.ever:
-            return [self.ever[predicate]]
-        return [names[predicate] for names in (self.known, touched) if predicate in names]
+        if nth == way.nth:
+            return [new[predicate]]
+        if predicate in self.atoms.background:
+            return [self.atoms.background[predicate]]
+        return [names[predicate] for names in (self.atoms.known, touched) if predicate in names]
+
+    def _always(self, relation: str, literal: Literal) -> exp.Select:
+        """The atoms of a relation, without the times at which they hold."""
+        is_read = relation == self.atoms.background.get(literal.atom.predicate)
+        return select(
+            *columns(arguments(len(literal.atom.arguments))),
+            from_=rows_of(relation),
+            where=[self._in_range()] if is_read else [],
+        )
+
+    def _in_range(self) -> exp.Expr:
+        """Whether an atom of the graph holds at some time of the range."""
+        after, last = number(self.epochs.after), number(self.epochs.last)
+        return all_of([column("until") > after, column("since") <= last])
 
 
 def _ways(rules: Sequence[Rule]) -> Iterator[_Way]:
@@ -161,16 +199,6 @@ def _ways(rules: Sequence[Rule]) -> Iterator[_Way]:
             positive = replace(literal, negated=False)
             nth = next(i for i, one in enumerate(changed.literals) if one == positive)
             yield _Way(changed, nth)
-
-
-def _always(relation: str, literal: Literal) -> exp.Select:
-    """The atoms of a relation, as if they held all the time."""
-    return select(
-        *columns(arguments(len(literal.atom.arguments))),
-        alias(number(0), "since"),
-        alias(number(1), "until"),
-        from_=rows_of(relation),
-    )
 
 
 def _key(rule: Rule) -> Key:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -46,6 +46,8 @@ class EpochInputs:
         prefix: begins the names of the relations that are made.
         keep: how a relation that is read twice is stored.
         touched: the patterns that have changes in the range; None if that is not known.
+        changes: per scope the relation of the changes of its log, where they were read.
+        table: the table of the stored rows, if these are rows of a table.
         is_whole: whether `graph` has all that is read, also what changes cannot join.
     """
 
@@ -56,6 +58,8 @@ class EpochInputs:
     prefix: str
     keep: Keep = "small"
     touched: frozenset[Seed] | None = None
+    changes: Mapping[Scope, str] = field(default_factory=dict)
+    table: str | None = None
     is_whole: bool = False
 
     def graphs(self, _: Plan) -> dict[Scope, str]:

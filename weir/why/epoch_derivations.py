@@ -24,8 +24,8 @@ from weir.compute.sql import (
     subquery,
     text,
 )
-from weir.engine.coverage import Names
 from weir.engine.graph import POSITIONS
+from weir.engine.interval_fixpoint import Names
 from weir.lars.program import Program
 from weir.lars.rule_sets import RuleSetName, rule_names
 from weir.lars.syntax import Literal, Rule

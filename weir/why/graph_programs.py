@@ -23,14 +23,14 @@ from weir.compute.sql import (
 )
 from weir.definitions.definition import Definition
 from weir.definitions.graph_program import GraphProgramBody
-from weir.engine.coverage import Names
 from weir.engine.graph import POSITIONS
+from weir.engine.interval_fixpoint import Names
 from weir.engine.read_graph import open_graph, read_whole
 from weir.engine.relations import EpochRange
 from weir.lars.program import Program
 from weir.progress.completion import Completion
 from weir.rules.atoms import predicates_read
-from weir.rules.epochs import node_of, program_arity
+from weir.rules.held_atoms import CELLS, arity_of, node_of
 from weir.rules.relations import arguments
 from weir.why.epoch_derivations import EpochSearch, Held
 from weir.why.explanation import Cause, ChangedRow, Match, Part
@@ -95,8 +95,8 @@ class GraphProgramSurroundings(Surroundings[Part]):
         relations, known = {}, self.around.known[where]
         assert known is not None, "there is a row"
         for name in program.rules.derived:
-            key = arguments(program_arity(program, name))
-            stored = [f"v{i}" for i in range(len(key))]
+            key = arguments(arity_of(program, name))
+            stored = CELLS[: len(key)]
             held = select(
                 *(alias(column(cell), own) for cell, own in zip(stored, key, strict=True)),
                 *_during(),
