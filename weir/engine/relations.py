@@ -45,6 +45,11 @@ class EpochRange:
         """The first epoch of the range."""
         return self.after + 1
 
+    @property
+    def is_one_state(self) -> bool:
+        """Whether all that there is holds at one epoch, and appears there."""
+        return self.from_nothing and self.start == self.last
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:

@@ -104,6 +104,11 @@ class Run:
                 self._untouched[node] = all(map(self.is_untouched, node.children))
         return self._untouched[node]
 
+    def is_state(self, node: PlanNode) -> bool:
+        """Whether the delta of a node has the solutions of one epoch, each once."""
+        is_segment = isinstance(node, Component) and node.scope.window is None
+        return is_segment and self.epochs.is_one_state
+
     def child(self, node: PlanNode) -> exp.Query:
         """The delta of a row-wise operator's child, in the same statement where it can be."""
         if self.is_untouched(node):
@@ -134,7 +139,7 @@ class Run:
         if node not in self._relations:
             # The answer is only written; any other stored node is also read by its parent.
             keep: Keep = "view" if node == self.plan.root else self.keep
-            self._make(node, keep, is_net=True)
+            self._make(node, keep, is_net=not self.is_state(node))
         return self._relations[node]
 
     def _make(self, node: PlanNode, keep: Keep, *, is_net: bool = False) -> None:

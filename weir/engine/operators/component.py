@@ -20,7 +20,9 @@ from sqlglot import exp
 
 from weir.compute.sql import (
     alias,
+    all_of,
     any_of,
+    bigint,
     column,
     columns,
     greatest,
@@ -49,11 +51,25 @@ _MEMBERS = "m"
 def delta(node: Component, run: Run) -> exp.Select:
     """The solutions with an end in the range."""
     epochs = run.epochs
+    if run.is_state(node):
+        return _state(node, run)
     has_end = any_of(
         [column("since") > number(epochs.after), column("until") <= number(epochs.last)]
     )
     touched = _intervals(node, run, has_end)
     return differentiate(touched, node.variables, epochs)
+
+
+def _state(node: Component, run: Run) -> exp.Select:
+    """The solutions at the only epoch, each once: neither ends nor sums are to be looked for."""
+    epoch = number(run.epochs.last)
+    holds = all_of([column("since") <= epoch, column("until") > epoch.copy()])
+    return select(
+        *columns(node.variables),
+        alias(epoch.copy(), "epoch"),
+        alias(bigint(number(1)), "weight"),
+        from_=subquery(_intervals(node, run, holds), "held"),
+    )
 
 
 def _intervals(component: Component, run: Run, condition: exp.Expr) -> exp.Select:
