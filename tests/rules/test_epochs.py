@@ -45,7 +45,7 @@ def test_the_triples_are_those_that_the_rules_derive_at_each_epoch(
         last, rng = len(case.history), random.Random(seed)
         cuts = sorted(rng.sample(range(1, last + 1), min(last, 3)))
         body, logs = body_of_text(case.text), {}
-        few = rng.choice((0, 2, 5))
+        few, most_keys = rng.choice((0, 2, 5)), rng.choice((0, 1, 2, 50_000))
         for most, at, least in (
             (inf, cuts, inf),
             (-1, cuts, inf),
@@ -56,6 +56,7 @@ def test_the_triples_are_those_that_the_rules_derive_at_each_epoch(
             monkeypatch.setattr(epochs, "MOST_TOUCHED", most)
             monkeypatch.setattr(held_atoms, "LEAST", least)
             monkeypatch.setattr(held_atoms, "FEW", few)
+            monkeypatch.setattr(held_atoms, "MOST_KEYS", most_keys)
             memory = ProgramMemory(body, case.history)
             logs[most, least, len(at)] = run_in_cuts(memory, last, at).log()
         first, *others = logs.values()
@@ -221,3 +222,18 @@ def test_atoms_of_a_large_state_are_looked_up_by_what_bodies_share(
     body = body_of_text(f"{_HEAD}%+ output: [e]\n{_COPIES}{rule}")
     log = run_in_cuts(ProgramMemory(body, history), 4, (1, 2, 3)).log()
     assert [len(state(log, epoch)) for epoch in range(1, 5)] == [0, 1, 0, 1]
+
+
+def test_what_was_read_whole_stays_whole_beside_what_is_looked_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In one round, a rule wants few triples by their subject, and another many by their object."""
+    for name, value in (("LEAST", 0), ("FEW", 0), ("MOST_KEYS", 1)):
+        monkeypatch.setattr(held_atoms, name, value)
+    monkeypatch.setattr(epochs, "MOST_TOUCHED", inf)
+    rules = "l(X,Y) <- p(X,Y).\ne(X,Z) <- r(X,Y), p(Y,Z).\nf(X,Z) <- q(X,Y), p(Z,Y)."
+    nothing = frozenset[Quad]()
+    history: History = ((nothing, _quads("bpc dpe fpg")), (nothing, _quads("arb xqe yqg")))
+    body = body_of_text(f"{_HEAD}%+ output: [e, f]\n{rules}")
+    log = run_in_cuts(ProgramMemory(body, history), 2, (1,)).log()
+    assert len(state(log, 2)) == 3

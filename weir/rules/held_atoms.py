@@ -52,7 +52,7 @@ LEAST = 20_000
 """A state of fewer atoms is read whole."""
 FEW = 5_000
 """So many atoms with a word are read at once."""
-_MOST_KEYS = 50_000
+MOST_KEYS = 50_000
 """If more are wanted at once, all atoms are read."""
 _TRIPLE = 3
 _GRAPH_KEYS = {"subject": ("subject", "predicate"), "object": ("object", "predicate")}
@@ -184,7 +184,7 @@ class HeldAtoms:
             place = Side("", side.by) if is_graph else side
             read = self._read.setdefault(place, set())
             new = {key for key in wanted if key not in read and (key[0], None) not in read}
-            if len(new) > _MOST_KEYS:
+            if len(new) > MOST_KEYS:
                 self.complete(side.predicate)
                 continue
             read |= new
@@ -193,7 +193,8 @@ class HeldAtoms:
             elif new:
                 self._look_up_stored(side, new)
         graph = {by: wanted for by, wanted in graph.items() if wanted}
-        if graph:
+        # All may have been read meanwhile: that must not become what is looked up.
+        if graph and not self._whole.issuperset(self._patterns):
             self._look_up_graph(graph)
 
     def complete(self, predicate: str) -> None:
