@@ -78,6 +78,17 @@ def test_an_accepted_change_set_is_taken_once(project: Project) -> None:
     assert project.deliver(("p",)).errors
 
 
+def test_another_try_of_a_run_does_not_accept_what_its_first_one_stopped_at(
+    project: Project,
+) -> None:
+    project.change_set(f"A {_title('coin')}")
+    assert project.deliver().errors
+    project.change_set(f"A {_title('mask')}")
+    for _ in range(2):
+        result = project.deliver(("p",), run_id="accepting the coin")
+        assert "0003.rdfp" in result.errors[0].what
+
+
 def test_what_is_other_than_when_it_was_refused_is_not_accepted(project: Project) -> None:
     project.change_set(f"A {_title('coin')}")
     assert project.deliver().errors

@@ -161,7 +161,7 @@ def ingest_changes(
         recovered = ingest.recover()
         consumed = source_positions(lake)
         settle_owners(lake, consumed, run_id, journal.head())
-        allowed = permits(lake, accept, [source.name for source in sources])
+        allowed = permits(lake, accept, [source.name for source in sources], run_id)
         done, operations, ended = _ingest_all(ingest, consumed, allowed, examiner)
         end = journal.head()
         record_stopped(lake, run_id, clock.now(), end, ended.errors, ended.waiting)

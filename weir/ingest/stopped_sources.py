@@ -102,9 +102,17 @@ def record_stopped(
 
 
 def permits(
-    lake: Lake, accept: Collection[str], sources: Sequence[str]
+    lake: Lake, accept: Collection[str], sources: Sequence[str], run_id: str
 ) -> Mapping[str, StoppedSource]:
     """The change sets that a person accepts, by name of the source.
+
+    Of what the run itself has stopped at, nobody knew: another try of it does not accept that.
+
+    Args:
+        lake: has the table.
+        accept: names of sources.
+        sources: those that are declared.
+        run_id: of the run.
 
     Raises:
         ConfigurationError: no source has such a name.
@@ -115,4 +123,8 @@ def permits(
             raise ConfigurationError(
                 f"no source is named {name}", "", f"{meant(name, sources)}Sources: {known}."
             )
-    return {name: source for name, source in stopped_sources(lake).items() if name in accept}
+    return {
+        name: source
+        for name, source in stopped_sources(lake).items()
+        if name in accept and source.run_id != run_id
+    }

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
@@ -45,6 +46,14 @@ def solution(row: Mapping[str, Any]) -> Solution:
     """The bound variables of a row; its event time is none."""
     bound = ((name, str(term)) for name, term in row.items() if term is not None)
     return tuple(sorted(pair for pair in bound if pair[0] != "event_time"))
+
+
+_accepting = count(1)
+
+
+def _run_of(accept: Collection[str] | None) -> str:
+    """The id of a run: another one for each that accepts, as it knows what others stopped at."""
+    return f"accepting{next(_accepting)}" if accept else "test"
 
 
 @dataclass(eq=False)
@@ -137,15 +146,18 @@ class Project:
 
     def ingest(self, spark: Spark = no_spark, **options: Any) -> IngestResult:
         """Run ingest."""
-        return on_spark(spark, ingest_changes, self.settings, "test", **options)
+        run_id = _run_of(options.get("accept"))
+        return on_spark(spark, ingest_changes, self.settings, run_id, **options)
 
-    def deliver(self, accept: Collection[str] = (), spark: Spark = no_spark) -> IngestResult:
+    def deliver(
+        self, accept: Collection[str] = (), spark: Spark = no_spark, run_id: str | None = None
+    ) -> IngestResult:
         """Run ingest as a run does: past the doors of shapes."""
 
         def ingest(opened: Opened, run_id: str, **options: Any) -> IngestResult:
             return guarded(ingest_changes, opened, run_id, **options)
 
-        return on_spark(spark, ingest, self.settings, "test", accept=accept)
+        return on_spark(spark, ingest, self.settings, run_id or _run_of(accept), accept=accept)
 
     def deliver_and_run(self, accept: Collection[str] = ()) -> IngestResult:
         """Run all stages in one process, past the doors of shapes."""
@@ -156,7 +168,7 @@ class Project:
                 stage(opened, run_id)
             return result
 
-        return on_spark(no_spark, run, self.settings, "test", accept=accept)
+        return on_spark(no_spark, run, self.settings, _run_of(accept), accept=accept)
 
     def maintain(self, spark: Spark = no_spark, **options: Any) -> MaintainResult:
         """Run maintain."""
