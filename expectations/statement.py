@@ -69,10 +69,9 @@ def _mark(suite: Suite, expectation: Expectation, dialect: Dialect) -> exp.Expr:
 
 
 def _passes(suite: Suite, expectation: Expectation) -> exp.Expr:
-    """Whether a row meets an expectation, or is none that the suite checks."""
-    is_other = exp.not_(parse_condition(suite.rows))
-    holds = exp.func("coalesce", parse_condition(expectation.holds), exp.false())
-    return exp.or_(is_other, holds)
+    """Whether a row meets an expectation, or is none that the suite checks; never null."""
+    passes = exp.or_(exp.not_(parse_condition(suite.rows)), parse_condition(expectation.holds))
+    return exp.func("coalesce", passes, exp.false())
 
 
 def _json(value: exp.Expr, dialect: Dialect) -> exp.Expr:
