@@ -78,6 +78,17 @@ def test_what_cannot_be_explained_is_refused_with_a_next_step(
 
 
 @pytest.mark.usefixtures("edited")
+@pytest.mark.parametrize(
+    ("value", "is_named"), [("ex:room", True), (":room", False), ("http://x/room", False)]
+)
+def test_a_prefix_that_is_not_declared_is_named(weir: Weir, value: str, *, is_named: bool) -> None:
+    printed = weir("why", "exhibits", f"room={value}")
+    assert (
+        "neither exhibits nor `[prefixes]` of weir.toml declares ex:" in printed.err
+    ) == is_named
+
+
+@pytest.mark.usefixtures("edited")
 @pytest.mark.parametrize("value", ["1", '"1"'])
 def test_a_value_may_be_plain_or_the_exact_term(weir: Weir, value: str) -> None:
     (row,) = weir("why", "exhibits", f"room={value}", "--output", "json").json

@@ -60,13 +60,14 @@ def why(
     from weir.why.documents import document
     from weir.why.explain import explain_epoch
     from weir.why.places import Places
-    from weir.why.values import named_values
+    from weir.why.values import named_values, undeclared_prefix
 
     options = Options.of(context)
     with options.project() as project:
         definition = registered(project.settings, query)
         prefixes = prefixes_of(project.settings, query)
-        values = named_values(definition, map(_named, row or ()), prefixes)
+        chosen = [*map(_named, row or ())]
+        values = named_values(definition, chosen, prefixes)
         instant = None if at is None else instant_of(at, "--at")
         explained = explain_epoch(project, definition, epoch, values, limit, instant)
         known = explained.epoch
@@ -74,7 +75,8 @@ def why(
             raise ConfigurationError(
                 f"epoch {known} changed no such row of {query}",
                 project.lake.root,
-                f"`weir log {query}` prints which rows changed, and at which epochs.",
+                f"`weir log {query}` prints which rows changed, and at which epochs."
+                f"{undeclared_prefix(query, chosen, prefixes)}",
             )
         causes = Causes.of(project.lake, query, [known], over_streams=False)
         places = Places.of(project, explained.rows, reads_files=True)

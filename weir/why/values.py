@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
@@ -10,6 +11,8 @@ from weir.errors import ConfigurationError
 from weir.rdf.terms import literal
 from weir.text.near import meant
 from weir.why.rows import Value
+
+_PREFIXED = re.compile(r"([A-Za-z][\w.-]*|):(?!//)")
 
 
 def named_values(
@@ -41,3 +44,23 @@ def named_values(
         text = literal(value)
         values[name].append(Value([value, f"<{value}>", text, *expanded], text))
     return values
+
+
+def undeclared_prefix(
+    name: str, chosen: Iterable[tuple[str, str]], prefixes: Mapping[str, str]
+) -> str:
+    """A sentence about the first value that may be short for an IRI, but has no known prefix.
+
+    Args:
+        name: of the definition.
+        chosen: columns and values.
+        prefixes: IRIs by the prefix that shortens them.
+    """
+    for _, value in chosen:
+        prefix = _PREFIXED.match(value)
+        if prefix is not None and prefix[1] not in prefixes:
+            return (
+                f" If {value} is short for an IRI: neither {name} nor `[prefixes]` of weir.toml"
+                f" declares {prefix[0]}"
+            )
+    return ""
