@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.support.generators.basic_cases import Quad, Triple
+from tests.support.generators.basic_cases import PREFIX, Quad, Triple
+from tests.support.harness import History
 from tests.support.laws import Seeds
 from tests.support.oracles.histories import states
 from tests.support.rules.graph_memory import ProgramMemory
@@ -28,8 +31,8 @@ from weir.definitions.graph_program import GraphProgramBody
 from weir.definitions.kinds import PROGRAM
 from weir.definitions.names import Declaration
 from weir.definitions.program import read
-from weir.why.explanation import ChangedRow, Derivation, Event, Explanation
-from weir.why.graph_programs import around_opened
+from weir.why.explanation import ChangedRow, Derivation, Event, Explanation, Ground
+from weir.why.graph_programs import GraphProgramSurroundings, around_opened
 from weir.why.plan_surroundings import newest
 from weir.why.worlds import STORED
 
@@ -42,27 +45,41 @@ def definition_of(text: str) -> Definition:
     return read(Declaration("rules", PROGRAM, Path("programs/rules.lars")), text.encode())
 
 
+def maintained(text: str, history: History) -> tuple[Definition, ProgramMemory]:
+    """A program over epochs, and its rows over a history."""
+    definition = definition_of(text)
+    assert isinstance(definition.body, GraphProgramBody)
+    memory = ProgramMemory(definition.body, history)
+    memory.run(0, len(history))
+    return definition, memory
+
+
+@contextmanager
+def around(
+    definition: Definition, memory: ProgramMemory, epoch: int
+) -> Iterator[GraphProgramSurroundings]:
+    """What is around an epoch."""
+    with memory.running(epoch - 1, epoch):
+        engine = memory.engine
+        upto = [column("epoch") <= number(epoch)]
+        engine.make(Statement(STORED, select("*", from_=rows_of("stored"), where=upto)))
+        at = [column("epoch").eq(number(epoch))]
+        for table in ("quads", "triples"):
+            own = select("*", from_=rows_of(table), where=[one.copy() for one in at])
+            engine.make(Statement(newest(table), own))
+        yield around_opened(engine, definition, epoch)
+
+
 def explained(case: GraphProgramCase, rng: random.Random) -> Iterator[tuple[int, Explanation]]:
     """Why some triples changed, with the epochs at which they did."""
-    definition, last = definition_of(case.text), len(case.history)
-    assert isinstance(definition.body, GraphProgramBody)
-    memory = ProgramMemory(definition.body, case.history)
-    memory.run(0, last)
+    definition, memory = maintained(case.text, case.history)
     log = memory.log()
     epochs = sorted({epoch for epoch, _, _ in log} - {1})
     for epoch in rng.sample(epochs, min(2, len(epochs))):
-        with memory.running(epoch - 1, epoch):
-            engine = memory.engine
-            upto = [column("epoch") <= number(epoch)]
-            engine.make(Statement(STORED, select("*", from_=rows_of("stored"), where=upto)))
-            at = [column("epoch").eq(number(epoch))]
-            for table in ("quads", "triples"):
-                own = select("*", from_=rows_of(table), where=[one.copy() for one in at])
-                engine.make(Statement(newest(table), own))
-            around = around_opened(engine, definition, epoch)
+        with around(definition, memory, epoch) as surroundings:
             changed = [(weight, row) for of, weight, row in log if of == epoch]
             for weight, row in rng.sample(changed, min(ROWS, len(changed))):
-                yield epoch, around.explain(ChangedRow(row, weight))
+                yield epoch, surroundings.explain(ChangedRow(row, weight))
 
 
 def without_graph(quads: frozenset[Quad]) -> frozenset[Triple]:
@@ -113,3 +130,42 @@ def test_triples_that_follow_are_explained() -> None:
         for ground in (needed, *(needed.of if isinstance(needed, Derivation) else ()))
     ]
     assert sum(isinstance(ground, Derivation) for ground in grounds) > 2
+
+
+def _chain(first: int, last: int) -> frozenset[Quad]:
+    """The edges of a path."""
+    nodes = [f"<{PREFIX}n{i}>" for i in range(first, last + 1)]
+    return frozenset(("", a, f"<{PREFIX}p>", b) for a, b in pairwise(nodes))
+
+
+_HEAD = f'%+ graph: urn:d:g\n%+ prefixes: {{"": "{PREFIX}"}}\n%+ output: [l]\nl(X,Y) <- p(X,Y).\n'
+_NODES = 36
+
+
+def _grounds(ground: Ground) -> Iterator[Ground]:
+    yield ground
+    for needed in ground.of if isinstance(ground, Derivation) else ():
+        yield from _grounds(needed)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    ["l(X,Z) <- l(X,Y), l(Y,Z).", "l(X,Z) <- l(X,Y), m(X,Y), p(Y,Z).\nm(X,Y) <- l(X,Y), p(X,Z)."],
+    ids=["each step is one of many", "each step needs the one before it twice"],
+)
+def test_a_triple_at_the_end_of_a_long_path_has_a_derivation_without_repetitions(
+    rules: str,
+) -> None:
+    history: History = (
+        (frozenset(), _chain(0, _NODES - 1)),
+        (frozenset(), _chain(_NODES - 1, _NODES)),
+    )
+    definition, memory = maintained(_HEAD + rules, history)
+    with around(definition, memory, 2) as surroundings:
+        row = tuple(f"<{PREFIX}{name}>" for name in ("n0", "l", f"n{_NODES}"))
+        one = surroundings.explain(ChangedRow(row, 1))
+    assert one.match is not None
+    assert one.match.derivation is not None
+    derived = [g for g in _grounds(one.match.derivation) if isinstance(g, Derivation)]
+    assert len(derived) == len({(g.predicate, g.arguments) for g in derived})
+    assert len(one.match.derivation.parts) == _NODES

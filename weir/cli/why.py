@@ -157,7 +157,7 @@ class Writer:
 
     def _derivation(self, ground: Ground, indent: str) -> None:
         """Print how an element of a body is satisfied, and below it by what."""
-        from weir.why.explanation import AbsentAtom, Derivation, ReadAtom
+        from weir.why.explanation import AbsentAtom, Derivation, ReadAtom, RepeatedAtom
 
         terms = ", ".join(map(self.short, ground.arguments))
         atom = f"{ground.predicate}({terms})" if terms else ground.predicate
@@ -172,6 +172,8 @@ class Writer:
                 print_line(f"{indent}{atom}   {_at(ground.instant)}".rstrip())
                 for part in ground.parts:
                     print_line(f"{indent}  {self._part(part)}")
+            case RepeatedAtom():
+                print_line(f"{indent}{atom}   {_at(ground.instant, 'as above')}")
             case _:
                 assert_never(ground)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from sqlglot import exp
 
@@ -52,7 +52,8 @@ from weir.rules.strata import derive, shared_kinds
 from weir.sparql.algebra.expressions import Constant, Variable
 from weir.sparql.algebra.patterns import TriplePattern
 from weir.timeline.graph_log import GraphLog
-from weir.why.explanation import AbsentAtom, Derivation, Event, Ground, Part, ReadAtom, Row, Triple
+from weir.why.derivation_tree import Absent, AtomAt, RuleBody, Tree, supported
+from weir.why.explanation import Derivation, Event, Part, ReadAtom, Row, Triple
 
 MOST_GOALS = 300
 """No more atoms are looked at."""
@@ -60,10 +61,6 @@ MOST_SOLUTIONS = 20
 """Of a rule, no more ways to derive an atom are looked at."""
 _MOST_EVENTS = 20_000
 """Of one point, no more events are looked at for the triples of an atom."""
-
-AtomAt: TypeAlias = tuple[str, tuple[str, ...], int]
-"""A predicate, arguments, and the point that the atom is at."""
-_Absent: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +84,6 @@ class World:
     graph: GraphLog | None
 
 
-@dataclass(frozen=True, slots=True)
-class RuleBody:
-    """A solution of a body: which atoms it needs, derived or read, and which must be absent."""
-
-    rule: Rule
-    derived: tuple[AtomAt, ...]
-    read: tuple[AtomAt, ...]
-    absent: tuple[_Absent, ...]
-
-
 def derivation_of(world: World, row: Row) -> Derivation | None:
     """A derivation of a row of the answer; None if it is not there, or needs too much.
 
@@ -109,22 +96,6 @@ def derivation_of(world: World, row: Row) -> Derivation | None:
     predicate = next(name for name in predicates if predicate_term(name) == shown)
     values = tuple(cell for cell in cells if cell is not None)
     return _Search(world).derivation((predicate, values, world.point))
-
-
-def supported(bodies: Mapping[AtomAt, Sequence[RuleBody]]) -> Mapping[AtomAt, RuleBody]:
-    """A body of each atom that can be derived, of atoms that were chosen before it."""
-    chosen: dict[AtomAt, RuleBody] = {}
-    while True:
-        new = {
-            atom: body
-            for atom, own in bodies.items()
-            if atom not in chosen
-            for body in reversed(own)
-            if all(needed in chosen for needed in body.derived)
-        }
-        if not new:
-            return chosen
-        chosen |= new
 
 
 @dataclass(slots=True)
@@ -153,7 +124,9 @@ class _Search:
         """A derivation of an atom."""
         self._collect(goal)
         chosen = supported(self.bodies)
-        return self._tree(goal, chosen) if goal in chosen else None
+        if goal not in chosen:
+            return None
+        return Tree(chosen, self.world.rules.axis.instant, self._place, self._read_atom).of(goal)
 
     def _collect(self, goal: AtomAt) -> None:
         """Look up the bodies of an atom, and of all that they need."""
@@ -165,14 +138,8 @@ class _Search:
             self.bodies[atom] = [*self._bodies(atom)]
             waiting += [needed for body in self.bodies[atom] for needed in body.derived]
 
-    def _tree(self, atom: AtomAt, chosen: Mapping[AtomAt, RuleBody]) -> Derivation:
-        predicate, values, point = atom
-        body, axis = chosen[atom], self.world.rules.axis
-        of: list[Ground] = [self._tree(needed, chosen) for needed in body.derived]
-        of += [self._read_atom(needed) for needed in body.read]
-        of += [AbsentAtom(*absent) for absent in body.absent]
-        place = f"{self.world.rules.file}:{body.rule.place}"
-        return Derivation(predicate, values, axis.instant(point), place, tuple(of))
+    def _place(self, rule: Rule) -> str:
+        return f"{self.world.rules.file}:{rule.place}"
 
     def _bodies(self, atom: AtomAt) -> Iterator[RuleBody]:
         predicate, values, point = atom
@@ -229,7 +196,7 @@ class _Search:
     ) -> Iterator[RuleBody]:
         """The body with the values of a solution, in each way in which it is satisfied."""
         ways: list[Sequence[tuple[AtomAt, ...]]] = []
-        absent: list[_Absent] = []
+        absent: list[Absent] = []
         for literal in rule.literals:
             values = tuple(
                 term.term if isinstance(term, Constant) else str(solution[names.column(term.name)])

@@ -19,6 +19,7 @@ from weir.why.explanation import (
     MovedEvent,
     Part,
     ReadAtom,
+    RepeatedAtom,
     Triple,
 )
 from weir.why.places import Places
@@ -88,6 +89,8 @@ def _ground(places: Places, ground: Ground) -> dict[str, Any]:
             return {**atom, **_at(ground.instant), "match": parts}
         case AbsentAtom():
             return {**atom, "absent": True}
+        case RepeatedAtom():
+            return {**atom, **_at(ground.instant), "repeated": True}
         case _:
             assert_never(ground)
 

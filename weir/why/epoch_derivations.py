@@ -16,9 +16,12 @@ from sqlglot import exp
 
 from weir.compute.protocol import SqlEngine
 from weir.compute.sql import (
+    alias,
+    ascending,
     column,
     columns,
     number,
+    over,
     rows_of,
     select,
     subquery,
@@ -31,24 +34,22 @@ from weir.lars.rule_sets import RuleSetName, rule_names
 from weir.lars.syntax import Literal, Rule
 from weir.lars.triples import ANSWER_PREDICATE
 from weir.rules.atoms import AtomReader
-from weir.rules.bodies import body_of
+from weir.rules.bodies import Body, body_of
 from weir.rules.epochs import atom_intervals, with_goal
 from weir.rules.literals import Literals, RuleColumns
 from weir.rules.points import PointAxis, PointRange
 from weir.rules.present import Present
 from weir.rules.relations import arguments
 from weir.rules.strata import shared_kinds
-from weir.sparql.algebra.expressions import Constant
-from weir.why.derivations import (
-    MOST_GOALS,
-    MOST_SOLUTIONS,
-    AtomAt,
-    RuleBody,
-    made_of,
-    supported,
-)
-from weir.why.explanation import AbsentAtom, Derivation, Ground, ReadAtom, Triple
+from weir.sparql.algebra.expressions import Constant, Variable
+from weir.why.derivation_tree import AtomAt, RuleBody, Tree, supported
+from weir.why.derivations import MOST_SOLUTIONS, made_of
+from weir.why.explanation import Derivation, ReadAtom, Triple
 
+_MOST_GOALS = 10_000
+"""No more atoms are looked at. Those of a level are looked up together, so many cost little."""
+_MOST_LEVELS = 300
+"""Nor deeper; a tree is made by recursion."""
 _NOW = 0
 """The point of all that holds."""
 _DURING = {"since": _NOW, "until": _NOW + 1}
@@ -105,7 +106,7 @@ class EpochSearch:
         assert self.program.answer is not None, "it gives a graph"
         goal: AtomAt = (self.program.answer, triple, _NOW)
         level: Sequence[AtomAt] = [goal]
-        while level and len(self._bodies) < MOST_GOALS:
+        while level and len(self._bodies) < _MOST_GOALS and self._level < _MOST_LEVELS:
             looked_up = self._of_level(level)
             self._bodies |= looked_up
             level = [*dict.fromkeys(_needed(looked_up.values()))]
@@ -116,7 +117,7 @@ class EpochSearch:
         if self.program.answer == ANSWER_PREDICATE:
             # Its rules make a triple of an atom.
             (goal,) = chosen[goal].derived
-        return self._tree(goal, chosen)
+        return Tree(chosen, lambda _: None, self._place, self._read_atom).of(goal)
 
     def _of_level(self, atoms: Sequence[AtomAt]) -> Mapping[AtomAt, list[RuleBody]]:
         """The bodies that derive some atoms, with one statement per rule."""
@@ -150,11 +151,7 @@ class EpochSearch:
         body = body_of(asked, names, self._literals, partial(self._reading, names, goals))
         if body is None:
             return
-        engine = self.held.engine
-        limit = MOST_SOLUTIONS * engine.count(goals)
-        cells = columns(body.names) or [number(1)]
-        rows = select(*cells, from_=subquery(body.rows, "b"), limit=limit)
-        for row in engine.rows(rows):
+        for row in self.held.engine.rows(_some(body, rule, names)):
             solution = dict(zip(body.names, map(str, row), strict=False))
             goal, *others = (_atom(literal, names, solution) for literal in asked.literals)
             literals = [*zip(rule.literals, others, strict=True)]
@@ -182,14 +179,6 @@ class EpochSearch:
         if own is None:
             return None
         return self._literals.matching(literal, atom_intervals(own, literal.atom), names)
-
-    def _tree(self, atom: AtomAt, chosen: Mapping[AtomAt, RuleBody]) -> Derivation:
-        predicate, values, _ = atom
-        body = chosen[atom]
-        of: list[Ground] = [self._tree(needed, chosen) for needed in body.derived]
-        of += [self._read_atom(needed) for needed in body.read]
-        of += [AbsentAtom(*absent) for absent in body.absent]
-        return Derivation(predicate, values, None, self._place(body.rule), tuple(of))
 
     def _place(self, rule: Rule) -> str:
         """Where a rule is, or its name in the set."""
@@ -220,6 +209,17 @@ class EpochSearch:
             *columns(POSITIONS), from_=rows_of(self.held.graph), where=where, limit=MOST_SOLUTIONS
         )
         return [(str(s), str(p), str(o)) for s, p, o in self.held.engine.rows(held)]
+
+
+def _some(body: Body, rule: Rule, names: RuleColumns) -> exp.Select:
+    """Some solutions of a body for each atom that its rule derives: none goes without."""
+    terms = rule.head.atom.arguments
+    key = [names.column(term.name) for term in terms if isinstance(term, Variable)]
+    cells = body.names or ("since",)
+    nth = over(exp.RowNumber(), columns(key), [ascending(cell) for cell in columns(cells)])
+    numbered = select(*columns(cells), alias(nth, "nth_of_atom"), from_=subquery(body.rows, "b"))
+    few = column("nth_of_atom") <= number(MOST_SOLUTIONS)
+    return select(*columns(cells), from_=subquery(numbered, "numbered"), where=[few])
 
 
 def _needed(levels: Iterable[Sequence[RuleBody]]) -> Iterator[AtomAt]:

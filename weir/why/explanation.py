@@ -111,6 +111,15 @@ class AbsentAtom:
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatedAtom:
+    """An atom that is needed once more: its derivation is above."""
+
+    predicate: str
+    arguments: tuple[str, ...]
+    instant: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Derivation:
     """How a rule derives an atom, down to what is read.
 
@@ -134,12 +143,12 @@ class Derivation:
         """The events and triples that it comes from, each once."""
         parts: dict[Part, None] = {}
         for ground in self.of:
-            if not isinstance(ground, AbsentAtom):
+            if isinstance(ground, Derivation | ReadAtom):
                 parts |= dict.fromkeys(ground.parts)
         return [*parts]
 
 
-Ground: TypeAlias = Derivation | ReadAtom | AbsentAtom
+Ground: TypeAlias = Derivation | ReadAtom | AbsentAtom | RepeatedAtom
 """What an element of a body is satisfied by."""
 
 
