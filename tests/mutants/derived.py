@@ -70,6 +70,13 @@ DERIVED_MUTANTS = (
         tests=_RULES,
     ),
     Mutant(
+        "what was read whole becomes what is looked up",
+        "rules/held_atoms",
+        "if graph and not self._whole.issuperset(self._patterns):",
+        "if graph:",
+        tests=_RULES,
+    ),
+    Mutant(
         "triples are looked up by their subjects alone",
         "rules/held_atoms",
         '"a3": ("v2", "v1")',

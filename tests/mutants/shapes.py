@@ -159,6 +159,13 @@ SHAPES_MUTANTS = (
         tests=_EARLY,
     ),
     Mutant(
+        "a run accepts what it has stopped at itself",
+        "ingest/stopped_sources",
+        "if name in accept and source.run_id != run_id",
+        "if name in accept",
+        tests=_DOOR,
+    ),
+    Mutant(
         "any change set passes the door once one was accepted",
         "ingest/batch",
         "if reason and not (permit and permit.accepts(change_set.position, reason)):",
