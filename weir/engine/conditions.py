@@ -36,7 +36,7 @@ from weir.plan.parameters import (
     parameters_as_variables,
     parameters_of,
 )
-from weir.rdf.terms import Iri, literal
+from weir.rdf.terms import literal
 from weir.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from weir.sparql.algebra.scoping import variables_of
 from weir.sparql.algebra.traversal import map_arguments
@@ -44,13 +44,9 @@ from weir.sparql.functions.comparisons import equal_only_to, equality_key
 from weir.sparql.functions.serialization import encode
 from weir.sparql.functions.values import (
     PROMOTION,
-    LangText,
     Number,
     NumericType,
-    Opaque,
-    Text,
     parse,
-    to_text,
 )
 
 _KINDS = {"isIRI": "<", "isURI": "<", "isBlank": "_", "isLiteral": '"'}

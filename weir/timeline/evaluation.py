@@ -33,9 +33,8 @@ from weir.timeline.graph_log import GraphLog, read_graph
 from weir.timeline.legs import Leg
 from weir.timeline.recording import recorded
 
-
 _FEW = 8
-"""Segments of which it is not worth the while to know which have rows before the rest is planned."""
+"""Of so many touched segments it need not be known which have rows before the rest is planned."""
 
 
 @dataclass(frozen=True, slots=True)
