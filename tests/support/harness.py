@@ -164,7 +164,7 @@ class Memory:
                 keep = "cache" if read.keep == "cache" else keep
             graphs[scope] = read.relation
         # Of a plan of many parts, statements are made while others are planned.
-        at_once = None if after % 2 else engine
+        at_once = engine if after % 2 else None
         inputs = self.inputs(graphs, touched)
         delta = plan_delta(self.plan, epochs, inputs, "q", keep, at_once)
         for statement in (*delta.statements, delta.result):
