@@ -513,10 +513,10 @@ ENGINE_MUTANTS = (
         "return bool(sources) and any(map(self.is_empty, sources or ()))",
     ),
     Mutant(
-        "products of statements that are made at once are not checked",
-        "engine/run",
-        "        if self.engine is None or self.products:\n",
-        "        if self.engine is None:\n",
+        "products of relations that were made at once are not checked",
+        "maintain/products",
+        "self._made = parts.difference(left)",
+        "self._made = set[str]()",
         tests=("tests/maintain/test_modes.py",),
     ),
 )
