@@ -56,6 +56,24 @@ def test_touched_are_the_seeds_that_a_change_matches(
     assert touched == {s for s in seeds if any(matches(triple, s.shape) for triple in triples)}
 
 
+@given(triples=_TRIPLES, terms=st.sets(st.sampled_from(_TERMS), min_size=1))
+@settings(max_examples=30, deadline=None)
+def test_a_seed_with_terms_is_touched_by_a_change_that_has_one_of_them(
+    triples: list[tuple[str, str, str]], terms: set[str]
+) -> None:
+    seed = Seed(Scope(), Shape(None, "<b>", None), "object", tuple(sorted(terms)))
+    touched = touched_seeds(loaded(triples), "changes", [seed], "seeds")
+    assert bool(touched) == any(p == "<b>" and o in terms for _, p, o in triples)
+
+
+def test_a_lookup_begins_at_the_changes_that_have_one_of_the_terms() -> None:
+    seed = Seed(Scope(), Shape(None, "<a>", None), "object", ("<b>", "<c>"))
+    engine = loaded([("<x>", "<a>", "<b>"), ("<y>", "<a>", "<c>"), ("<z>", "<a>", "<d>")])
+    (hop,) = hops("g", "changes", [Lookup(seed, "subject", Shape(None, "<q>", None), "subject")])
+    hop.run(engine)
+    assert {*engine.arrow(hop.keys.name)["key"].to_pylist()} == {"<x>", "<y>"}
+
+
 def test_the_lookups_of_a_hop_are_the_same_statements_for_any_number_of_them() -> None:
     rng = random.Random(0)
     texts = set()

@@ -32,6 +32,8 @@ from weir.project import open_lake
 
 pytestmark = pytest.mark.usefixtures("sampled")
 
+_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -163,6 +165,32 @@ def test_an_untouched_query_costs_a_row_of_the_ledger_and_no_commit(project: Pro
     assert {rows[query]["rows_in"] for query in ("pairs", "names")} == {1}
     check_answers(project, "pairs", 2, 5)
     check_answers(project, "names", 2, 5)
+
+
+def test_a_change_of_a_type_that_no_filter_names_leaves_a_query_untouched(
+    project: Project,
+) -> None:
+    project.query("typed", "SELECT ?s { ?s a ?c FILTER(?c IN (<urn:A>, <urn:B>)) }")
+    ingest_change_sets(project, (("A <urn:x> <urn:p> <urn:y>",),))
+    project.run()
+    ingest_change_sets(project, ((f"A <urn:x> {_TYPE} <urn:C>",),))
+    assert project.run().modes == {"typed": "untouched"}
+    ingest_change_sets(project, ((f"A <urn:x> {_TYPE} <urn:B>",),))
+    assert project.run().modes == {"typed": "incremental"}
+    check_answers(project, "typed", 1, 3)
+
+
+def test_the_size_of_a_product_is_checked_where_statements_are_made_at_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weir.timeline.evaluation._FEW", 0)
+    project.configure(product_rows=3)
+    project.query("product", PRODUCT)
+    ingest_change_sets(project, (("A " + knows("a", "b"), "A " + name("b", "B")),))
+    project.run()
+    ingest_change_sets(project, (("A " + knows("a", "c"), "A " + name("c", "C")),))
+    with pytest.raises(WeirError, match="2 x 2 = 4 rows, more than product_rows = 3"):
+        project.maintain()
 
 
 def test_a_run_records_that_a_plan_looks_at_all_of_its_rows(project: Project) -> None:

@@ -485,4 +485,38 @@ ENGINE_MUTANTS = (
         "for places in combinations[:1]",
         tests=("tests/engine/test_neighbourhood.py",),
     ),
+    Mutant(
+        "a seed has the first of its terms only",
+        "plan/lookups",
+        "for term in self.terms)",
+        "for term in self.terms[:1])",
+        tests=("tests/engine/test_neighbourhood.py",),
+    ),
+    Mutant(
+        "a variable is restricted by what one part of a disjunction names",
+        "plan/restrictions",
+        "for name in of_all if name in own}",
+        "for name in own if name in of_all} or own",
+        tests=("tests/plan/test_restrictions.py",),
+    ),
+    Mutant(
+        "a number is equal to no other term",
+        "sparql/functions/comparisons",
+        "Iri | Text | LangText | Opaque) else None",
+        "Iri | Text | LangText | Opaque | Number) else None",
+        tests=("tests/plan/test_restrictions.py",),
+    ),
+    Mutant(
+        "nothing follows where one of the sides has no changes",
+        "engine/run",
+        "return bool(sources) and all(map(self.is_empty, sources or ()))",
+        "return bool(sources) and any(map(self.is_empty, sources or ()))",
+    ),
+    Mutant(
+        "products of relations that were made at once are not checked",
+        "maintain/products",
+        "self._made = parts.difference(left)",
+        "self._made = set[str]()",
+        tests=("tests/maintain/test_modes.py",),
+    ),
 )

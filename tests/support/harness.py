@@ -159,10 +159,14 @@ class Memory:
                     epochs,
                     thresholds,
                     prefix,
+                    frozenset(touched),
                 )
                 keep = "cache" if read.keep == "cache" else keep
             graphs[scope] = read.relation
-        delta = plan_delta(self.plan, epochs, self.inputs(graphs, touched), "q", keep)
+        # Of a plan of many parts, statements are made while others are planned.
+        at_once = engine if after % 2 else None
+        inputs = self.inputs(graphs, touched)
+        delta = plan_delta(self.plan, epochs, inputs, "q", keep, at_once)
         for statement in (*delta.statements, delta.result):
             make(engine, statement)
         return delta.result.name

@@ -141,6 +141,10 @@ class DuckEngine:
         ((rows,),) = self.connection.execute(f'SELECT COUNT(*) FROM "{relation}"').fetchall()
         return int(rows)
 
+    def is_empty(self, relation: str) -> bool:
+        """Whether the rows of a relation are stored, and there are none."""
+        return self.bindings.is_empty(relation)
+
     def is_on_driver(self, relation: str) -> bool:
         """True: DuckDB computes every relation."""
         del relation

@@ -492,6 +492,13 @@ class Engine:
             self._send({name})
             return spark.count(name)
 
+    def is_empty(self, relation: str) -> bool:
+        """Whether the driver stores the rows of a relation, and there are none."""
+        if not self._relations[relation].on_driver:
+            return False
+        with self._on_driver(relation) as duck:
+            return duck.is_empty(relation)
+
     def is_on_driver(self, relation: str) -> bool:
         """Whether DuckDB computes a relation."""
         return self._relations[relation].on_driver

@@ -34,6 +34,9 @@ class SqlEngine(Protocol):
     def count(self, relation: str) -> int:
         """The number of rows of a relation."""
 
+    def is_empty(self, relation: str) -> bool:
+        """Whether it is known, without computing anything, that a relation has no rows."""
+
     def is_on_driver(self, relation: str) -> bool:
         """Whether DuckDB computes a relation, so that a statement takes milliseconds."""
 

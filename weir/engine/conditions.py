@@ -36,21 +36,17 @@ from weir.plan.parameters import (
     parameters_as_variables,
     parameters_of,
 )
-from weir.rdf.terms import Iri, literal
+from weir.rdf.terms import literal
 from weir.sparql.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from weir.sparql.algebra.scoping import variables_of
 from weir.sparql.algebra.traversal import map_arguments
-from weir.sparql.functions.comparisons import equality_key
+from weir.sparql.functions.comparisons import equal_only_to, equality_key
 from weir.sparql.functions.serialization import encode
 from weir.sparql.functions.values import (
     PROMOTION,
-    LangText,
     Number,
     NumericType,
-    Opaque,
-    Text,
     parse,
-    to_text,
 )
 
 _KINDS = {"isIRI": "<", "isURI": "<", "isBlank": "_", "isLiteral": '"'}
@@ -180,13 +176,14 @@ class _Listed:
         others: list[Expression] = []
         for option in dict.fromkeys(options):
             value = parse(option.term) if isinstance(option, Constant) else None
+            alone = equal_only_to(option.term) if isinstance(option, Constant) else None
             if isinstance(value, Number):
                 keys = (equality_key(value, other) for other in PROMOTION)
                 known = numbers.setdefault(value.type, {})
                 known.update((literal(key), None) for key in keys if key is not None)
                 kinds.setdefault("number", option)
-            elif isinstance(value, Iri | Text | LangText | Opaque):
-                terms.append(to_text(value))
+            elif alone is not None:
+                terms.append(alone)
                 kinds.setdefault(type(value).__name__, option)
             else:
                 others.append(option)

@@ -136,9 +136,10 @@ def touched_seeds(
     """
     if not seeds:
         return frozenset()
-    places = [_places(seed.shape) for seed in seeds]
-    numbers = pa.array(range(len(seeds)), pa.int64())
-    cells = _texts([_terms(seed.shape) for seed in seeds], POSITIONS)
+    shapes = [(number, shape) for number, seed in enumerate(seeds) for shape in seed.shapes]
+    places = [_places(shape) for _, shape in shapes]
+    numbers = pa.array([number for number, _ in shapes], pa.int64())
+    cells = _texts([_terms(shape) for _, shape in shapes], POSITIONS)
     table = Loaded(name, cells.append_column("seed", numbers).append_column(_CONSTANTS, [places]))
     engine.load(table.name, table.rows)
     touched = _by_constants(changes, table, "", [column("seed", "l")])
@@ -160,13 +161,14 @@ def _lookup_table(lookups: Sequence[Lookup], ids: dict[Lookup | Seed, str]) -> p
         (
             ids[lookup],
             ids.get(lookup.source),
-            *_terms(lookup.source.shape),
+            *_terms(source),
             lookup.source_side,
             lookup.side,
             *_terms(lookup.shape),
-            _places(lookup.source.shape),
+            _places(source),
         )
         for lookup in lookups
+        for source in lookup.source_shapes
     ]
     names = ("lookup", "source", *(f"source_{p}" for p in POSITIONS), "source_side", _SIDE)
     return _texts(rows, (*names, *POSITIONS, _CONSTANTS))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Keep, Statement
 from weir.compute.sql import alias, columns, padded_columns, rows_of, select, text, union_all
 from weir.engine.delta import delta
@@ -34,7 +35,12 @@ class PlanDelta:
 
 @deep_recursion()
 def plan_delta(
-    plan: Plan, epochs: EpochRange, inputs: Inputs, prefix: str, keep: Keep = "small"
+    plan: Plan,
+    epochs: EpochRange,
+    inputs: Inputs,
+    prefix: str,
+    keep: Keep = "small",
+    engine: SqlEngine | None = None,
 ) -> PlanDelta:
     """The statements that make the new rows of every stored node of `plan`.
 
@@ -44,11 +50,14 @@ def plan_delta(
         inputs: the relations it reads.
         prefix: begins the names of the relations that are made.
         keep: how a relation that is read twice is stored.
+        engine: makes statements while others are planned, so that what follows from empty relations
+            is never planned; `statements` are then those that are left to make. None: all are left.
     """
-    run = Run(plan, epochs, inputs, prefix, keep, delta)
+    run = Run(plan, epochs, inputs, prefix, keep, delta, engine=engine)
     changed = [node for node in plan.stored if not run.is_untouched(node)] or [plan.root]
     names = {node: run.stored(node) for node in changed}
-    rows = [_stored_rows(plan, node, name) for node, name in names.items()]
+    left = {node: name for node, name in names.items() if not run.is_empty(name)} or names
+    rows = [_stored_rows(plan, node, name) for node, name in left.items()]
     result = Statement(f"{prefix}_new", union_all(rows))
     return PlanDelta(tuple(run.statements), result, tuple(run.products))
 

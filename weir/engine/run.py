@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 from sqlglot import exp
 
+from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Keep, Loaded, Statement
 from weir.compute.sql import (
     alias,
@@ -28,7 +29,7 @@ from weir.compute.sql import (
     subquery,
     union_all,
 )
-from weir.engine.fixpoint import Fixpoint, Step, Steps
+from weir.engine.fixpoint import Fixpoint, Step, Steps, make
 from weir.engine.members import with_parameters
 from weir.engine.relations import BEFORE_ALL, CHANGE, FOREVER, EpochRange, Inputs
 from weir.engine.stored_state import TouchedKeys, stored_state
@@ -59,6 +60,10 @@ class ProductOf:
     correlated: tuple[str, ...] = ()
 
 
+class _NothingFollowsError(Exception):
+    """Of the node that is being planned, what decides on its delta turned out to be empty."""
+
+
 @dataclass(slots=True)
 class Run:
     """One range of epochs of one plan: makes the delta of each node once.
@@ -72,6 +77,8 @@ class Run:
         delta: the delta of a node (`weir.engine.delta`).
         statements: what has been made, in order.
         products: what multiplies the sizes of relations.
+        engine: makes each statement as soon as it is planned, up to the first product, so that
+            what follows from nothing is not planned; None to plan all.
         is_past: whether it gives the rows of looked-up nodes, and nothing that is stored.
     """
 
@@ -83,6 +90,7 @@ class Run:
     delta: Callable[[PlanNode, Run], exp.Query]
     statements: list[Step] = field(default_factory=list)
     products: list[ProductOf] = field(default_factory=list)
+    engine: SqlEngine | None = None
     is_past: bool = False
     _past: Run | None = None
     _changes: tuple[str, ...] = ()
@@ -115,7 +123,7 @@ class Run:
             return no_rows(node)
         if node in self._relations:
             return _log_rows(node, self._relations[node])
-        if node in self.plan.stored and not self.is_past:
+        if self._is_made_by_itself(node):
             return _log_rows(node, self.stored(node))
         is_read_once = self.is_past or node not in self.plan.reused
         if is_read_once and self._levels_of(node) % _NESTED:
@@ -123,14 +131,43 @@ class Run:
         self._make(node, "view" if is_read_once else self.keep)
         return _log_rows(node, self._relations[node])
 
-    def part(self, node: PlanNode) -> exp.Query:
+    def _is_made_by_itself(self, node: PlanNode) -> bool:
+        """Whether a node's netted delta is a relation, whatever reads it."""
+        if self.is_past:
+            return False
+        # Whether a segment has rows decides what has to be planned.
+        return node in self.plan.stored or (isinstance(node, Component) and self._is_watched)
+
+    def part(self, node: PlanNode) -> exp.Query | None:
         """The delta of one of many parts of a node: a relation, so that an empty one is not read.
 
-        Of a plan of hundreds of parts, a change touches some, and most of these come to nothing.
+        Of a plan of hundreds of parts, a change touches some, and most of these come to nothing;
+        None if that is known already.
         """
-        if node not in self.plan.stored and node not in self._relations:
+        if self._comes_to_nothing(node):
+            return None
+        if not self._is_made_by_itself(node) and node not in self._relations:
             self._make(node, self.keep)
-        return self.child(node)
+        rows = self.child(node)
+        return None if self.is_empty(self._relations.get(node)) else rows
+
+    @property
+    def _is_watched(self) -> bool:
+        """Whether it is known of the relations which have no rows."""
+        return self.engine is not None and not self.epochs.from_nothing and not self.products
+
+    def is_empty(self, relation: str | None) -> bool:
+        """Whether it is known that a relation has no rows; None: it is not planned yet."""
+        if self.engine is None or relation is None or not self._is_watched:
+            return False
+        return self.engine.is_empty(relation)
+
+    def _comes_to_nothing(self, node: PlanNode) -> bool:
+        """Whether the delta of a node is known to be empty, before it is planned."""
+        if not self._is_watched:
+            return False
+        sources = self._sources(node)
+        return bool(sources) and all(map(self.is_empty, sources or ()))
 
     def stored(self, node: PlanNode) -> str:
         """The relation of a stored node's netted delta; it is written and read by its parent."""
@@ -146,7 +183,7 @@ class Run:
         """Make the relation of a node's delta; `is_net`: a row has one weight at an epoch."""
         rows, changes = self._delta(node)
         rows = net(rows, node.variables) if is_net else rows
-        self.statements.append(Statement(self.name(node), rows, keep, changes))
+        self._add(Statement(self.name(node), rows, keep, changes))
         self._relations[node] = self.name(node)
 
     def narrow(self, *relations: str) -> None:
@@ -156,27 +193,37 @@ class Run:
         """
         if not self.epochs.from_nothing:
             self._changes = relations
+        if all(map(self.is_empty, relations)):
+            raise _NothingFollowsError
 
     def _delta(self, node: PlanNode) -> tuple[exp.Query, tuple[str, ...]]:
         """The delta of a node, and the relations without whose rows it has none, if any."""
+        if node.children and self._comes_to_nothing(node):
+            return no_rows(node), ()
         before = self._changes
         self._changes = (self._sources(node) or ()) if node.has_memory else ()
         try:
-            rows = self.delta(node, self)
+            try:
+                rows = self.delta(node, self)
+            except _NothingFollowsError:
+                rows = no_rows(node)
             if node.has_memory:
                 self._narrowed[node] = self._changes
-            return rows, self._sources(node) or ()
+            return rows, (self._sources(node) or ()) if node.children else ()
         finally:
             self._changes = before
 
     def _sources(self, node: PlanNode) -> tuple[str, ...] | None:
         """The stored deltas without whose rows the delta of a node has none; None: not known."""
+        if self._is_watched and isinstance(node, Component) and not self.is_past:
+            return (self.stored(node),)
         if self.epochs.from_nothing or not node.children:
             return None
+        changed = [child for child in node.children if not self.is_untouched(child)]
         if node.has_memory:
-            return self._narrowed.get(node) or tuple(map(self.stored, node.children))
+            return self._narrowed.get(node) or tuple(map(self.stored, changed))
         sources: list[str] = []
-        for child in node.children:
+        for child in changed:
             below = (self.stored(child),) if child in self.plan.stored else self._sources(child)
             if below is None:
                 return None
@@ -219,7 +266,7 @@ class Run:
             epochs = EpochRange(BEFORE_ALL, FOREVER - 1, from_nothing=True)
             inputs, prefix = replace(self.inputs, touched=None), f"{self.prefix}_past"
             past = Run(self.plan, epochs, inputs, prefix, self.keep, self.delta, self.statements)
-            past.is_past = True
+            past.engine, past.is_past = self.engine, True
             self._past = past
         return select(
             *columns((*node.variables, *CHANGE), "s"),
@@ -265,13 +312,20 @@ class Run:
 
     def make(self, name: str, query: exp.Query, keep: Keep | None = None) -> str:
         """Make a relation; gives its name."""
-        self.statements.append(Statement(name, query, keep or self.keep, self._changes))
+        self._add(Statement(name, query, keep or self.keep, self._changes))
         return name
 
     def load(self, name: str, rows: pa.Table) -> str:
         """Make a relation of given rows; gives its name."""
-        self.statements.append(Loaded(name, rows))
+        self._add(Loaded(name, rows))
         return name
+
+    def _add(self, step: Step) -> None:
+        # The size of a product is checked before what computes it is made.
+        if self.engine is None or self.products:
+            self.statements.append(step)
+        else:
+            make(self.engine, step)
 
     def repeat(
         self,
@@ -282,7 +336,7 @@ class Run:
         follow: Callable[[str, str], exp.Query],
     ) -> str:
         """Make what steps lead to from the rows of `seed` (`Fixpoint`); gives its name."""
-        self.statements.append(Fixpoint(name, columns, seed, steps, follow, self.keep))
+        self._add(Fixpoint(name, columns, seed, steps, follow, self.keep))
         return name
 
     def _levels_of(self, node: PlanNode) -> int:

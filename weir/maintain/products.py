@@ -4,7 +4,7 @@ EXISTS.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 from sqlglot import exp
@@ -26,16 +26,24 @@ class ProductCheck:
         engine: counts.
         products: the products.
         limit: most rows.
+        left: the names of the relations that are not made yet.
     """
 
-    def __init__(self, engine: Engine, products: Sequence[ProductOf], limit: int) -> None:
+    def __init__(
+        self, engine: Engine, products: Sequence[ProductOf], limit: int, left: Iterable[str]
+    ) -> None:
         self._engine, self._limit = engine, limit
         self._unchecked = [*products]
-        self._made: set[str] = set()
+        parts = {part for product in products for part in product.parts}
+        self._made = parts.difference(left)
 
     def made(self, name: str) -> Iterator[ProductOf]:
         """The products whose parts are complete with the relation `name`."""
         self._made.add(name)
+        return self.complete()
+
+    def complete(self) -> Iterator[ProductOf]:
+        """The products whose parts are complete, each once."""
         complete = [product for product in self._unchecked if self._made.issuperset(product.parts)]
         self._unchecked = [product for product in self._unchecked if product not in complete]
         yield from complete
@@ -110,8 +118,11 @@ def make_delta(engine: Engine, delta: PlanDelta, limit: int, definition: Definit
     Raises:
         WeirError: a product exceeds the limit.
     """
-    check = ProductCheck(engine, delta.products, limit)
-    for statement in (*delta.statements, delta.result):
+    statements = (*delta.statements, delta.result)
+    check = ProductCheck(engine, delta.products, limit, [own.name for own in statements])
+    for product in check.complete():
+        check.of_query(product, definition.file.name, definition.body.variables)
+    for statement in statements:
         make(engine, statement)
         for product in check.made(statement.name):
             check.of_query(product, definition.file.name, definition.body.variables)

@@ -113,13 +113,14 @@ def rows_of_members(
     relation = f"{leg.prefix}_members"
     engine.load(relation, members.table)
     delta = members.delta(leg, relation)
-    check = ProductCheck(engine, delta.products, product_rows)
     declared = {
         task.name: (task.definition.file.name, task.definition.body.variables) for task in tasks
     }
     # Read for each member: made once.
     result = replace(delta.result, keep=leg.keep)
-    for statement in (*delta.statements, result):
+    statements = (*delta.statements, result)
+    check = ProductCheck(engine, delta.products, product_rows, [own.name for own in statements])
+    for statement in statements:
         make(engine, statement)
         for product in check.made(statement.name):
             if errors := check.of_members(product, declared):

@@ -6,11 +6,13 @@ column names are not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal, Self
 
 from weir.plan.nodes import Operator, node
 from weir.plan.parameters import MOST_OPTIONS, Change
+from weir.plan.restrictions import restrictions
 from weir.plan.scope import Scope
 from weir.sparql.algebra.expressions import Expression
 from weir.sparql.algebra.patterns import TriplePattern
@@ -69,6 +71,11 @@ class Component(Leaf):
     def certain(self) -> frozenset[str]:
         """All variables: a triple pattern leaves none unbound."""
         return frozenset(self.variables)
+
+    @cached_property
+    def restrictions(self) -> Mapping[str, frozenset[str]]:
+        """By variable, the terms that the filters leave to it, where they leave a few only."""
+        return restrictions(self.conditions)
 
     def needs_triple(self, scope: Scope) -> bool:
         """Whether `scope` is the scope that the patterns are read from."""

@@ -11,7 +11,7 @@ several queries that begin alike are the same value, so they are done once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from weir.plan.leaves import Component
@@ -42,10 +42,27 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """The changed rows of a shape."""
+    """The changed rows of a pattern, as far as its constants and filters say which these are.
+
+    Attributes:
+        scope: of the pattern.
+        shape: of the pattern.
+        side: the place of the variable that filters restrict to the fewest terms; None if there is
+            none.
+        terms: these, in order.
+    """
 
     scope: Scope
     shape: Shape
+    side: Position | None = None
+    terms: tuple[str, ...] = ()
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes of the rows: each has one of the terms, if there are any."""
+        if self.side is None:
+            return (self.shape,)
+        return tuple(replace(self.shape, **{self.side: term}) for term in self.terms)
 
     @property
     def depth(self) -> int:
@@ -72,6 +89,11 @@ class Lookup:
         return self.source.depth + 1
 
     @property
+    def source_shapes(self) -> tuple[Shape, ...]:
+        """The shapes that rows of `source` have; of looked-up rows they are known already."""
+        return self.source.shapes if isinstance(self.source, Seed) else (self.source.shape,)
+
+    @property
     def seed(self) -> Seed:
         """Where the lookups started."""
         return self.source if isinstance(self.source, Seed) else self.source.seed
@@ -91,8 +113,18 @@ def seeds(components: Iterable[Component]) -> tuple[Seed, ...]:
 
 
 def seed_of(component: Component, pattern: TriplePattern) -> Seed:
-    """The changes that matter to one pattern."""
-    return Seed(component.scope, Shape.of(pattern))
+    """The changes that matter to one pattern: a row that a filter refuses is in no solution."""
+    shape = Shape.of(pattern)
+    terms = component.restrictions
+    sides = {
+        side: terms[node.name]
+        for side, node in zip(POSITIONS, pattern.nodes, strict=True)
+        if isinstance(node, Variable) and node.name in terms
+    }
+    if not sides:
+        return Seed(component.scope, shape)
+    side = min(sides, key=lambda side: len(sides[side]))
+    return Seed(component.scope, shape, side, tuple(sorted(sides[side])))
 
 
 def by_scope(components: Iterable[Component]) -> dict[Scope, list[Component]]:
@@ -109,8 +141,8 @@ def predicates(components: Iterable[Component]) -> frozenset[str] | None:
 
 
 def predicates_of(seeds: Iterable[Seed]) -> frozenset[str] | None:
-    """The predicates of `seeds`; None if one has a variable in that place."""
-    seed_predicates = {seed.shape.predicate for seed in seeds}
+    """The predicates of `seeds`; None if one may have any."""
+    seed_predicates = {shape.predicate for seed in seeds for shape in seed.shapes}
     known = frozenset(predicate for predicate in seed_predicates if predicate is not None)
     return known if len(known) == len(seed_predicates) else None
 

@@ -53,18 +53,21 @@ def graph_hints(
     }
     unknown: Mapping[str, Sequence[Unmatched]] = dict(unmatched_terms(engine, patterns))
     without = {
-        scope: _without_triples(engine, places[scope], [seed.shape for seed in of_scope])
+        scope: _without_triples(
+            engine, places[scope], [*dict.fromkeys(seed.shape for seed in of_scope)]
+        )
         for scope, of_scope in seeds.items()
     }
     for query in queries:
         of_terms = unknown.get(query.name, ())
         yield from ((query, term) for term in of_terms)
         said = {term.term for term in of_terms}
-        for seed in of_query[query.name]:
-            terms = (seed.shape.subject, seed.shape.predicate, seed.shape.object)
+        # Patterns that differ in their filters only are said once.
+        for scope, shape in dict.fromkeys((s.scope, s.shape) for s in of_query[query.name]):
+            terms = (shape.subject, shape.predicate, shape.object)
             # Of a term that no triple has, more need not be said.
-            if seed.shape in without[seed.scope] and said.isdisjoint(terms):
-                yield query, _no_triple(places[seed.scope], seed.shape)
+            if shape in without[scope] and said.isdisjoint(terms):
+                yield query, _no_triple(places[scope], shape)
 
 
 def _seeds(query: Definition, lake: Lake) -> Iterator[Seed]:

@@ -26,12 +26,15 @@ from weir.engine.relations import EpochRange, Inputs
 from weir.engine.thresholds import Thresholds
 from weir.engine.windows import Window, window_content
 from weir.plan.leaves import Component
-from weir.plan.lookups import Lookup, Seed, by_scope
+from weir.plan.lookups import Lookup, Seed, by_scope, seeds
 from weir.plan.plan import Plan
 from weir.plan.scope import Scope
 from weir.timeline.graph_log import GraphLog, read_graph
 from weir.timeline.legs import Leg
 from weir.timeline.recording import recorded
+
+_FEW = 8
+"""Of so many touched segments it need not be known which have rows before the rest is planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +181,21 @@ def plan_rows(
     # The patterns of a group have parameters in the place of the constants that changes match.
     touched = leg.touched if members is None and isinstance(leg, EpochInputs) else None
     inputs = Inputs(leg.graphs(plan), leg.log(names), members, touched)
-    delta = plan_delta(plan, leg.epochs, inputs, leg.prefix, leg.keep)
+    engine = leg.engine if _is_large(plan, inputs, leg.engine) else None
+    delta = plan_delta(plan, leg.epochs, inputs, leg.prefix, leg.keep, engine)
     result = leg.recorded(delta.result.select, names)
     allowed = plan.allow_product if allow_product is None else allow_product
     return PlanDelta(delta.statements, result, () if allowed else delta.products)
+
+
+def _is_large(plan: Plan, inputs: Inputs, engine: SqlEngine) -> bool:
+    """Whether changes touch many segments of a plan, of which most come to nothing."""
+    if inputs.touched is None:
+        return False
+    touched = [part for part in plan.components if not inputs.touched.isdisjoint(seeds([part]))]
+    # Elsewhere it takes a job to know whether a relation has rows.
+    graphs = {inputs.graphs[part.scope] for part in touched}
+    return len(touched) > _FEW and all(map(engine.is_on_driver, graphs))
 
 
 def _cut_before(content: exp.Select, start: int) -> exp.Select:

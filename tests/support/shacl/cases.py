@@ -39,15 +39,22 @@ _LITERALS = (
     f'"2.5"^^<{_XSD}decimal>',
 )
 _NUMBERS = (*_LITERALS[5:8], f'"0.5"^^<{_XSD}decimal>', f'"3"^^<{_XSD}integer>')
+_SUBCLASSES: frozenset[Quad] = frozenset(
+    ("", f"<http://x/{one}>", _SUBCLASS, f"<http://x/{other}>") for one, other in ("BA", "CB")
+)
 _EPOCHS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class ShapesCase:
-    """Shapes as Turtle, and a history of data: per epoch, the quads that vanish and that appear."""
+    """Shapes as Turtle, and a history of data: per epoch, the quads that vanish and that appear.
+
+    `subclasses`: those that the shapes declare instead of the data, if there are any.
+    """
 
     shapes: str
     history: tuple[Change, ...]
+    subclasses: frozenset[Quad] = frozenset()
 
     def states(self) -> list[frozenset[Quad]]:
         """The data at each epoch."""
@@ -64,6 +71,17 @@ def shapes_case(seed: int) -> ShapesCase:
     rng = random.Random(seed)
     shapes = "".join(_shape(rng, f":S{i}") for i in range(rng.randint(1, 3)))
     return ShapesCase(_PREFIXES + shapes, _history(rng))
+
+
+def with_own_subclasses(case: ShapesCase) -> ShapesCase:
+    """A case whose shapes declare the subclasses, and whose data has none."""
+
+    def others(quads: frozenset[Quad]) -> frozenset[Quad]:
+        return frozenset(quad for quad in quads if quad[2] != _SUBCLASS)
+
+    history = tuple((others(vanish), others(appear)) for vanish, appear in case.history)
+    shapes = case.shapes + as_turtle(_SUBCLASSES)
+    return ShapesCase(shapes, history, _SUBCLASSES)
 
 
 def as_turtle(quads: frozenset[Quad]) -> str:
@@ -225,7 +243,7 @@ def _pool(rng: random.Random) -> set[Quad]:
         return f"<http://x/{name}>"
 
     pool = {("", iri(rng.choice(_NODES)), _TYPE, iri(rng.choice(_CLASSES))) for _ in range(6)}
-    pool |= {("", iri("B"), _SUBCLASS, iri("A")), ("", iri("C"), _SUBCLASS, iri("B"))}
+    pool |= _SUBCLASSES
     for number in _NUMBERS:
         pool.add(("", iri(rng.choice(_NODES)), iri(rng.choice(["s", "t"])), number))
     for _ in range(30):

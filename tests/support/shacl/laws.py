@@ -11,7 +11,7 @@ from tests.support.shacl.cases import ShapesCase, as_turtle
 from tests.support.shacl.results import Result, results_of_rows
 from weir.plan.lower import lower
 from weir.shacl.compile import compile_shapes
-from weir.shacl.read import read_shapes
+from weir.shacl.read import Subclasses, read_shapes
 from weir.sparql.algebra.queries import Dataset
 
 Validator = Callable[[str, str], Counter[Result]]
@@ -20,13 +20,14 @@ Validator = Callable[[str, str], Counter[Result]]
 
 def differences(case: ShapesCase, seed: int, validator: Validator) -> Iterator[str]:
     """The epochs of a case at which the reports differ; the history is cut by the seed."""
-    shapes = read_shapes(case.shapes, "shapes.ttl")
+    subclasses: Subclasses = "shapes" if case.subclasses else "data"
+    shapes = read_shapes(case.shapes, "shapes.ttl", subclasses)
     plan = lower(compile_shapes(shapes, Dataset()), allow_product=True)
     last = len(case.history)
     cuts = sorted(random.Random(seed).sample(range(1, last), 1))
     log = run_in_cuts(Memory(plan, case.history, optimized=False), last, cuts).log()
     for epoch, data in enumerate(case.states(), 1):
-        expected = validator(case.shapes, as_turtle(data))
+        expected = validator(case.shapes, as_turtle(data | case.subclasses))
         report = results_of_rows(state(log, epoch))
         if report != expected:
             missing, extra = expected - report, report - expected

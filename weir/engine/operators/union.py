@@ -7,13 +7,11 @@ https://www.w3.org/TR/sparql11-query/#defn_algUnion
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sqlglot import exp
 
 from weir.compute.sql import columns, padded_columns, select, subquery, union_all
 from weir.engine.relations import CHANGE
-from weir.engine.run import Run
+from weir.engine.run import Run, no_rows
 from weir.plan.operators import PlanNode, Union
 
 _FEW = 8
@@ -25,12 +23,15 @@ def delta(node: Union, run: Run) -> exp.Query:
     changed = [child for child in node.children if not run.is_untouched(child)]
     is_large = len(changed) > _FEW and not run.epochs.from_nothing
     rows = run.part if is_large else run.child
-    return union_all([_part(node, child, rows) for child in changed or node.children[:1]])
+    parts = ((child, rows(child)) for child in changed)
+    return union_all(
+        [_part(node, child, own) for child, own in parts if own is not None] or [no_rows(node)]
+    )
 
 
-def _part(node: Union, child: PlanNode, rows: Callable[[PlanNode], exp.Query]) -> exp.Select:
+def _part(node: Union, child: PlanNode, rows: exp.Query) -> exp.Select:
     return select(
         *padded_columns(node.variables, child.variables),
         *columns(CHANGE),
-        from_=subquery(rows(child), "child"),
+        from_=subquery(rows, "child"),
     )

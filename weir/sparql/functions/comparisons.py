@@ -25,6 +25,8 @@ from weir.sparql.functions.values import (
     Text,
     Value,
     datatype_of,
+    parse,
+    to_text,
 )
 
 _FALSE_IF_ILL_TYPED = NUMERIC_DATATYPES | {f"{XSD}boolean"}
@@ -136,6 +138,15 @@ def promote(left: Number, right: Number) -> tuple[int | Decimal | float, int | D
         return left.value, right.value
     to = promoted_type(left.type, right.type)
     return convert(left.value, to), convert(right.value, to)
+
+
+def equal_only_to(term: str) -> str | None:
+    """A constant as terms are stored, if no other term is equal to it; None if some may be.
+
+    IRIs, strings, and literals without a known value are equal to themselves only.
+    """
+    value = parse(term)
+    return to_text(value) if isinstance(value, Iri | Text | LangText | Opaque) else None
 
 
 def equality_key(number: Number, other: NumericType) -> str | None:
