@@ -132,7 +132,7 @@ class Run:
         return _log_rows(node, self._relations[node])
 
     def _is_made_by_itself(self, node: PlanNode) -> bool:
-        """Whether a node's netted delta is a relation, whatever reads it."""
+        """Whether a node's netted delta is a relation, even if another node alone reads it."""
         if self.is_past:
             return False
         # Whether a segment has rows decides what has to be planned.
