@@ -123,13 +123,13 @@ def test_triples_that_follow_are_explained() -> None:
     """A generator whose triples are all read would make the law pass."""
     grounds = [
         ground
-        for seed in range(8)
+        for seed in (5, 10)
         for _, one in explained(graph_program_case(seed), random.Random(seed))
         if one.match is not None and one.match.derivation is not None
         for needed in one.match.derivation.of
         for ground in (needed, *(needed.of if isinstance(needed, Derivation) else ()))
     ]
-    assert sum(isinstance(ground, Derivation) for ground in grounds) > 2
+    assert sum(isinstance(ground, Derivation) for ground in grounds) > 3
 
 
 def _chain(first: int, last: int) -> frozenset[Quad]:
@@ -148,6 +148,7 @@ def _grounds(ground: Ground) -> Iterator[Ground]:
         yield from _grounds(needed)
 
 
+@pytest.mark.usefixtures("slow")
 @pytest.mark.parametrize(
     "rules",
     ["l(X,Z) <- l(X,Y), l(Y,Z).", "l(X,Z) <- l(X,Y), m(X,Y), p(Y,Z).\nm(X,Y) <- l(X,Y), p(X,Z)."],
