@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlglot import exp
-
 from weir.audit.checked import CheckOf
 from weir.audit.unexpected import unexpected
 from weir.compute.engine import Engine
@@ -47,29 +45,23 @@ def derived_graph_results(
         # The next run writes it again.
         return
     table, upto = graph.table.name, column("epoch") <= number(known.watermark)
-    is_answer = column("node").eq(text(ANSWER))
-    stored = StoredTable("stored_triples", table, where=upto.copy())
-    answer = StoredTable(
-        "answer_triples", EMBEDDINGS.name(definition.name), where=all_of([is_answer, upto])
-    )
-    there = select(
-        *columns(_LOG), column("weight"), from_=rows_of(stored.name), where=[upto.copy()]
-    )
-    shown = zip(POSITIONS, definition.columns, strict=True)
+    embeddings = EMBEDDINGS.name(definition.name)
+    stored = StoredTable("stored_triples", table, where=upto)
+    of_answer = all_of([column("node").eq(text(ANSWER)), upto.copy()])
+    answer = StoredTable("answer_triples", embeddings, where=of_answer)
+    there = select(*columns(_LOG), column("weight"), from_=rows_of(stored.name))
     wanted = select(
-        *(alias(column(cell), name) for name, (_, cell) in shown),
-        column("epoch"),
+        *columns(_LOG),
         alias(-column("weight"), "weight"),
-        from_=rows_of(answer.name),
-        where=[is_answer.copy(), upto.copy()],
+        from_=subquery(graph.log(answer.name), "wanted"),
     )
-    differs = exp.Sum(this=column("weight")).neq(number(0))
+    total_weight = sum_of(column("weight"))
     difference = select(
         *columns(_LOG),
-        alias(sum_of(column("weight")), "weight"),
+        alias(total_weight, "weight"),
         from_=subquery(union_all([there, wanted]), "rows"),
         group_by=columns(_LOG),
-        having=differs,
+        having=total_weight.copy().neq(number(0)),
     )
     query = LakeQuery(difference, (stored, answer))
     total, examples = unexpected(engine, f"wrong_graph_{definition.name}", query)

@@ -61,6 +61,12 @@ class DerivedGraph:
         is_of_log = last is not None and last.extra[_EMBEDDINGS] == log_of(lake, self.giver.name)
         return last if is_of_log else None
 
+    def log(self, answers: str) -> exp.Select:
+        """The log of the triples (`POSITIONS`, epoch, weight), out of embeddings of the answer."""
+        cells = [column(stored) for _, stored in self.giver.columns]
+        terms = [alias(cell, shown) for cell, shown in zip(cells, POSITIONS, strict=True)]
+        return select(*terms, *columns(("epoch", "weight")), from_=rows_of(answers))
+
     def write(self, lake: Lake, engine: Engine, embeddings: Metadata, run_id: str) -> Commit:
         """Append what the embeddings have more, or replace all triples if these were replaced.
 
@@ -76,10 +82,7 @@ class DerivedGraph:
         if continued is not None:
             where.append(column("epoch") > number(continued.watermark))
         engine.open(new, EMBEDDINGS.name(name), where=all_of(where))
-        cells = [column(stored) for _, stored in self.giver.columns]
-        terms = [alias(cell, shown) for cell, shown in zip(cells, POSITIONS, strict=True)]
-        triples = select(*terms, *columns(("epoch", "weight")), from_=rows_of(new))
-        engine.make(Statement(rows, triples, "cache"))
+        engine.make(Statement(rows, self.log(new), "cache"))
         log_id = uuid4().hex if continued is None else continued.extra[LOG_ID]
         extra: dict[str, Any] = {LOG_ID: log_id, _EMBEDDINGS: embeddings.extra.get(LOG_ID, "")}
         metadata = Metadata(

@@ -70,6 +70,19 @@ def arity_of(program: Program, name: str) -> int:
     return next(len(r.head.atom.arguments) for r in rules if r.head.atom.predicate == name)
 
 
+def stored_atoms(program: Program, name: str, rows: str) -> exp.Select:
+    """The atoms (a1, ..) of a predicate that rules derive which hold by some of the stored rows."""
+    key = arguments(arity_of(program, name))
+    cells = [alias(column(cell), own) for cell, own in zip(CELLS, key, strict=False)]
+    return select(
+        *cells,
+        from_=rows_of(rows),
+        where=[column("node").eq(text(node_of(program, name)))],
+        group_by=columns(CELLS[: len(key)]),
+        having=sum_of(column("weight")) > number(0),
+    )
+
+
 @dataclass(slots=True)
 class HeldAtoms:
     """Atoms as relations, which grow by lookups.
@@ -204,7 +217,7 @@ class HeldAtoms:
         if predicate in self._patterns:
             self._read_graph()
             return
-        relation = self._make(self._stored_atoms(predicate, self.leg.stored))
+        relation = self._make(stored_atoms(self.program, predicate, self.leg.stored))
         self._whole.add(predicate)
         self._set(predicate, [relation])
 
@@ -299,7 +312,7 @@ class HeldAtoms:
         if few:
             read = self._make(select("*", from_=rows_of(leg.stored), where=[any_of(few)]))
             for name in names:
-                self._add(name, self._stored_atoms(name, read))
+                self._add(name, stored_atoms(self.program, name, read))
 
     def _look_up_stored(self, side: Side, keys: set[Key]) -> None:
         own = _STORED_KEYS[side.by]
@@ -315,7 +328,7 @@ class HeldAtoms:
             scanned = _scanned(self.leg.stored, own, wanted)
             node = column("node", "t").eq(text(node_of(self.program, side.predicate)))
             self.engine.make(Statement(rows, scanned.where(node), "cache"))
-        self._add(side.predicate, self._stored_atoms(side.predicate, rows))
+        self._add(side.predicate, stored_atoms(self.program, side.predicate, rows))
 
     def _look_up_graph(self, keys: Mapping[str, set[Key]]) -> None:
         for by, wanted_keys in keys.items():
@@ -344,18 +357,6 @@ class HeldAtoms:
             self.background[name] = self._make(
                 during(pattern, graph), "view" if is_one_triple(pattern) else "cache"
             )
-
-    def _stored_atoms(self, name: str, rows: str) -> exp.Query:
-        """The atoms of a predicate that hold, of some of the rows that are stored."""
-        key = arguments(arity_of(self.program, name))
-        cells = [alias(column(cell), own) for cell, own in zip(CELLS, key, strict=False)]
-        return select(
-            *cells,
-            from_=rows_of(rows),
-            where=[column("node").eq(text(node_of(self.program, name)))],
-            group_by=columns(CELLS[: len(key)]),
-            having=sum_of(column("weight")) > number(0),
-        )
 
     def _add(self, name: str, atoms: exp.Query) -> None:
         self._set(name, [*self._parts.get(name, ()), self._make(atoms)])

@@ -11,6 +11,8 @@ from weir.why.explanation import AbsentAtom, Derivation, Ground, ReadAtom, Repea
 
 AtomAt: TypeAlias = tuple[str, tuple[str, ...], int]
 """A predicate, arguments, and the point that the atom is at."""
+MOST_SOLUTIONS = 20
+"""Of a rule, no more ways to derive an atom are looked at."""
 Absent: TypeAlias = tuple[str, tuple[str, ...]]
 """A predicate and arguments."""
 

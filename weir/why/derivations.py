@@ -7,7 +7,7 @@ those are kept that can be derived in some order, so that nothing supports itsel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import assert_never
@@ -15,6 +15,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from weir.compute.protocol import SqlEngine
+from weir.compute.relations import Statement
 from weir.compute.sql import (
     alias,
     column,
@@ -23,6 +24,7 @@ from weir.compute.sql import (
     number,
     rows_of,
     select,
+    sum_of,
     text,
 )
 from weir.engine.graph import POSITIONS, TRIPLES
@@ -50,15 +52,15 @@ from weir.rules.points import PointRange
 from weir.rules.relations import NTH, POINT, arguments
 from weir.rules.strata import derive, shared_kinds
 from weir.sparql.algebra.expressions import Constant, Variable
-from weir.sparql.algebra.patterns import TriplePattern
 from weir.timeline.graph_log import GraphLog
-from weir.why.derivation_tree import Absent, AtomAt, RuleBody, Tree, supported
-from weir.why.explanation import Derivation, Event, Part, ReadAtom, Row, Triple
+from weir.why.atom_triples import made_of, triples_of
+from weir.why.derivation_tree import MOST_SOLUTIONS, Absent, AtomAt, RuleBody, Tree, supported
+from weir.why.explanation import Derivation, Event, ReadAtom, Row, Triple
 
-MOST_GOALS = 300
+_MOST_GOALS = 300
 """No more atoms are looked at."""
-MOST_SOLUTIONS = 20
-"""Of a rule, no more ways to derive an atom are looked at."""
+_HELD = "why_d_held"
+"""The relation of the triples of the graph that hold."""
 _MOST_EVENTS = 20_000
 """Of one point, no more events are looked at for the triples of an atom."""
 
@@ -114,6 +116,13 @@ class _Search:
             if world.rules.default_graph == "default":
                 graph = of_default_graph(engine, graph)
             graph.on_axis(engine, world.point - 1, world.point)
+            held = select(
+                *columns(POSITIONS),
+                from_=rows_of(TRIPLES),
+                group_by=columns(POSITIONS),
+                having=sum_of(column("weight")) > number(0),
+            )
+            engine.make(Statement(_HELD, held))
         reader = AtomReader(engine, program, points, axis, "why_d")
         given = reader.given([*world.events.values()])
         shared = shared_kinds(program.rules)
@@ -131,7 +140,7 @@ class _Search:
     def _collect(self, goal: AtomAt) -> None:
         """Look up the bodies of an atom, and of all that they need."""
         waiting = [goal]
-        while waiting and len(self.bodies) < MOST_GOALS:
+        while waiting and len(self.bodies) < _MOST_GOALS:
             atom = waiting.pop(0)
             if atom in self.bodies:
                 continue
@@ -318,8 +327,8 @@ class _Search:
         if pattern is None:
             return ReadAtom(predicate, values, None, ())
         if pattern.origin == "graph":
-            parts: Sequence[Part] = self._triples(pattern, values)
-            return ReadAtom(predicate, values, None, tuple(parts))
+            triples = triples_of(self.world.engine, _HELD, pattern, values)
+            return ReadAtom(predicate, values, None, tuple(triples))
         instant = self.world.rules.axis.instant(point)
         return ReadAtom(predicate, values, instant, tuple(self._events(pattern, values, point)))
 
@@ -344,62 +353,8 @@ class _Search:
                 known = events.setdefault(event.triple, event)
                 if _order(event) < _order(known):
                     events[event.triple] = event
-        bound = dict(zip(pattern.arguments, values, strict=True))
-        made = next(made_of(pattern.triples, bound, lambda _: [*events]), ())
-        return [events[triple] for triple in made]
-
-    def _triples(self, pattern: AtomPattern, values: Sequence[str]) -> Sequence[Triple]:
-        """Triples of the graph that make an atom."""
-        bound = dict(zip(pattern.arguments, values, strict=True))
-        return next(made_of(pattern.triples, bound, self._matching), ())
-
-    def _matching(self, wanted: Sequence[str | None]) -> Sequence[Triple]:
-        """The triples of the graph with some terms."""
-        where = [
-            column(name).eq(text(term))
-            for name, term in zip(POSITIONS, wanted, strict=True)
-            if term is not None
-        ]
-        held = select(
-            *columns(POSITIONS),
-            from_=rows_of(TRIPLES),
-            where=where,
-            group_by=columns(POSITIONS),
-            having=exp.Sum(this=column("weight")) > number(0),
-            limit=MOST_SOLUTIONS,
-        )
-        return [(str(s), str(p), str(o)) for s, p, o in self.world.engine.rows(held)]
+        return [events[triple] for triple in made_of(pattern, values, lambda _: [*events])]
 
 
 def _order(event: Event) -> tuple[int, int, int]:
     return event.instant, event.epoch, event.line
-
-
-def made_of(
-    patterns: Sequence[TriplePattern],
-    bound: Mapping[str, str],
-    matching: Callable[[Sequence[str | None]], Sequence[Triple]],
-) -> Iterator[Sequence[Triple]]:
-    """The triples of each solution of a pattern in which some variables have values.
-
-    Args:
-        patterns: the pattern.
-        bound: the values, by variable.
-        matching: the triples that have some terms; None stands for any.
-    """
-    if not patterns:
-        yield ()
-        return
-    first, *others = patterns
-    wanted = [
-        node.term if isinstance(node, Constant) else bound.get(node.name) for node in first.nodes
-    ]
-    for triple in matching(wanted):
-        values = dict(bound)
-        for node, term in zip(first.nodes, triple, strict=True):
-            own = node.term if isinstance(node, Constant) else values.setdefault(node.name, term)
-            if own != term:
-                break
-        else:
-            for rest in made_of(others, values, matching):
-                yield (triple, *rest)

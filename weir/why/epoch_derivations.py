@@ -22,12 +22,9 @@ from weir.compute.sql import (
     columns,
     number,
     over,
-    rows_of,
     select,
     subquery,
-    text,
 )
-from weir.engine.graph import POSITIONS
 from weir.engine.interval_fixpoint import Names
 from weir.lars.program import Program
 from weir.lars.rule_sets import RuleSetName, rule_names
@@ -42,8 +39,8 @@ from weir.rules.present import Present
 from weir.rules.relations import arguments
 from weir.rules.strata import shared_kinds
 from weir.sparql.algebra.expressions import Constant, Variable
-from weir.why.derivation_tree import AtomAt, RuleBody, Tree, supported
-from weir.why.derivations import MOST_SOLUTIONS, made_of
+from weir.why.atom_triples import triples_of
+from weir.why.derivation_tree import MOST_SOLUTIONS, AtomAt, RuleBody, Tree, supported
 from weir.why.explanation import Derivation, ReadAtom, Triple
 
 _MOST_GOALS = 10_000
@@ -52,7 +49,8 @@ _MOST_LEVELS = 300
 """Nor deeper; a tree is made by recursion."""
 _NOW = 0
 """The point of all that holds."""
-_DURING = {"since": _NOW, "until": _NOW + 1}
+DURING = {"since": _NOW, "until": _NOW + 1}
+"""The interval of all that holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,24 +189,8 @@ class EpochSearch:
         pattern = self.program.patterns.get(predicate)
         if pattern is None:
             return ReadAtom(predicate, values, None, ())
-        bound = dict(zip(pattern.arguments, values, strict=True))
-        return ReadAtom(
-            predicate,
-            values,
-            None,
-            tuple(next(made_of(pattern.triples, bound, self._matching), ())),
-        )
-
-    def _matching(self, wanted: Sequence[str | None]) -> Sequence[Triple]:
-        where = [
-            column(name).eq(text(term))
-            for name, term in zip(POSITIONS, wanted, strict=True)
-            if term is not None
-        ]
-        held = select(
-            *columns(POSITIONS), from_=rows_of(self.held.graph), where=where, limit=MOST_SOLUTIONS
-        )
-        return [(str(s), str(p), str(o)) for s, p, o in self.held.engine.rows(held)]
+        triples = triples_of(self.held.engine, self.held.graph, pattern, values)
+        return ReadAtom(predicate, values, None, tuple(triples))
 
 
 def _some(body: Body, rule: Rule, names: RuleColumns) -> exp.Select:
@@ -242,5 +224,5 @@ def _atom(literal: Literal, names: RuleColumns, solution: Mapping[str, str]) -> 
 def _table(atoms: Sequence[tuple[str, ...]]) -> pa.Table:
     """A relation of atoms: a1, .., since, until."""
     cells = [pa.array(own, pa.string()) for own in zip(*atoms, strict=True)]
-    during = [pa.array([at] * len(atoms), pa.int64()) for at in _DURING.values()]
-    return pa.table([*cells, *during], [*arguments(len(cells)), *_DURING])
+    during = [pa.array([at] * len(atoms), pa.int64()) for at in DURING.values()]
+    return pa.table([*cells, *during], [*arguments(len(cells)), *DURING])

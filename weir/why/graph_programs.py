@@ -18,8 +18,7 @@ from weir.compute.sql import (
     number,
     rows_of,
     select,
-    sum_of,
-    text,
+    subquery,
 )
 from weir.definitions.definition import Definition
 from weir.definitions.graph_program import GraphProgramBody
@@ -30,9 +29,9 @@ from weir.engine.relations import EpochRange
 from weir.lars.program import Program
 from weir.progress.completion import Completion
 from weir.rules.atoms import predicates_read
-from weir.rules.held_atoms import CELLS, arity_of, node_of
+from weir.rules.held_atoms import arity_of, stored_atoms
 from weir.rules.relations import arguments
-from weir.why.epoch_derivations import EpochSearch, Held
+from weir.why.epoch_derivations import DURING, EpochSearch, Held
 from weir.why.explanation import Cause, ChangedRow, Match, Part
 from weir.why.graph import MOST_CHANGES, around_changes, make_changes, too_many_changes
 from weir.why.marked import Mark, MarkedRows
@@ -95,18 +94,11 @@ class GraphProgramSurroundings(Surroundings[Part]):
         relations, known = {}, self.around.known[where]
         assert known is not None, "there is a row"
         for name in program.rules.derived:
-            key = arguments(arity_of(program, name))
-            stored = CELLS[: len(key)]
+            atoms = stored_atoms(program, name, STORED).where(*(one.copy() for one in known))
             held = select(
-                *(alias(column(cell), own) for cell, own in zip(stored, key, strict=True)),
+                *columns(arguments(arity_of(program, name))),
                 *_during(),
-                from_=rows_of(STORED),
-                where=[
-                    column("node").eq(text(node_of(program, name))),
-                    *(condition.copy() for condition in known),
-                ],
-                group_by=columns(stored),
-                having=sum_of(column("weight")) > number(0),
+                from_=subquery(atoms, "atoms"),
             )
             relations[name] = f"why_held_{name}"
             engine.make(Statement(relations[name], held, "cache"))
@@ -158,5 +150,4 @@ def _body(definition: Definition) -> GraphProgramBody:
 
 
 def _during() -> list[exp.Expr]:
-    """The interval of what holds."""
-    return [alias(number(0), "since"), alias(number(1), "until")]
+    return [alias(number(at), name) for name, at in DURING.items()]
