@@ -327,6 +327,17 @@ class Lake:
             self.storage.remove(table_name)
         self.forget(table_name)
 
+    def copy(self, table_name: str, new: str) -> None:
+        """Copy a table, with its versions, under a name that no table has."""
+        self.location(new)
+        with self.using(table_name):
+            self.storage.copy(table_name, new)
+        self.forget(new)
+
+    def below(self, folder: str) -> Lake:
+        """The lake in a folder of this one."""
+        return Lake(f"{self.root}/{folder}", storage=self.storage.below(folder))
+
     def forget(self, table_name: str) -> None:
         """Open a table again when it is next needed: it was created, replaced or removed."""
         with self._lock:

@@ -111,7 +111,7 @@ class StorageError(Exception):
     """
 
     def __init__(self, what: str, where: str, hint: str) -> None:
-        self.what, self.where, self.hint = map(_with_addresses, (what, where, hint))
+        self.what, self.where, self.hint = map(with_addresses, (what, where, hint))
         super().__init__(f"{self.where}: {self.what}. {self.hint}")
 
 
@@ -119,7 +119,7 @@ class DamagedTable(StorageError):  # noqa: N818  (named after what is wrong)
     """A file of a table is missing, or is not what was written."""
 
 
-def _with_addresses(text: str) -> str:
+def with_addresses(text: str) -> str:
     """A text in which files have the addresses that users know, not those of copies."""
     for folder, address in _mirrors.items():
         text = text.replace(folder, address)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +20,8 @@ from weir.lake.storage.storage import Storage, unneeded
 
 _REMOVED_LOG = ".removed_log"
 """The name that a log gets while its table is removed."""
+_LOG_DRAFT = f"{LOG}.draft"
+"""The name that a log has while its table is copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,30 @@ class Folder(Storage):
             log.rename(removed)
         shutil.rmtree(folder)
 
+    def copy(self, table: str, new: str) -> None:
+        """The log comes last, by one rename. Data files, which never change, are linked."""
+        source, target = self.folder(table), self.folder(new)
+        with suppress(FileNotFoundError):
+            shutil.rmtree(target)
+        shutil.copytree(
+            source, target, ignore=shutil.ignore_patterns(LOG), copy_function=_linked_or_copied
+        )
+        shutil.copytree(source / LOG, target / _LOG_DRAFT)
+        (target / _LOG_DRAFT).rename(target / LOG)
+
+    def move(self, table: str, new: str) -> None:
+        source, target = self.folder(table), self.folder(new)
+        if source.exists():
+            shutil.rmtree(target, ignore_errors=True)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            source.rename(target)
+
+    def below(self, folder: str) -> Folder:
+        return Folder(self.root / folder)
+
+    def clear(self, folder: str) -> None:
+        shutil.rmtree(self.root / folder, ignore_errors=True)
+
     def touch(self, path: str) -> None:
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -121,3 +148,11 @@ class Folder(Storage):
     def delete(self, path: str) -> None:
         with suppress(OSError):
             (self.root / path).unlink(missing_ok=True)
+
+
+def _linked_or_copied(source: str, target: str) -> None:
+    if source.endswith(".parquet"):
+        with suppress(OSError):
+            os.link(source, target)
+            return
+    shutil.copy2(source, target)

@@ -36,17 +36,15 @@ from weir.lake.delta.checksums import Checksums, file_checksum
 from weir.lake.delta.commit_files import LAST_CHECKPOINT, LOG, commit_file, version_of
 from weir.lake.scratch import scratch_folder
 from weir.lake.storage.cache import Cache
-from weir.lake.storage.objects import ObjectStore, StoredObject
+from weir.lake.storage.objects import AT_ONCE, ObjectStore, StoredObject
 from weir.lake.storage.storage import Refused, Storage, unneeded
 from weir.lake.tables import FAMILIES, RUNS
 from weir.lake.whole_files import write_whole
 
 _REMOVED = "_removed"
-"""The object in the log of a table that is being removed: for readers, it is gone."""
+"""The object in the log of a table that is being removed or copied: for readers, there is none."""
 _OLD_SECONDS = 30.0
 """A list of a log is so old at most when a commit begins."""
-_AT_ONCE = 8
-"""Requests that are under way at the same time."""
 _REMEMBERED = 128
 """The newest files of a log, so many of which are known to the next process."""
 _GROUPS = frozenset(family.folder for family in FAMILIES)
@@ -354,6 +352,30 @@ class Mirror(Storage):
         self.objects.write(f"{table}/{LOG}/{_REMOVED}", b"")
         self._finish_removal(table)
 
+    def copy(self, table: str, new: str) -> None:
+        """The store copies; until all is there, a mark says that there is no such table."""
+        self.objects.write(f"{new}/{LOG}/{_REMOVED}", b"")
+        self._finish_removal(new, but_the_mark=True)
+        mark = f"{table}/{LOG}/{_REMOVED}"
+        paths = (entry.path for entry in self.objects.below(table) if entry.path != mark)
+        self.objects.copy((path, f"{new}{path.removeprefix(table)}") for path in paths)
+        self.objects.delete([f"{new}/{LOG}/{_REMOVED}"])
+
+    def move(self, table: str, new: str) -> None:
+        entries = self.objects.below(table)
+        # What is being removed was moved, by a process that was killed.
+        if any(entry.path == f"{table}/{LOG}/{_REMOVED}" for entry in entries):
+            self._finish_removal(table)
+        elif entries:
+            self.copy(table, new)
+            self.remove(table)
+
+    def below(self, folder: str) -> Mirror:
+        return Mirror(f"{self.address}/{folder}", self.options, self._cache)
+
+    def clear(self, folder: str) -> None:
+        self.objects.delete(entry.path for entry in self.objects.below(folder))
+
     def touch(self, path: str) -> None:
         self.objects.write(path, b"")
 
@@ -491,7 +513,7 @@ class Mirror(Storage):
         if len(wanted) == 1:
             self._bring_one(wanted[0], again=again)
         elif wanted:
-            with ThreadPoolExecutor(_AT_ONCE) as threads:
+            with ThreadPoolExecutor(AT_ONCE) as threads:
                 # All of them, so that an error is raised.
                 for _ in threads.map(partial(self._bring_one, again=again), wanted):
                     pass
@@ -507,6 +529,9 @@ class Mirror(Storage):
             self.objects.download(path, draft)
             draft.replace(file)
         except FileNotFoundError:
+            if again:
+                # A copy of this machine does not stand for what the store has lost.
+                file.unlink(missing_ok=True)
             return
         finally:
             draft.unlink(missing_ok=True)
@@ -524,12 +549,13 @@ class Mirror(Storage):
         draft.replace(file)
         return True
 
-    def _finish_removal(self, table: str) -> None:
+    def _finish_removal(self, table: str, *, but_the_mark: bool = False) -> None:
         with self._locks[table]:
             entries = [entry.path for entry in self.objects.below(table)]
             mark = f"{table}/{LOG}/{_REMOVED}"
             # The mark goes last.
-            self.objects.delete([*(path for path in entries if path != mark), mark])
+            goes = [path for path in entries if path != mark]
+            self.objects.delete(goes if but_the_mark else [*goes, mark])
             self._logs.pop(table, None)
             with suppress(OSError):
                 shutil.rmtree(self.folder(table))

@@ -12,6 +12,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,6 +27,8 @@ from weir.lake.damage.storage_errors import RESTORE, DamagedTable, StorageError,
 
 DIGEST = "weir-digest"
 """The attribute of an object that has the digest of its content."""
+AT_ONCE = 8
+"""Requests that are under way at the same time."""
 _ATTEMPTS = 3
 """How often an object is read that is not what was written, before it counts as damaged."""
 _PART = 16 << 20
@@ -109,8 +112,8 @@ class ObjectStore:
         options: credentials and more, by the names of delta-rs.
 
     Attributes:
-        requests: how many there were, by kind (list, get, put, head, delete), for tests of cost;
-            of a large object that is sent in parts, one is counted.
+        requests: how many there were, by kind (list, get, put, head, copy, delete), for tests of
+            cost; of a large object that is sent in parts, one is counted.
     """
 
     def __init__(self, address: str, options: Mapping[str, str] | None = None) -> None:
@@ -212,6 +215,18 @@ class ObjectStore:
                 return _stored(obstore.head(self._store, path))
         except FileNotFoundError:
             return None
+
+    def copy(self, paths: Iterable[tuple[str, str]]) -> None:
+        """Copy objects within the store, from the first path of each pair to the second."""
+
+        def copy_one(pair: tuple[str, str]) -> None:
+            with self._asked("copy", pair[0]):
+                obstore.copy(self._store, *pair)
+
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            # All of them, so that an error is raised.
+            for _ in threads.map(copy_one, paths):
+                pass
 
     def delete(self, paths: Iterable[str]) -> None:
         """Delete objects; those that are not there do no harm."""

@@ -114,6 +114,25 @@ class Storage(Protocol):
     def remove(self, table: str) -> None:
         """Delete a table: its rows, its history, its log; the log first."""
 
+    def copy(self, table: str, new: str) -> None:
+        """Copy a table under a name that no table has.
+
+        If the process is killed, the copy is whole or no table.
+        """
+
+    def move(self, table: str, new: str) -> None:
+        """Move a table, or what is left of one, in the place of what has the new name.
+
+        Nothing happens if there is nothing to move. If the process is killed, the table has its old
+        name, its new one or both.
+        """
+
+    def below(self, folder: str) -> Storage:
+        """The files of a lake in a folder of this one."""
+
+    def clear(self, folder: str) -> None:
+        """Delete all that is below a folder of the lake."""
+
     def touch(self, path: str) -> None:
         """Create an empty file, or renew its time."""
 

@@ -194,15 +194,6 @@ def test_a_query_over_streams_is_refused(tmp_path: Path) -> None:
         rename(project.folder, "q", "r")
 
 
-def test_a_lake_in_an_object_store_is_refused(
-    museum: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("weir.maintain.query_names.local_folder", lambda _: None)
-    with pytest.raises(ConfigurationError, match="object store"):
-        rename(museum)
-    assert names_of_tables(museum) == {"exhibits"}
-
-
 @pytest.mark.usefixtures("slow")
 def test_an_undelivered_message_is_delivered_first(museum: Path) -> None:
     config = museum / "weir.toml"

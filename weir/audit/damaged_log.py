@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from sqlglot import exp
 
-from weir.audit.rebuild_folders import folder_of, replaced_lake
+from weir.audit.rebuild_folders import replaced_lake
 from weir.compute.engine import Engine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
@@ -103,7 +103,7 @@ class DamagedLog:
         """Copy the rows of the intact files, if not done yet; whether there are any."""
         if self.temporary.exists(_COPY.name):
             return True
-        folder, stored = folder_of(lake) / QUADS.name, lake.existing(QUADS.name)
+        folder, stored = lake.folder(QUADS.name), lake.existing(QUADS.name)
         bad = {file.name for file in lake.damaged_files(QUADS.name)}
         files = [path for path, _ in files_of(stored) if path.rpartition("/")[2] not in bad]
         if not files:

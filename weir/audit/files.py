@@ -11,6 +11,7 @@ from weir.expectations.suite import QualityResult
 from weir.expected_errors import as_user_error
 from weir.lake.damage.integrity import damaged_commits
 from weir.lake.damage.step_back import step_back_text
+from weir.lake.damage.storage_errors import with_addresses
 from weir.lake.delta.commit_files import actions, commit_file
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
@@ -33,12 +34,14 @@ def file_results(lake: Lake, table: str) -> Iterator[QualityResult]:
     folder = lake.folder(table)
     with lake.using(table):
         lake.storage.bring_log(table)
-    damages = [f"{damage.file}: {damage.what}" for damage in damaged_commits(folder)]
+    damages = [
+        with_addresses(f"{damage.file}: {damage.what}") for damage in damaged_commits(folder)
+    ]
     yield LOG.result(table, damages)
     if damages:
         return
     try:
-        yield FILES.result(table, [str(file) for file in lake.damaged_files(table)])
+        yield FILES.result(table, [with_addresses(str(file)) for file in lake.damaged_files(table)])
         yield COMMITS.result(table, [*_foreign_commits(lake, folder, table)])
         yield WATERMARKS.result(table, [*_steps_back(lake, table)])
     except Exception as error:

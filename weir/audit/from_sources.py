@@ -112,7 +112,7 @@ def rebuilt_graph(project: Project, run_id: str, progress: Progress) -> RebuiltG
     """Rebuild the log of the graph in a temporary lake; the lake is not changed.
 
     Raises:
-        WeirError: the lake is in an object store, or the log cannot be rebuilt.
+        WeirError: the log cannot be rebuilt.
     """
     lake, settings = project.lake, project.settings
     temporary = temporary_lake(lake)

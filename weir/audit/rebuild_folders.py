@@ -5,23 +5,22 @@ They are nested deeper than any table, so that readers of the lake do not take t
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
-from pathlib import Path
+from typing import Final
 
-from weir.errors import WeirError
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 from weir.lake.tables import Table
 
-_NEW = "_rebuilt"
+_NEW: Final = "_rebuilt"
 """The folder of the rebuilt tables, until they are put in place."""
-_REPLACED = "_replaced"
+_REPLACED: Final = "_replaced"
 """The folder of the replaced tables; it remains if a repair is killed."""
+_LAKE: Final = "lake"
 
 
 def temporary_lake(lake: Lake) -> Lake:
     """The lake in which a rebuild makes the new tables."""
-    return _lake_below(lake, _NEW)
+    return lake.below(f"{_NEW}/{_LAKE}")
 
 
 def new_table(table: Table) -> Table:
@@ -31,40 +30,26 @@ def new_table(table: Table) -> Table:
 
 def replaced_lake(lake: Lake) -> Lake:
     """The lake with the tables that were replaced."""
-    return _lake_below(lake, _REPLACED)
+    return lake.below(f"{_REPLACED}/{_LAKE}")
+
+
+def take_out(lake: Lake, table: Table) -> None:
+    """Move a table to `replaced_lake`, unless it is there already."""
+    lake.storage.move(table.name, f"{_REPLACED}/{_LAKE}/{table.name}")
+    lake.forget(table.name)
+
+
+def put_in(lake: Lake, table: Table) -> None:
+    """Move a rebuilt table to its place."""
+    lake.storage.move(f"{_NEW}/{_LAKE}/{new_table(table).name}", table.name)
+    lake.forget(table.name)
 
 
 def discard(lake: Lake) -> None:
     """Remove a rebuild that was not put in place."""
-    _remove(lake, _NEW)
+    lake.storage.clear(_NEW)
 
 
 def discard_replaced(lake: Lake) -> None:
     """Remove the tables that were replaced."""
-    _remove(lake, _REPLACED)
-
-
-def folder_of(lake: Lake) -> Path:
-    """The folder of a lake that can be rebuilt.
-
-    Raises:
-        WeirError: it is in an object store.
-    """
-    folder = local_folder(lake.root)
-    if folder is None:
-        raise WeirError(
-            "a lake in an object store is not rebuilt from its sources",
-            lake.root,
-            "Copy it to a folder, repair it there (`lake` in the configuration), and copy it back.",
-        )
-    return folder
-
-
-def _lake_below(lake: Lake, name: str) -> Lake:
-    return Lake(str(folder_of(lake) / name / "lake"))
-
-
-def _remove(lake: Lake, name: str) -> None:
-    folder = local_folder(lake.root)
-    if folder is not None:
-        shutil.rmtree(folder / name, ignore_errors=True)
+    lake.storage.clear(_REPLACED)

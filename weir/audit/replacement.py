@@ -6,11 +6,8 @@ has to be repeated; it finds the old `quads` where it was moved to.
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 from weir.audit.from_sources import RebuiltGraph
-from weir.audit.rebuild_folders import discard_replaced, folder_of, new_table, replaced_lake
+from weir.audit.rebuild_folders import discard_replaced, put_in, take_out
 from weir.ingest import clock
 from weir.ingest.epochs import Transaction
 from weir.ingest.journal import JOB
@@ -19,7 +16,7 @@ from weir.lake.delta.commit import checkpoint, write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.lake import Lake
 from weir.lake.ledger.claims import require_held
-from weir.lake.tables import QUADS, TRANSACTIONS, TRIPLES, Table
+from weir.lake.tables import QUADS, TRANSACTIONS, TRIPLES
 
 
 def put_in_place(lake: Lake, rebuilt: RebuiltGraph, run_id: str) -> None:
@@ -28,15 +25,15 @@ def put_in_place(lake: Lake, rebuilt: RebuiltGraph, run_id: str) -> None:
     Raises:
         Superseded: another run has taken over a claim of this one; nothing is replaced.
     """
-    folder, until = folder_of(lake), max(rebuilt.head, rebuilt.until)
-    # Renaming a folder passes no fence, but this commit does: a run that has taken a claim over and
+    until = max(rebuilt.head, rebuilt.until)
+    # Moving a table passes no fence, but this commit does: a run that has taken a claim over and
     # not committed yet is refused its first commit of epochs.
     file_commits.append(lake.existing(TRANSACTIONS.name), (), guard=lake.guard(TRANSACTIONS.name))
     lake.committed(TRANSACTIONS.name)
     for table in (QUADS, TRIPLES):
         checkpoint(f"repair:before:take:{table.name}")
         require_held(lake)
-        _take_out(lake, folder, table)
+        take_out(lake, table)
     checkpoint("repair:after:take:triples")
     rows = lake.rows(TRANSACTIONS.name).to_pylist()
     if rebuilt.corrected:
@@ -55,18 +52,6 @@ def put_in_place(lake: Lake, rebuilt: RebuiltGraph, run_id: str) -> None:
     for table in (TRIPLES, QUADS):
         checkpoint(f"repair:before:put:{table.name}")
         require_held(lake)
-        new = folder_of(rebuilt.temporary) / new_table(table).name
-        new.rename(folder / table.name)
-        lake.forget(table.name)
+        put_in(lake, table)
     checkpoint("repair:after:put:quads")
     discard_replaced(lake)
-
-
-def _take_out(lake: Lake, folder: Path, table: Table) -> None:
-    """Move a table out of the lake, unless it is out already."""
-    if (folder / table.name).exists():
-        replaced = folder_of(replaced_lake(lake)) / table.name
-        shutil.rmtree(replaced, ignore_errors=True)
-        replaced.parent.mkdir(parents=True, exist_ok=True)
-        (folder / table.name).rename(replaced)
-    lake.forget(table.name)

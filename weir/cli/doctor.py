@@ -330,6 +330,7 @@ def _tables(settings: Settings) -> Iterator[Finding]:
     """Whether the commits of the tables can be read, and their data files exist."""
     from weir.expected_errors import as_user_error
     from weir.lake.damage.integrity import Damage, damaged_commits
+    from weir.lake.damage.storage_errors import with_addresses
 
     lake = open_lake(settings)
     names = lake.tables()
@@ -348,7 +349,7 @@ def _tables(settings: Settings) -> Iterator[Finding]:
                 damages, has_log = [Damage(Path(expected.where), expected.what)], False
         for damage in damages:
             all_present = False
-            what = f"{damage.file}: {damage.what}"
+            what = with_addresses(f"{damage.file}: {damage.what}")
             yield Finding(f"table {name}", False, what, _restore(name, has_log=has_log))
     if all_present:
         tables = counted(len(names), "table")

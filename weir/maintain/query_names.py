@@ -26,12 +26,11 @@ from weir.definitions.names import Declaration, folders_of, is_declared
 from weir.errors import ConfigurationError
 from weir.lake.delta.commit import checkpoint, write
 from weir.lake.delta.metadata import Metadata
-from weir.lake.lake import Lake, local_folder
+from weir.lake.lake import Lake
 from weir.lake.ledger.runs import DROPPED, SUCCEEDED, LedgerRow, record
 from weir.lake.ledger.summary import read_ledger
 from weir.lake.names import Name
 from weir.lake.tables import FAMILIES, NOTIFICATIONS, TableFamily
-from weir.lake.upkeep.copied_table import copy_table
 from weir.progress.completion import ABOUT_CURRENT
 from weir.progress.notifications import BEGUN, Notifications
 from weir.project import Project
@@ -54,12 +53,6 @@ def rename_query(project: Project, run_id: str, *, old: Name, new: Name) -> Path
             one that cannot be renamed; nothing was changed.
     """
     settings, lake = project.settings, project.open_lake()
-    if local_folder(lake.root) is None:
-        raise ConfigurationError(
-            "queries of a lake in an object store are not renamed: their tables would be copied",
-            lake.root,
-            f"Rename the file, and `weir drop {old}`: the answer begins again.",
-        )
     with ExitStack() as claims:
         lease = settings.limits.lease_seconds
         held = {job: claims.enter_context(claimed(lake, job, run_id, lease)) for job in _JOBS}
@@ -77,7 +70,7 @@ def rename_query(project: Project, run_id: str, *, old: Name, new: Name) -> Path
             delete_tables(lake, held["maintain"], held["publish"], new)
         for family in _OF_QUERY:
             if lake.exists(family.name(old)):
-                copy_table(lake, family.name(old), family.name(new))
+                lake.copy(family.name(old), family.name(new))
                 checkpoint(f"rename:after:{family.name(new)}")
         _copy_cursors(lake, run_id, old, new)
         record(lake, _rows(lake, held, run_id, old, new))

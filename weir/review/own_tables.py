@@ -114,6 +114,18 @@ class _Beside(Storage):
     def remove(self, table: str) -> None:
         self._own(table).remove(table)
 
+    def copy(self, table: str, new: str) -> None:
+        self._refuse(f"{table}, {new}")
+
+    def move(self, table: str, new: str) -> None:
+        self._refuse(f"{table}, {new}")
+
+    def below(self, folder: str) -> Storage:
+        return self.read.below(folder)
+
+    def clear(self, folder: str) -> None:
+        self._refuse(folder)
+
     def touch(self, path: str) -> None:
         self._refuse(path)
 
