@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from typing import Any
 from bench.places import Project
 from bench.processes import run_process
 from bench.spans import WITHIN, timed
+from weir.process.leaving import leaving_at_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,4 +186,5 @@ def main(argv: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    # As the command ends.
+    sys.exit(leaving_at_once(partial(main, sys.argv[1:]))())

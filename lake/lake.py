@@ -82,6 +82,8 @@ class Lake:
         self._loaded: dict[str, _CommitFile] = {}
         self._unchecked: set[str] = set()
         self._first: dict[str, int] = {}
+        # To join paths takes longer than to look at a file.
+        self._folders: dict[str, Path] = {}
         self._fences: dict[str, Fence] = {}
         self._derived: dict[str, Any] = {}
         # The queries of a stage are committed by several threads.
@@ -156,8 +158,11 @@ class Lake:
         Raises:
             InvalidNameError: no table can have the name.
         """
-        self.location(table_name)
-        return self.storage.folder(table_name)
+        folder = self._folders.get(table_name)
+        if folder is None:
+            self.location(table_name)
+            folder = self._folders[table_name] = self.storage.folder(table_name)
+        return folder
 
     def files(self, table_name: str) -> fs.FileSystem:
         """The files of a table that are on this machine."""

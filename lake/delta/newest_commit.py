@@ -57,7 +57,7 @@ def is_newest(lake: Lake, table_name: str, version: int, before: datetime) -> bo
         return False
     lake.storage.follow(table_name)
     folder = lake.folder(table_name)
-    # Asked for each table in each stage, and joining paths takes longer than looking.
+    # For each table in each stage: joining paths takes longer than to look at a file.
     own, next_ = (f"{folder}/{commit_file(number)}" for number in (version, version + 1))
     try:
         committed = os.stat(own).st_mtime  # noqa: PTH116

@@ -33,7 +33,10 @@ class Catalog:
 
     declarations: tuple[Declaration, ...]
     cache: CompilationCache | None = None
-    _read: dict[Declaration, _Content] = field(default_factory=dict, init=False, repr=False)
+    _read: dict[Path, _Content] = field(default_factory=dict, init=False, repr=False)
+    """By file, for a file stays as it was first read."""
+    _found: dict[Path, _Content] = field(default_factory=dict, init=False, repr=False)
+    """With what other files say."""
 
     @classmethod
     def of(cls, settings: Settings) -> Catalog:
@@ -100,10 +103,13 @@ class Catalog:
         return {declared.name: declared for declared in self.declarations}
 
     def _find(self, declaration: Declaration) -> _Content:
-        content = self._content(declaration)
-        if isinstance(content, ConfigurationError):
-            return content
-        return self._linked[content.name] if may_have_upstreams(content) else content
+        known = self._found.get(declaration.file)
+        if known is None:
+            known = self._content(declaration)
+            if isinstance(known, Definition) and may_have_upstreams(known):
+                known = self._linked[known.name]
+            self._found[declaration.file] = known
+        return known
 
     @cached_property
     def _linked(self) -> Linked:
@@ -121,10 +127,10 @@ class Catalog:
         return {**links, **rival_views(usable)}
 
     def _content(self, declaration: Declaration) -> _Content:
-        # Within a catalog a file stays as it was first read.
-        if declaration not in self._read:
-            self._read[declaration] = _read(declaration, self.cache)
-        return self._read[declaration]
+        known = self._read.get(declaration.file)
+        if known is None:
+            known = self._read[declaration.file] = _read(declaration, self.cache)
+        return known
 
 
 def registered(settings: Settings, query: str) -> Definition:

@@ -146,6 +146,8 @@ class PlanBody(Body):
     @property
     def seeds(self) -> Sequence[Seed]:
         """The triple patterns whose changes concern it; no plan is decoded."""
+        if not self.derived:
+            return self.compiled.seeds
         names = dict(self.derived)
         return [replace(seed, scope=seed.scope.over(names)) for seed in self.compiled.seeds]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 import pyarrow.compute as pc
 
@@ -15,6 +16,9 @@ from weir.lake.delta.metadata import BEGUN_TO, Metadata
 from weir.lake.delta.newest_commit import is_newest, newest_metadata
 from weir.lake.lake import Lake
 from weir.lake.tables import GRAPHS, QUADS, TRANSACTIONS, TRIPLES
+
+_REMEMBERED = 32_768
+"""Commits whose metadata a process remembers: each stage asks for those of all queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +132,19 @@ def watermark(
     Raises:
         DamagedTable: the newest commit has a lower watermark than `known` or an earlier commit.
     """
-    commit = _known(lake, table_name, known) or newest_metadata(lake, table_name, job)
-    snapshot = commit[0] if commit is not None else lake.version(table_name)
+    commit = _known(lake, table_name, known)
+    snapshot = None if commit is None else commit[0]
     if commit is None:
-        commit = lake.last_metadata(table_name, job=job)
+        commit = newest_metadata(lake, table_name, job)
+        snapshot = commit[0] if commit is not None else lake.version(table_name)
+        if commit is None:
+            commit = lake.last_metadata(table_name, job=job)
+        recorded = None if known is None else Metadata.from_json(known.metadata)
+        if commit is not None and known is not None and recorded is not None:
+            refuse_step_back(lake.location(table_name), commit, known.version, recorded)
     if commit is None or snapshot is None:
         return None
     version, metadata = commit
-    recorded = None if known is None else Metadata.from_json(known.metadata)
-    if known is not None and recorded is not None:
-        refuse_step_back(lake.location(table_name), commit, known.version, recorded)
     epoch = metadata.watermark
     # The range counts only if it adjoins the watermark, and if it is about this log.
     begun_to = int(metadata.extra.get(BEGUN_TO, 0))
@@ -150,5 +157,10 @@ def _known(lake: Lake, table_name: str, known: KnownCommit | None) -> tuple[int,
     """The commit that the ledger has, if it is the newest: killed runs may have made later ones."""
     if known is None or not is_newest(lake, table_name, known.version, known.recorded_at):
         return None
-    metadata = Metadata.from_json(known.metadata)
+    metadata = _recorded(known.metadata)
     return None if metadata is None else (known.version, metadata)
+
+
+@lru_cache(_REMEMBERED)
+def _recorded(text: str) -> Metadata | None:
+    return Metadata.from_json(text)
