@@ -9,7 +9,6 @@ the JVM that it started: other work of the machine changes them little.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import sys
@@ -138,12 +137,13 @@ def main(argv: Sequence[str]) -> int:
     from weir.lake.tables import RUNS
     from weir.maintain.stage import maintain_queries
     from weir.maintain.tasks import READING
+    from weir.process.leaving import collect_rarely
     from weir.project import Project as OpenProject
     from weir.settings import Settings
     from weir.stage import new_run_id
 
     # As `weir run` does.
-    gc.set_threshold(50_000)
+    collect_rarely()
     job = json.loads(Path(argv[0]).read_text())
     session = OpenProject.load(Path(job["configs"][0][0][1])).session
     results: list[list[WayRun]] = []

@@ -26,7 +26,7 @@ from typing import Any
 from bench.places import Project
 from bench.processes import run_process
 from bench.spans import WITHIN, timed
-from weir.process.leaving import leaving_at_once
+from weir.process.leaving import collect_rarely, leaving_at_once
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,5 +186,6 @@ def main(argv: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    # As the command ends.
+    # As the command begins and ends.
+    collect_rarely()
     sys.exit(leaving_at_once(partial(main, sys.argv[1:]))())

@@ -9,7 +9,6 @@ and the watermarks, its computation, and its commits.
 
 from __future__ import annotations
 
-import gc
 import json
 import shutil
 import sys
@@ -145,12 +144,13 @@ def main(argv: Sequence[str]) -> int:
     from weir.lake.tables import RUNS, TRANSACTIONS
     from weir.lake.upkeep.maintenance import compact_files
     from weir.maintain.stage import maintain_queries
+    from weir.process.leaving import collect_rarely
     from weir.project import Project as OpenProject
     from weir.settings import Settings
     from weir.stage import new_run_id
 
     # As `weir run` does.
-    gc.set_threshold(50_000)
+    collect_rarely()
     job = json.loads(Path(argv[0]).read_text())
     project = OpenProject.load(Path(job["config"]))
     of_query = {

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from weir.errors import EXIT_FAILED
 from weir.lake.interrupts import is_requested
 from weir.process.interrupts import INTERRUPTED, Watch, ignore_interrupts, report_interrupt
-from weir.process.leaving import hide_pandas
+from weir.process.leaving import collect_rarely, hide_pandas
 from weir.process.native_messages import without_panics
 from weir.process.standard_streams import output_failure, run_process
 
@@ -26,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         return _end(_run(arguments), report_interrupt)
     hide_pandas()
+    collect_rarely()
     return run_process(_main)
 
 

@@ -40,7 +40,6 @@ def run_every(options: Options, seconds: float, *, refresh: bool) -> None:
         Exception: an unexpected error, which ends the process.
     """
     config = (options.config or Path(CONFIG_FILE)).absolute()
-    gc.set_threshold(50_000)
     remotes = Surroundings() if refresh else None
     with (
         StopRequest() as stop,

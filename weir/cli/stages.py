@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Annotated
 
 import typer
@@ -99,9 +98,6 @@ def run(
     from weir.requested_run import RequestedRun
     from weir.stage import new_run_id
 
-    # Imports and statements allocate hundreds of thousands of objects that live to the end; a
-    # garbage collection at every 700 new ones costs a fifth of the time of the imports.
-    gc.set_threshold(50_000)
     run_id = new_run_id("run")
     with options.project() as project:
         pending = Pending(project)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -102,6 +103,15 @@ def folders_of(settings: Settings) -> Folders:
     return {kind: getattr(settings, kind.folder) for kind in KINDS}
 
 
+def _names_in(folder: Path) -> list[str]:
+    """The names of the files in a folder; none if it cannot be read."""
+    try:
+        # To make paths of 10,000 names takes longer than to read them.
+        return os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return []
+
+
 def declarations(folders: Folders) -> tuple[Declaration, ...]:
     """What the files of some folders declare, in the order of their names; some may be unusable.
 
@@ -116,10 +126,10 @@ def declarations(folders: Folders) -> tuple[Declaration, ...]:
     # Editors keep hidden files beside the one that is open. One whose ending is in capitals is
     # meant to declare something: its whole name is that of an error.
     files = [
-        (file, kind)
+        (folder / name, kind)
         for kind, folder in folders.items()
-        for file in folder.glob("*")
-        if file.suffix.lower() == kind.suffix and not file.name.startswith(".")
+        for name in _names_in(folder)
+        if not name.startswith(".") and name.lower().endswith(kind.suffix)
     ]
     by_name: dict[str, list[Path]] = defaultdict(list)
     names = {file: file.stem if file.suffix == kind.suffix else file.name for file, kind in files}

@@ -1,12 +1,14 @@
 """A quicker start and end of a process.
 
-pyarrow imports pandas if it is installed, which takes a third of the time of an empty run. At the
-end Python tears down each module, which takes as long as small work, after all output is written.
+pyarrow imports pandas if it is installed, which takes a third of the time of an empty run. Imports
+and statements allocate hundreds of thousands of objects that live to the end. At the end Python
+tears down each module, which takes as long as small work, after all output is written.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import logging
 import os
 import sys
@@ -37,6 +39,14 @@ def _is_arrow_being_imported() -> bool:
 def hide_pandas() -> None:
     """Make later imports of pyarrow not import pandas."""
     sys.meta_path.insert(0, _HiddenFromArrow())
+
+
+def collect_rarely() -> None:
+    """Look for garbage after 200,000 new objects, not after 700, and seldom at the older ones.
+
+    The status of 10,000 queries takes 4.4 instead of 5.3 s of the processor (and 30 MB more).
+    """
+    gc.set_threshold(200_000, 20, 20)
 
 
 def _has_spark() -> bool:

@@ -102,7 +102,7 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
     before = Completion.read(lake)
     limits = settings.limits
     if not (
-        _work(before, catalog)
+        _has_work(before, catalog)
         or before.damaged(catalog.names)
         or any(behind(before, catalog.members, limits))
     ):
@@ -159,6 +159,11 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
         progress(result.counts)
         _raise_for(result)
     return result
+
+
+def _has_work(completion: Completion, catalog: Catalog) -> bool:
+    """Whether there is a backlog; the tables of other queries are not looked at."""
+    return any(completion.backlog([name]) and catalog.is_usable(name) for name in catalog.names)
 
 
 def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
