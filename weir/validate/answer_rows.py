@@ -57,6 +57,7 @@ class AnswerRules:
     guards: Guards = NO_GUARDS
 
 
+_TERMS = "terms"
 _LIMITS = ("max_rows", "min_rows", "max_change")
 Checked = tuple[Backlog, AnswerRules]
 """The unpublished rows of a query, and the rules of its answer."""
@@ -81,12 +82,15 @@ class _Read:
         rebuilt: whether all rows are new, so that no stored ones are looked up.
         is_ask: whether these are ASK queries, whose number of rows is checked after every change.
         over_streams: whether rows are checked by instant, not by epoch.
+        together: whether there are several queries. Then the terms of a row are in one column: the
+            queries may have hundreds of variables among them, and Spark compiles code for each.
     """
 
     variables: tuple[str, ...]
     rebuilt: bool
     is_ask: bool
     over_streams: bool
+    together: bool
 
     @classmethod
     def of(cls, checked: Sequence[Checked]) -> _Read:
@@ -94,7 +98,8 @@ class _Read:
         work, rules = checked[0]
         variables = dict.fromkeys(name for item, _ in checked for name in item.variables)
         is_ask = rules.form == "ask"
-        return cls(tuple(variables), work.rebuilt, is_ask, work.is_over_streams)
+        together = len(checked) > 1
+        return cls(tuple(variables), work.rebuilt, is_ask, work.is_over_streams, together)
 
     @property
     def has_whole_log(self) -> bool:
@@ -104,7 +109,11 @@ class _Read:
     @property
     def key(self) -> tuple[str, ...]:
         """The columns that identify a row of an answer."""
-        return ("scope", *self.variables)
+        return ("scope", *([_TERMS] if self.together else self.variables))
+
+    def terms(self, relation: str | None = None) -> exp.Expr:
+        """The terms of a row of a stored answer, as one array."""
+        return exp.Array(expressions=columns(self.variables, relation))
 
 
 def _new_rows(work: Backlog) -> StoredTable:
@@ -201,9 +210,9 @@ def _axis(work: Backlog) -> tuple[int, int]:
 
 
 def _open(engine: Engine, name: str, read: _Read, tables: dict[str, StoredTable]) -> None:
-    """Make a relation of stored rows of answers: scope, variables, epoch, weight."""
-    own = (*read.variables, *(["instant"] if read.over_streams else []), "epoch", "weight")
-    stored = f"{name}_tables"
+    """Make a relation of stored rows of answers: the key of `read`, epoch, weight."""
+    axes = (*(["instant"] if read.over_streams else []), "epoch", "weight")
+    own, stored = (*read.variables, *axes), f"{name}_tables"
     if len(tables) == 1:
         ((query, table),) = tables.items()
         # Read by itself, a table may be larger than what the driver reads.
@@ -213,7 +222,9 @@ def _open(engine: Engine, name: str, read: _Read, tables: dict[str, StoredTable]
         return
     engine.open_all(StoredTables(stored, "scope", tables, ("node", *own)))
     rows = select(
-        *columns(("scope", *own)),
+        column("scope"),
+        alias(read.terms(), _TERMS),
+        *columns(axes),
         from_=rows_of(stored),
         where=[column("node").eq(text(ANSWER))],
     )
@@ -242,7 +253,7 @@ def _make_changes_by_instant(
 ) -> None:
     """Make the relation `<name>_changes`: the whole logs of rows with unpublished changes.
 
-    Columns: scope, variables, epoch (which is the instant), weight.
+    Columns: the key of `read`, epoch (which is the instant), weight.
     """
     changed, stored = f"{name}_changed", f"{name}_stored"
     _open(engine, stored, read, {item.query: stored_rows(item) for item, _ in checked})
@@ -277,7 +288,7 @@ def _make_changes_by_instant(
 
 
 def _changes(read: _Read, work: str, new: str) -> exp.Select:
-    """The unpublished changes: scope, variables, epoch, weight."""
+    """The unpublished changes: the key of `read`, epoch, weight."""
     in_range = all_of(
         [
             column("epoch", "n") > column("from_epoch", "w"),
@@ -298,7 +309,7 @@ def _answer_rows(read: _Read, work: str, changes: str, before: str, new: str) ->
     rows_before = number(0) if read.over_streams else column("rows_before", "w")
     rows_at = rows_before + at_epoch if read.is_ask else exp.null()
     rows = select(
-        alias(exp.Array(expressions=columns(read.variables, "c")), "terms"),
+        alias(column(_TERMS, "c") if read.together else read.terms("c"), _TERMS),
         *columns(("epoch", "weight", "at_epoch", "multiplicity"), "c"),
         alias(bigint(rows_at), "rows_at"),
         alias(bigint(exp.null()), "rows_deleted"),
