@@ -6,15 +6,16 @@ import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 from bench.object_store import Store, running_store
 from demo.fuseki import Fuseki, running_fuseki
+from tests.support import databases, parsers
+from tests.support.built import AsBuilt, B, Build
 from tests.support.checks import quick_checks
-from tests.support.parsers import ReusedParser, close_idle
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import PATCHES, Project
@@ -49,6 +50,27 @@ def shared() -> Path:
             f"{folder} does not exist, and CI requires it (WEIR_SHARED can name another folder)"
         )
     pytest.skip(f"{folder} does not exist (WEIR_SHARED can name another folder)")
+
+
+@pytest.fixture(scope="module")
+def _built() -> dict[Build[Any], Any]:
+    """What was built in a module; not to be changed."""
+    return {}
+
+
+@pytest.fixture
+def as_built(
+    _built: dict[Build[Any], Any], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsBuilt:
+    """A copy of what a function builds, which is called once in a module."""
+
+    def copied(build: Build[B]) -> B:
+        if build not in _built:
+            _built[build] = build(tmp_path_factory.mktemp("built") / "project")
+        copy: B = _built[build].copy(tmp_path / "project")
+        return copy
+
+    return copied
 
 
 @pytest.fixture
@@ -87,9 +109,18 @@ def _secrets_end_with_their_module() -> Iterator[None]:
 def _parsers_are_reused() -> Iterator[None]:
     """Ingest parses in a child process; the tests of a process share it."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("weir.rdf.parser_process.ParserProcess", ReusedParser)
+        patched.setattr("weir.rdf.parser_process.ParserProcess", parsers.ReusedParser)
         yield
-    close_idle()
+    parsers.close_idle()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _databases_are_reused() -> Iterator[None]:
+    """Projects compute in DuckDB; the tests of a process share it."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("weir.compute.database.Database", databases.ReusedDatabase)
+        yield
+    databases.close_idle()
 
 
 @pytest.fixture(scope="session", autouse=True)

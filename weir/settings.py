@@ -9,9 +9,11 @@ import re
 import sys
 import tomllib
 from collections.abc import Mapping
+from contextvars import ContextVar
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -48,6 +50,11 @@ Document = Literal["site", "metrics", "artifacts", "openlineage"]
 _SIZE = r"(?P<number>\d+(\.\d+)?) ?(?P<unit>[KMGT])i?B"
 _OF_STORES = ("AWS_", "AZURE_", "GOOGLE_")
 """Prefixes of the environment variables of object stores."""
+
+_CONTENT: ContextVar[Mapping[str, Any]] = ContextVar(
+    "content of the configuration file", default=MappingProxyType({})
+)
+"""Of the file that is being read."""
 
 _RENAMED = {
     "local_rows": "broadcast_rows",
@@ -502,8 +509,6 @@ class Settings(BaseSettings):
         default_factory=dict, description="[channels of notifications](notifications.md), by name"
     )
     project: Path = Field(Path(), description="folder of the configuration file; set by `load`")
-    file_content: ClassVar[Mapping[str, Any]] = {}
-    """The content of the configuration file."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -538,8 +543,8 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, then the environment, then the file."""
         del dotenv_settings, file_secret_settings
-        content = dict(getattr(settings_cls, "file_content", {}))
-        return init_settings, env_settings, InitSettingsSource(settings_cls, content)
+        content = InitSettingsSource(settings_cls, dict(_CONTENT.get()))
+        return init_settings, env_settings, content
 
     @property
     def store(self) -> dict[str, str]:
@@ -594,13 +599,14 @@ class Settings(BaseSettings):
         Raises:
             ValidationError: a value of it or of the environment is wrong.
         """
-
-        class _FromFile(cls):  # type: ignore[misc, valid-type]
-            file_content = content
-
         folder = file.parent
-        read = _FromFile(project=folder)
-        _warn_of_exposure(file, _FromFile.file_content)
+        # Not by a class with this content: making it takes as long as all the rest.
+        before = _CONTENT.set(content)
+        try:
+            read = cls(project=folder)
+        finally:
+            _CONTENT.reset(before)
+        _warn_of_exposure(file, content)
         # delta-rs reads variables of stores itself.
         variables = {
             name: value for name, value in os.environ.items() if name.startswith(_OF_STORES)

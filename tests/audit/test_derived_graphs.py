@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from tests.support.built import AsBuilt
 from tests.support.projects.project import PATCHES, Project
 from weir.audit.repair import repair_lake
 from weir.audit.stage import examined
@@ -18,10 +19,8 @@ LINKS = "#+ graph: urn:d:links\nCONSTRUCT { ?x <urn:linked> ?y } WHERE { ?x <urn
 READER = "#+ reads: [links]\nSELECT ?y WHERE { ?x <urn:linked> ?y }"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A derived graph and its reader, after three change sets."""
-    project = Project(tmp_path / "project").declare(PATCHES)
+def begun(folder: Path) -> Project:
+    project = Project(folder).declare(PATCHES)
     project.query("links", LINKS)
     project.query("linked", READER)
     for line in ("A <urn:a> <urn:p> <urn:b>", "A <urn:b> <urn:p> <urn:c>"):
@@ -30,6 +29,12 @@ def project(tmp_path: Path) -> Project:
     project.change("D <urn:a> <urn:p> <urn:b>")
     project.run()
     return project
+
+
+@pytest.fixture
+def project(as_built: AsBuilt) -> Project:
+    """A derived graph and its reader, after three change sets."""
+    return as_built(begun)
 
 
 def failed(project: Project) -> list[str]:

@@ -10,9 +10,11 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
+from tests.support.built import AsBuilt
 from tests.support.opened import call
 from tests.support.projects.command_line import Weir
 from tests.support.projects.handmade import HandMadeLake
+from tests.support.projects.project import Project
 from weir.audit.stage import examined
 from weir.definitions.catalog import Catalog
 from weir.errors import QualityError
@@ -53,13 +55,20 @@ def with_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "1000000")
 
 
-@pytest.fixture
-def people(lake: HandMadeLake) -> HandMadeLake:
-    """A query whose answer has `ROWS`."""
+def _build(folder: Path) -> HandMadeLake:
+    lake = HandMadeLake(Project(folder))
     lake.query("people", SELECT)
     lake.ingest(1)
     lake.maintain("people", [(1, 1, *row) for row in ROWS], base=1, mode="initial")
     run(lake)
+    return lake
+
+
+@pytest.fixture
+def people(as_built: AsBuilt, monkeypatch: pytest.MonkeyPatch) -> HandMadeLake:
+    """A query whose answer has `ROWS`; its project is the current folder."""
+    lake = as_built(_build)
+    monkeypatch.chdir(lake.project.folder)
     return lake
 
 

@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.support.projects.command_line import Weir
 from tests.support.streams.sensors import arrive, sensors
+from weir.cli import main
+from weir.settings import CONFIG_FILE
 
-EDITED = Path("data/versions/002.ttl")
+SECOND, THIRD = Path("data/versions/002.ttl"), Path("data/versions/003.ttl")
+PLACES = "PREFIX : <http://example.org/>\nSELECT ?x ?r { ?x :room ?r }"
+
+
+@pytest.fixture(scope="module")
+def edited_project(museum_that_ran: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a project in which the coin moved to room 1; not to be changed."""
+    folder = tmp_path_factory.mktemp("why") / "edited"
+    shutil.copytree(museum_that_ran, folder)
+    first = (folder / "data/versions/001.ttl").read_text()
+    assert ':room "2"' in first
+    (folder / SECOND).write_text(first.replace(':room "2"', ':room "1"'))
+    run(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def moved_project(edited_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """That of one with the query places, after which it moved to room 3; not to be changed."""
+    folder = tmp_path_factory.mktemp("why") / "moved"
+    shutil.copytree(edited_project, folder)
+    (folder / "queries/places.rq").write_text(PLACES)
+    run(folder)
+    second = (folder / SECOND).read_text()
+    (folder / THIRD).write_text(second.replace(':room "1"', ':room "3"'))
+    run(folder)
+    return folder
+
+
+def run(folder: Path) -> None:
+    assert main(["--config", str(folder / CONFIG_FILE), "run"]) == 0
 
 
 @pytest.fixture
-def edited(weir: Weir, has_run: None) -> None:
-    """The coin moved to room 1."""
-    del has_run
-    first = Path("data/versions/001.ttl").read_text()
-    assert ':room "2"' in first
-    EDITED.write_text(first.replace(':room "2"', ':room "1"'))
-    assert weir("run").code == 0
+def edited(edited_project: Path, monkeypatch: pytest.MonkeyPatch, without_spark: None) -> None:
+    """The current folder is that of the project in which the coin moved."""
+    del without_spark
+    monkeypatch.chdir(edited_project)
 
 
 @pytest.mark.usefixtures("edited")
@@ -95,15 +125,11 @@ def test_a_value_may_be_plain_or_the_exact_term(weir: Weir, value: str) -> None:
     assert row["weight"] == 1
 
 
-@pytest.mark.usefixtures("edited")
 @pytest.mark.parametrize("value", [":coin", "http://example.org/coin", "<http://example.org/coin>"])
-def test_a_value_may_be_an_iri_in_any_form(weir: Weir, value: str) -> None:
-    head = "PREFIX : <http://example.org/>\n"
-    Path("queries/places.rq").write_text(head + "SELECT ?x ?r { ?x :room ?r }")
-    assert weir("run").code == 0
-    second = EDITED.read_text().replace(':room "1"', ':room "3"')
-    Path("data/versions/003.ttl").write_text(second)
-    assert weir("run").code == 0
+def test_a_value_may_be_an_iri_in_any_form(
+    weir: Weir, moved_project: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.chdir(moved_project)
     rows = weir("why", "places", f"x={value}", "--output", "json").json
     assert {row["row"]["x"] for row in rows} == {"<http://example.org/coin>"}
     assert len(rows) == 2

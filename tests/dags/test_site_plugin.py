@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from tests.dags.installation import HERE, describe
-from weir.airflow.projects import projects
 from weir.errors import ConfigurationError
 
 # Airflow imports a test client of Starlette that warns of the one it uses.
@@ -149,6 +148,9 @@ def test_several_projects_have_dags_assets_and_pages_of_their_own(tmp_path: Path
 
 
 def test_folders_of_the_same_name_are_refused() -> None:
+    # Imports Airflow, which every process of tests would do if it were above.
+    from weir.airflow.projects import projects
+
     with pytest.raises(ConfigurationError, match="folders of the same name"):
         projects(f"/a/museum{os.pathsep}/b/museum")
     assert projects("/a/museum") == {"": Path("/a/museum")}

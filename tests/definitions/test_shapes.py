@@ -9,6 +9,7 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
+from tests.support.built import AsBuilt
 from tests.support.projects.project import PATCHES, Project
 from tests.support.shacl.results import Graph, results_of_report
 from weir.definitions.catalog import Catalog
@@ -28,14 +29,18 @@ _MISSING = '<http://x/vase> <http://x/title> "vase" .'
 _ROOM = '<http://x/vase> <http://x/room> "1" .'
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A project with shapes, and an exhibit without a room."""
-    project = Project(tmp_path).declare(PATCHES)
+def begun(folder: Path) -> Project:
+    project = Project(folder).declare(PATCHES)
     project.write("shapes/exhibits.ttl", _SHAPES)
     project.change_set(f"A {_MISSING}")
     project.run()
     return project
+
+
+@pytest.fixture
+def project(as_built: AsBuilt) -> Project:
+    """A project with shapes, and an exhibit without a room."""
+    return as_built(begun)
 
 
 def test_a_result_opens_and_closes_with_the_data(project: Project) -> None:

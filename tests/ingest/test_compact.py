@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.support.built import AsBuilt
 from tests.support.opened import on_spark
-from tests.support.projects.project import Project
+from tests.support.projects.project import PATCHES, Project
 from weir.compact.stage import compact_lake, needed_after
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
@@ -29,13 +32,18 @@ def toggle(project: Project, first: int, last: int) -> None:
         )
 
 
-@pytest.fixture
-def history(project: Project) -> Project:
+def _build(folder: Path) -> Project:
+    project = Project(folder).declare(PATCHES)
     project.configure(keep_epochs=2)
     toggle(project, 1, 9)
     project.ingest()
     checked(project, 9)
     return project
+
+
+@pytest.fixture
+def history(as_built: AsBuilt) -> Project:
+    return as_built(_build)
 
 
 def checked(project: Project, epoch: int) -> None:

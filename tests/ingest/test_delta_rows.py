@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
+from tests.support.built import AsBuilt
 from tests.support.projects.project import Project
 
 HOUSE = {"name": "house", "kind": "delta", "location": "house"}
@@ -29,13 +32,17 @@ def states(project: Project) -> list[set[object]]:
     return [{quad[3] for quad in project.state(epoch)} for epoch in range(1, epochs + 1)]
 
 
-@pytest.fixture
-def house(project: Project) -> Project:
-    """A foreign table of one version, which is ingested."""
-    project.declare(HOUSE | {"max_deleted_share": 1})
+def _build(folder: Path) -> Project:
+    project = Project(folder).declare(HOUSE | {"max_deleted_share": 1})
     insert(project, '"1"', '"2"')
     project.ingest()
     return project
+
+
+@pytest.fixture
+def house(as_built: AsBuilt) -> Project:
+    """A foreign table of one version, which is ingested."""
+    return as_built(_build)
 
 
 def test_the_content_of_a_small_table_needs_no_spark(house: Project) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.support.built import AsBuilt
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 from weir.errors import ConfigurationError
 from weir.ingest.stopped_sources import stopped_sources
@@ -29,15 +30,19 @@ def _room(name: str) -> str:
     return f'<http://x/{name}> <http://x/room> "1" .'
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A project with a door and an exhibit in a room."""
-    project = Project(tmp_path).declare(PATCHES)
+def begun(folder: Path) -> Project:
+    project = Project(folder).declare(PATCHES)
     project.write("shapes/exhibits.ttl", _SHAPES)
     project.change_set(f"A {_title('vase')}", f"A {_room('vase')}")
     assert project.deliver().errors == ()
     project.stages("maintain", "validate", "publish")
     return project
+
+
+@pytest.fixture
+def project(as_built: AsBuilt) -> Project:
+    """A project with a door and an exhibit in a room."""
+    return as_built(begun)
 
 
 def test_a_change_set_that_opens_a_result_is_not_taken(project: Project) -> None:

@@ -9,6 +9,7 @@ from unittest import mock
 
 import pytest
 
+from tests.support.built import AsBuilt
 from tests.support.dying import dies_at
 from tests.support.opened import opened
 from tests.support.projects.project import PATCHES, Project
@@ -33,14 +34,18 @@ def _exhibit(name: str, *, room: str = "1") -> tuple[str, str]:
     return f'{title} "{name}" .', f'{of_room} "{room}" .'
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A project with a door and an exhibit, published."""
-    project = Project(tmp_path).declare(PATCHES)
+def begun(folder: Path) -> Project:
+    project = Project(folder).declare(PATCHES)
     project.write("shapes/exhibits.ttl", f"{_DOOR}{_SHAPES}")
     project.change_set(*_exhibit("vase"))
     project.deliver_and_run()
     return project
+
+
+@pytest.fixture
+def project(as_built: AsBuilt) -> Project:
+    """A project with a door and an exhibit, published."""
+    return as_built(begun)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
+from tests.support.built import AsBuilt
 from tests.support.opened import call
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 from weir.ingest import source_files
@@ -17,14 +18,18 @@ from weir.status.sources import source_statuses
 FILE = "versions/1.nt"
 
 
-@pytest.fixture
-def read(project: Project) -> Project:
-    """A source of one version, which is ingested."""
-    project.declare(SNAPSHOTS)
+def _build(folder: Path) -> Project:
+    project = Project(folder).declare(SNAPSHOTS)
     project.write(FILE, "<urn:s> <urn:p> <urn:1> .\n")
     os.utime(project.folder / FILE, (1, 1))
     assert project.ingest().warnings == ()
     return project
+
+
+@pytest.fixture
+def read(as_built: AsBuilt) -> Project:
+    """A source of one version, which is ingested."""
+    return as_built(_build)
 
 
 def test_a_file_of_another_size_is_reported_once(read: Project) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.built import AsBuilt
 from tests.support.dying import dies_at
 from tests.support.opened import call
 from tests.support.projects.project import Project
@@ -39,15 +41,19 @@ def _rename(project: Project, old: str, new: str) -> Any:
     return call(rename_source, project.settings, "rename", old=Name(old), new=Name(new))
 
 
-@pytest.fixture
-def removed(project: Project) -> Project:
-    """museum and archive are ingested; then only archive is declared."""
-    project.declare(MUSEUM, ARCHIVE)
+def _build(folder: Path) -> Project:
+    project = Project(folder).declare(MUSEUM, ARCHIVE)
     project.patch("museum/1.rdfp", "A <urn:a> <urn:p> _:n .", 'A _:n <urn:p> "1" <urn:g> .')
     project.patch("archive/1.rdfp", "A <urn:a> <urn:p> <urn:c> .")
     project.ingest()
     project.declare(ARCHIVE)
     return project
+
+
+@pytest.fixture
+def removed(as_built: AsBuilt) -> Project:
+    """museum and archive are ingested; then only archive is declared."""
+    return as_built(_build)
 
 
 def test_a_run_says_that_a_source_is_declared_no_longer_and_that_its_quads_stay(

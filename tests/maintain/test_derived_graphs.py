@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.built import AsBuilt
 from tests.support.dying import dies_at
 from tests.support.generators.derived_lives import READERS, DerivedLife
 from tests.support.laws import Seeds
@@ -25,16 +26,20 @@ READER = "#+ reads: [up]\nSELECT ?a ?b WHERE { ?a <urn:knows> ?b . ?b <urn:knows
 NAMED = "SELECT ?a ?b FROM <urn:d:up> WHERE { ?a <urn:knows> ?b }"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A project with a derived graph, two readers, and two epochs."""
-    project = Project(tmp_path).declare(PATCHES)
+def begun(folder: Path) -> Project:
+    project = Project(folder).declare(PATCHES)
     project.query("up", MUTUAL)
     project.query("reader", READER)
     project.query("named", NAMED)
     ingest_change_sets(project, FIRST)
     project.run()
     return project
+
+
+@pytest.fixture
+def project(as_built: AsBuilt) -> Project:
+    """A project with a derived graph, two readers, and two epochs."""
+    return as_built(begun)
 
 
 @pytest.mark.law("derived lives")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import pytest
 
+from tests.support.built import AsBuilt
 from tests.support.dying import dies_at
-from tests.support.projects.project import PATCHES, Project
+from tests.support.projects.project import PATCHES, Change, Project
 from weir.audit.stage import examined
 from weir.lake.tables import DERIVED
 from weir.project import Project as Opened
@@ -26,16 +28,20 @@ def step(one: str, other: str) -> str:
     return f"<urn:{one}> <urn:p> <urn:{other}>"
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """A cycle, a path, and a reader of what is on a cycle and is a part."""
-    project = Project(tmp_path).declare(PATCHES)
+def begun(folder: Path) -> Project:
+    project = Project(folder).declare(PATCHES)
     project.program("reach", REACH)
     project.query("loops", READER)
     lines = [f"A {step(*pair)}" for pair in ("ab", "bc", "ca", "de", "ef")]
     project.change(*lines, "A <urn:a> a <urn:Part>".replace(" a ", f" {TYPE} "))
     project.run()
     return project
+
+
+@pytest.fixture
+def project(as_built: AsBuilt) -> Project:
+    """A cycle, a path, and a reader of what is on a cycle and is a part."""
+    return as_built(begun)
 
 
 TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -63,17 +69,11 @@ reach(X,Z) <- reach(X,Y), p(Y,Z).
 _LINKS = "#+ graph: urn:d:links\nCONSTRUCT { ?x <urn:link> ?y } WHERE { ?x <urn:p> ?y }"
 
 
-@pytest.mark.parametrize("index", ["off", "on"])
-def test_what_is_looked_up_gives_what_is_read_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: str
-) -> None:
-    """By an index or by scans, over a graph that is a merge."""
-    monkeypatch.setenv("WEIR_INDEX", index)
-    logs = []
-    for least in (10**9, 0):
-        monkeypatch.setattr(held_atoms, "LEAST", least)
-        monkeypatch.setattr(held_atoms, "FEW", 0)
-        project = Project(tmp_path / str(least)).declare(PATCHES)
+def _log_of_changes(project: Project, least: float) -> list[Change]:
+    """The log of reach; atoms are looked up in a state of at least so many."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(held_atoms, "LEAST", least)
+        patched.setattr(held_atoms, "FEW", 0)
         project.query("links", _LINKS)
         project.program("reach", _OVER_LINKS)
         project.change(*(f"A {step(*pair)}" for pair in ("ab", "bc", "ca", "de", "ef")))
@@ -81,10 +81,28 @@ def test_what_is_looked_up_gives_what_is_read_whole(
         for change in ("D " + step("b", "c"), "A " + step("c", "d"), "A " + step("b", "c")):
             project.change(change)
             assert project.run().modes["reach"] == "incremental"
-        logs.append(project.signed("reach"))
-    whole, looked_up = logs
-    assert looked_up == whole
-    made = {file.parent.name for file in (tmp_path / "0").rglob("index.json")}
+    return project.signed("reach")
+
+
+@pytest.fixture(scope="module")
+def read_whole(tmp_path_factory: pytest.TempPathFactory) -> list[Change]:
+    """The log of reach where nothing is looked up."""
+    project = Project(tmp_path_factory.mktemp("whole")).declare(PATCHES)
+    return _log_of_changes(project, inf)
+
+
+@pytest.mark.parametrize("index", ["off", "on"])
+def test_what_is_looked_up_gives_what_is_read_whole(
+    tmp_path: Path,
+    read_whole: list[Change],
+    monkeypatch: pytest.MonkeyPatch,
+    index: str,
+) -> None:
+    """By an index or by scans, over a graph that is a merge."""
+    monkeypatch.setenv("WEIR_INDEX", index)
+    project = Project(tmp_path).declare(PATCHES)
+    assert _log_of_changes(project, 0) == read_whole
+    made = {file.parent.name for file in tmp_path.rglob("index.json")}
     assert ("v0" in made) == (index == "on")
 
 

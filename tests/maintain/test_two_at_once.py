@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.built import AsBuilt
 from tests.support.opened import call
 from tests.support.oracles.projects import check_answers
 from tests.support.projects.graphs import FIRST, LATER, NAMES, PAIRS, ingest_change_sets
-from tests.support.projects.project import Project
+from tests.support.projects.project import PATCHES, Project
 from weir.lake.lake import Lake
 from weir.publish.stage import publish_answers
 from weir.stage import Claim, Job, claimed
@@ -20,9 +22,8 @@ from weir.validate.stage import validate_answers
 pytestmark = pytest.mark.usefixtures("sampled")
 
 
-@pytest.fixture
-def begun(project: Project) -> Project:
-    """Two queries that are published up to epoch 2 and maintained up to 6."""
+def _build(folder: Path) -> Project:
+    project = Project(folder).declare(PATCHES)
     project.query("pairs", PAIRS)
     project.query("names", NAMES)
     ingest_change_sets(project, FIRST)
@@ -30,6 +31,12 @@ def begun(project: Project) -> Project:
     ingest_change_sets(project, LATER)
     project.maintain()
     return project
+
+
+@pytest.fixture
+def begun(as_built: AsBuilt) -> Project:
+    """Two queries that are published up to epoch 2 and maintained up to 6."""
+    return as_built(_build)
 
 
 def paused(meanwhile: Callable[[], object]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.built import AsBuilt
 from tests.support.opened import call
 from tests.support.projects.project import PATCHES, Project
 from tests.support.streams.memory import StreamRow
@@ -90,14 +91,18 @@ def state(log: list[StreamRow], second: int) -> set[str]:
     return {name for name, weight in weights.items() if weight}
 
 
-@pytest.fixture
-def often(tmp_path: Path) -> Project:
-    """A project with a run per file."""
-    project = project_of(tmp_path)
+def _build(folder: Path) -> Project:
+    project = project_of(folder)
     for number in range(len(FILES)):
         arrive(project, number)
         project.run()
     return project
+
+
+@pytest.fixture
+def often(as_built: AsBuilt) -> Project:
+    """A project with a run per file."""
+    return as_built(_build)
 
 
 def test_atoms_are_published_at_every_point(often: Project) -> None:

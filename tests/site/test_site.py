@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import weir
+from tests.support.built import AsBuilt
 from tests.support.projects.museum import HOSTILE, Museum
 from weir.ingest.stage import ingest_changes
 from weir.project import Project
@@ -45,11 +46,23 @@ def museum(tmp_path: Path) -> Museum:
     return Museum(tmp_path / "museum")
 
 
-def test_a_page_has_the_rows_of_the_answer_and_all_its_changes(museum: Museum) -> None:
-    museum.live(4)
-    site(museum)
-    shown = data(museum, "exhibits")
-    with weir.Project(museum.folder) as project:
+def _build(folder: Path) -> Museum:
+    museum = Museum(folder)
+    museum.live(1)
+    return museum
+
+
+@pytest.fixture
+def lived(as_built: AsBuilt) -> Museum:
+    """A museum that published one version."""
+    return as_built(_build)
+
+
+def test_a_page_has_the_rows_of_the_answer_and_all_its_changes(lived: Museum) -> None:
+    lived.live(3)
+    site(lived)
+    shown = data(lived, "exhibits")
+    with weir.Project(lived.folder) as project:
         answer = project.answers["exhibits"]
         current, changes = answer.current(), answer.changes()
     titles = Counter(row[1][0] for row in shown["rows"])
@@ -81,17 +94,17 @@ def test_a_site_that_was_extended_is_that_which_is_written_at_once(museum: Museu
         assert data(museum, name) == data(museum, name, "at_once")
 
 
-def test_only_pages_of_what_changed_are_written(museum: Museum) -> None:
-    museum.live(2)
-    assert site(museum).written == site(museum, museum.folder / "at_once").files
-    before = {file: file.stat().st_mtime_ns for file in museum.folder.glob("site/**/*.*")}
-    written = site(museum, now=datetime.now(UTC) + timedelta(hours=1)).written
-    museum.exhibits[1]["lent_to"] = "getty"
-    museum.live(1)
+def test_only_pages_of_what_changed_are_written(lived: Museum) -> None:
+    lived.live(1)
+    assert site(lived).written == site(lived, lived.folder / "at_once").files
+    before = {file: file.stat().st_mtime_ns for file in lived.folder.glob("site/**/*.*")}
+    written = site(lived, now=datetime.now(UTC) + timedelta(hours=1)).written
+    lived.exhibits[1]["lent_to"] = "getty"
+    lived.live(1)
     assert written == 1, "the time of the site itself"
-    site(museum)
+    site(lived)
     rewritten = {
-        str(file.relative_to(museum.folder / "site"))
+        str(file.relative_to(lived.folder / "site"))
         for file, time in before.items()
         if file.stat().st_mtime_ns != time
     }
@@ -99,49 +112,46 @@ def test_only_pages_of_what_changed_are_written(museum: Museum) -> None:
     assert not {path for path in rewritten if "assets/" in path}
 
 
-def test_an_answer_whose_state_alone_changed_has_the_same_data(museum: Museum) -> None:
-    museum.live(1)
-    site(museum)
-    file = museum.folder / "site/data/answers/loans.js"
+def test_an_answer_whose_state_alone_changed_has_the_same_data(lived: Museum) -> None:
+    site(lived)
+    file = lived.folder / "site/data/answers/loans.js"
     before = file.stat().st_mtime_ns
-    museum.deliver()
-    with weir.Project(museum.folder) as project:
+    lived.deliver()
+    with weir.Project(lived.folder) as project:
         ingest_changes(project._project, "ingest")
-    site(museum)
-    assert 'class="badge behind">behind' in page(museum, "answers/loans.html")
+    site(lived)
+    assert 'class="badge behind">behind' in page(lived, "answers/loans.html")
     assert file.stat().st_mtime_ns == before
 
 
-def test_the_start_page_says_that_all_is_well(museum: Museum) -> None:
-    museum.live(2)
-    site(museum)
-    assert "All 3 answers are right and up to date." in page(museum, "index.html")
-    assert "What needs attention" not in page(museum, "index.html")
+def test_the_start_page_says_that_all_is_well(lived: Museum) -> None:
+    lived.live(1)
+    site(lived)
+    assert "All 3 answers are right and up to date." in page(lived, "index.html")
+    assert "What needs attention" not in page(lived, "index.html")
 
 
-def test_the_start_page_says_what_is_wrong_why_and_what_to_do(museum: Museum) -> None:
-    museum.live(1)
-    museum.exhibits[1]["insured"] = -5
-    (museum.folder / "queries/broken.rq").write_text("SELECT ?x { ?x :p ?y }")
-    museum.live(1)
-    site(museum)
-    start = page(museum, "index.html")
+def test_the_start_page_says_what_is_wrong_why_and_what_to_do(lived: Museum) -> None:
+    lived.exhibits[1]["insured"] = -5
+    (lived.folder / "queries/broken.rq").write_text("SELECT ?x { ?x :p ?y }")
+    lived.live(1)
+    site(lived)
+    start = page(lived, "index.html")
     assert "2 things need attention: 1 held back, 1 stopped." in start
     assert "check insured_is_positive: 1 unexpected (expectations/exhibits.yml:3)" in start
     assert "<code>weir show --held exhibits</code>" in start
     assert "queries/broken.rq:1:16: :p: the prefix : is not declared" in start
-    assert str(museum.folder) not in start
-    assert 'class="badge failed">failed' in page(museum, "answers/exhibits.html")
+    assert str(lived.folder) not in start
+    assert 'class="badge failed">failed' in page(lived, "answers/exhibits.html")
 
 
 def test_an_answer_that_a_check_of_values_holds_is_not_said_to_be_acceptable(
-    museum: Museum,
+    lived: Museum,
 ) -> None:
-    museum.live(1)
-    museum.exhibits[1]["insured"] = -5
-    museum.live(1)
-    site(museum)
-    assert "--accept" not in page(museum, "index.html")
+    lived.exhibits[1]["insured"] = -5
+    lived.live(1)
+    site(lived)
+    assert "--accept" not in page(lived, "index.html")
 
 
 def test_a_check_that_only_warns_is_no_failure_and_one_that_was_removed_is_not_shown(
@@ -177,27 +187,25 @@ def test_an_answer_that_a_guard_holds_is_said_to_be_acceptable(museum: Museum) -
     assert "<code>weir run --accept exhibits</code>" in page(museum, "index.html")
 
 
-def test_what_stops_a_run_comes_before_what_is_behind_for_it(museum: Museum) -> None:
-    museum.live(1)
-    (museum.folder / "queries/loans.rq").write_text(
-        (museum.folder / "queries/loans.rq").read_text() + "# edited\n"
+def test_what_stops_a_run_comes_before_what_is_behind_for_it(lived: Museum) -> None:
+    (lived.folder / "queries/loans.rq").write_text(
+        (lived.folder / "queries/loans.rq").read_text() + "# edited\n"
     )
-    (museum.folder / "queries/broken.rq").write_text("SELECT ?x { ?x :p ?y }")
-    (museum.folder / "expectations/exhibits.yml").write_text("answers: [\n")
-    museum.deliver()
-    site(museum)
-    start = page(museum, "index.html")
+    (lived.folder / "queries/broken.rq").write_text("SELECT ?x { ?x :p ?y }")
+    (lived.folder / "expectations/exhibits.yml").write_text("answers: [\n")
+    lived.deliver()
+    site(lived)
+    start = page(lived, "index.html")
     assert start.index('class="badge stopped"') < start.index('class="badge behind"')
     assert "once what stops it is corrected." in start
 
 
-def test_a_page_of_an_answer_that_is_held_says_that_its_rows_are_older(museum: Museum) -> None:
-    museum.live(1)
-    museum.exhibits[1]["insured"] = -5
-    museum.live(1)
-    site(museum)
-    assert "without the newest changes" in page(museum, "answers/exhibits.html")
-    assert "without the newest changes" not in page(museum, "answers/loans.html")
+def test_a_page_of_an_answer_that_is_held_says_that_its_rows_are_older(lived: Museum) -> None:
+    lived.exhibits[1]["insured"] = -5
+    lived.live(1)
+    site(lived)
+    assert "without the newest changes" in page(lived, "answers/exhibits.html")
+    assert "without the newest changes" not in page(lived, "answers/loans.html")
 
 
 def test_a_page_of_an_answer_without_rows_says_where_to_look_and_has_no_history(
@@ -211,13 +219,12 @@ def test_a_page_of_an_answer_without_rows_says_where_to_look_and_has_no_history(
     assert "How it changed" not in empty
 
 
-def test_what_changed_is_said_by_change_set(museum: Museum) -> None:
-    museum.live(1)
-    museum.exhibits[1]["room"] = 9
-    museum.deliver()
-    museum.run()
-    site(museum)
-    start = page(museum, "index.html")
+def test_what_changed_is_said_by_change_set(lived: Museum) -> None:
+    lived.exhibits[1]["room"] = 9
+    lived.deliver()
+    lived.run()
+    site(lived)
+    start = page(lived, "index.html")
     assert "register: 002.ttl" in start
     assert "→ Room 9" in start
 
@@ -228,35 +235,32 @@ def test_a_project_without_a_run_has_a_site(museum: Museum) -> None:
     assert "not published yet" in page(museum, "answers/loans.html")
 
 
-def test_files_that_are_wrong_are_named_and_the_site_is_written(museum: Museum) -> None:
-    museum.live(1)
-    (museum.folder / "sources.yml").write_text("sources: 7\n")
-    (museum.folder / "expectations/exhibits.yml").write_text("answers: [\n")
-    site(museum)
-    start = page(museum, "index.html")
+def test_files_that_are_wrong_are_named_and_the_site_is_written(lived: Museum) -> None:
+    (lived.folder / "sources.yml").write_text("sources: 7\n")
+    (lived.folder / "expectations/exhibits.yml").write_text("answers: [\n")
+    site(lived)
+    start = page(lived, "index.html")
     assert "sources.yml:1" in start
     assert "expectations/exhibits.yml" in start
 
 
-def test_a_page_of_a_query_that_was_removed_goes(museum: Museum) -> None:
-    museum.live(1)
-    site(museum)
-    (museum.folder / "queries/loans.rq").unlink()
-    site(museum)
-    assert not (museum.folder / "site/answers/loans.html").exists()
-    answers = value_of(page(museum, "data/site.js"))["answers"]
+def test_a_page_of_a_query_that_was_removed_goes(lived: Museum) -> None:
+    site(lived)
+    (lived.folder / "queries/loans.rq").unlink()
+    site(lived)
+    assert not (lived.folder / "site/answers/loans.html").exists()
+    answers = value_of(page(lived, "data/site.js"))["answers"]
     (loans,) = (answer for answer in answers if answer["name"] == "loans")
     assert (loans["state"], loans["page"]) == ("removed", False)
 
 
-def test_a_damaged_answer_is_said_on_its_page(museum: Museum) -> None:
-    museum.live(1)
-    for file in (museum.folder / "lake/answers/loans/_delta_log").glob("*.json"):
+def test_a_damaged_answer_is_said_on_its_page(lived: Museum) -> None:
+    for file in (lived.folder / "lake/answers/loans/_delta_log").glob("*.json"):
         file.write_text("{")
-    for file in (museum.folder / "lake/current/loans/_delta_log").glob("*.json"):
+    for file in (lived.folder / "lake/current/loans/_delta_log").glob("*.json"):
         file.write_text("{")
-    site(museum)
-    assert 'class="badge broken">broken' in page(museum, "answers/loans.html")
+    site(lived)
+    assert 'class="badge broken">broken' in page(lived, "answers/loans.html")
 
 
 def test_a_damaged_answer_that_was_restored_is_shown_again(museum: Museum) -> None:

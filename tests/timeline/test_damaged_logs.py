@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.built import AsBuilt
 from tests.support.damage import newest_commit
 from tests.support.opened import has_pending_work, statuses_of
 from tests.support.projects.project import Project
@@ -19,13 +20,17 @@ pytestmark = pytest.mark.usefixtures("sampled")
 TABLES = ("answers/q", "embeddings/q", "output_streams/q")
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """The query `often` reads the stream of `q`; three of five files are published."""
-    project = project_of(tmp_path, "ISTREAM")
+def begun(folder: Path) -> Project:
+    project = project_of(folder, "ISTREAM")
     arrive(project, 0, 1, 2)
     project.run()
     return project
+
+
+@pytest.fixture
+def project(as_built: AsBuilt) -> Project:
+    """The query `often` reads the stream of `q`; three of five files are published."""
+    return as_built(begun)
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import random
+import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import weir
 
@@ -63,6 +65,13 @@ class Museum:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         (folder / "data").mkdir()
+
+    def copy(self, folder: Path) -> Self:
+        """The same museum in another folder."""
+        shutil.copytree(self.folder, folder)
+        copied = copy.deepcopy(self)
+        copied.folder = folder
+        return copied
 
     def add(self, **values: Any) -> None:
         """A new exhibit."""

@@ -11,7 +11,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
-import duckdb
 import yaml
 
 from tests.support.opened import no_spark, on_spark
@@ -206,14 +205,13 @@ class Project:
 
     def state(self, epoch: int) -> set[tuple[object, ...]]:
         """The quads that hold at an epoch."""
-        connection = duckdb.connect()
-        connection.register("quads", open_lake(self.settings).rows("quads"))
-        held = connection.execute(
-            "SELECT graph, subject, predicate, object FROM quads WHERE epoch <= ?"
-            " GROUP BY ALL HAVING SUM(weight) > 0",
-            [epoch],
-        )
-        return {*held.fetchall()}
+        held: Counter[tuple[object, ...]] = Counter()
+        columns = ("epoch", "weight", "graph", "subject", "predicate", "object")
+        for row in open_lake(self.settings).rows("quads", columns=columns).to_pylist():
+            at, weight, *quad = (row[column] for column in columns)
+            if at <= epoch:
+                held[tuple(quad)] += weight
+        return {*+held}
 
     def contents(self) -> dict[str, Rows]:
         """Everything that ingest writes, without the columns that differ from run to run."""
