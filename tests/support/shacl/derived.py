@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyoxigraph as ox
@@ -105,29 +105,36 @@ def _giver(name: str, query: str) -> str:
 
 
 def _owl(given: Iterable[Triple]) -> Collection[Triple]:
-    """What follows and has a subject that a graph may have: a range may give a literal a type.
-
-    Blank nodes are IRIs meanwhile: rdflib would give them other labels.
-    """
-    data = [*given]
-    named = [(_iri(s), p, _iri(o)) for s, p, o in data]
-    labels = {_iri(term): term for triple in data for term in triple}
-    follows = ((labels.get(s, s), p, labels.get(o, o)) for s, p, o in owl_closure(named))
+    """What follows and has a subject that a graph may have: a range may give a literal a type."""
+    follows = _with_iris([*given], owl_closure)
     return [triple for triple in follows if not triple[0].startswith('"')]
 
 
-def _iri(term: str) -> str:
-    return f"<urn:blank:{term[2:]}>" if term.startswith("_:") else term
-
-
-def constructed(query: str, data: Iterable[Triple]) -> set[Triple]:
+def constructed(query: str, given: Iterable[Triple]) -> set[Triple]:
     """The triples of a CONSTRUCT query, without its first word, by pyoxigraph."""
-    store = ox.Store()
-    text = "".join(f"{' '.join(triple)} .\n" for triple in data)
-    store.load(text.encode(), ox.RdfFormat.N_TRIPLES)
-    result = store.query(f"{_PREFIX}CONSTRUCT {query}")
-    assert isinstance(result, ox.QueryTriples)
-    return {(str(t.subject), str(t.predicate), str(t.object)) for t in result}
+
+    def of(data: Collection[Triple]) -> Iterator[Triple]:
+        store = ox.Store()
+        text = "".join(f"{' '.join(triple)} .\n" for triple in data)
+        store.load(text.encode(), ox.RdfFormat.N_TRIPLES)
+        result = store.query(f"{_PREFIX}CONSTRUCT {query}")
+        assert isinstance(result, ox.QueryTriples)
+        return ((str(t.subject), str(t.predicate), str(t.object)) for t in result)
+
+    return {*_with_iris([*given], of)}
+
+
+def _with_iris(
+    data: Sequence[Triple], oracle: Callable[[Collection[Triple]], Iterable[Triple]]
+) -> Iterator[Triple]:
+    """What an oracle gives that gives blank nodes other labels: they are IRIs meanwhile."""
+
+    def iri(term: str) -> str:
+        return f"<urn:blank:{term[2:]}>" if term.startswith("_:") else term
+
+    labels = {iri(term): term for triple in data for term in triple}
+    for s, p, o in oracle([(iri(s), p, iri(o)) for s, p, o in data]):
+        yield labels.get(s, s), p, labels.get(o, o)
 
 
 def _renamed(triple: Triple, before: str, after: str) -> Triple:
