@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
@@ -9,7 +10,6 @@ from unittest import mock
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.support.dying import dies_at
 from tests.support.opened import opened
 from tests.support.projects.project import PATCHES, Project
 from weir.definitions.graph_program import GraphProgramBody
@@ -129,14 +129,11 @@ def test_graphs_that_are_behind_are_brought_up_to_date_first(project: Project) -
     assert project.deliver().errors
 
 
-def test_a_graph_that_a_killed_run_left_behind_is_completed_first(project: Project) -> None:
-    project.change_set(f"A {_has('a', 'b')}")
-    assert not project.deliver().errors
-    with dies_at("maintain:before:derived/parts"):
-        project.maintain()
-    project.change_set(f"A {_has('b', 'c')}")
+def test_a_graph_that_is_gone_is_written_again_first(project: Project) -> None:
+    shutil.rmtree(project.folder / "lake" / DERIVED.name("parts"))
+    project.change_set(f"A {_has('a', 'b')}", f"A {_has('b', 'c')}")
     assert project.deliver().errors
-    assert len(project.table(DERIVED.name("parts"))) == 3
+    assert len(project.table(DERIVED.name("parts"))) == 1
 
 
 def test_a_query_that_was_edited_is_computed_again_first(project: Project) -> None:
