@@ -167,13 +167,6 @@ SHAPES_MUTANTS = (
         tests=_DERIVED,
     ),
     Mutant(
-        "a door reads a derived graph that is gone",
-        "maintain/unfinished",
-        "if output is not None and output.is_behind(lake, stored.metadata):",
-        "if False:",
-        tests=_DERIVED,
-    ),
-    Mutant(
         "what is read of a table lacks what is pending",
         "compute/engine",
         'rows = subquery(union_all(parts), "rows")',
