@@ -46,16 +46,22 @@ def _has(one: str, other: str) -> str:
     return f"<http://x/{one}> <http://x/has> <http://x/{other}> ."
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A machine that may have two parts, and has one, by a program over a query."""
-    project = Project(tmp_path).declare(PATCHES)
+    project = Project(tmp_path_factory.mktemp("published")).declare(PATCHES)
     project.write("shapes/machines.ttl", _SHAPES)
     project.query("links", _LINKS)
     project.program("parts", _PARTS)
     project.change_set('A <http://x/m> <http://x/runs> "1" .', f"A {_has('m', 'a')}")
     assert not project.deliver_and_run().errors
     return project
+
+
+@pytest.fixture
+def project(published: Project, tmp_path: Path) -> Project:
+    """A copy of it."""
+    return published.copy(tmp_path / "project")
 
 
 def _opened(project: Project) -> Sequence[str]:

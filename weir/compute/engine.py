@@ -200,7 +200,8 @@ class Engine:
     def with_pending(self, pending: Mapping[str, str]) -> Self:
         """A copy of this engine, sharing its relations, to which tables have further rows.
 
-        All that is opened of a table, or looked up in it, has them, too.
+        All that is opened of their newest versions, or looked up in them, has these rows, too;
+        feeds of changes do not.
 
         Args:
             pending: by the name of a table, which need not be there, the relation of the rows, with
@@ -335,8 +336,9 @@ class Engine:
             whole = f"{name}#whole"
             rows: exp.Expr = rows_of(whole)
             if pending is not None:
-                names = columns(field.name for field in table.schema().fields)
-                parts = [select(*names, from_=rows_of(part)) for part in (whole, pending)]
+                names = [field.name for field in table.schema().fields]
+                both = (whole, pending)
+                parts = [select(*columns(names), from_=rows_of(part)) for part in both]
                 rows = subquery(union_all(parts), "rows")
             with duck.bindings.whole(name):
                 attach(duck.bindings, whole, table, after)
