@@ -20,10 +20,7 @@ from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.ledger.runs import SKIPPED
 from weir.lake.tables import CURRENT
 from weir.maintain.damaged import damaged_queries
-from weir.maintain.derived_graphs import DerivedGraph
-from weir.maintain.emitted_streams import OutputStream
-from weir.maintain.logs import recomputed_upstream
-from weir.maintain.tasks import is_behind
+from weir.maintain.unfinished import is_unfinished
 from weir.progress.backlog import Backlog
 from weir.progress.completion import Completion
 from weir.progress.failed_attempts import Attempt
@@ -235,8 +232,7 @@ def _state(
     waits = None if item is None or held else why_unpublished(completion, item, query, checks)
     edited = is_edited(query, completion)
     unchecked = answer is not None and needs_checks(completion, answer, checks)
-    is_pending = item is not None or held is not None or is_behind(completion, query)
-    is_pending |= table_behind or unchecked
+    is_pending = item is not None or held is not None or table_behind or unchecked
     state: State
     reason: str | None
     if held is not None:
@@ -261,12 +257,9 @@ def _state(
                 "behind",
                 "its checks or limits were edited: the next run checks it by them",
             )
-    if not is_pending and maintained is not None:
-        lake, known = completion.lake, maintained.metadata
-        output = OutputStream.of(query) or DerivedGraph.of(query)
-        is_pending = output is not None and output.is_behind(lake, known)
+    if not is_pending:
         try:
-            is_pending |= recomputed_upstream(lake, query, known) is not None
+            is_pending = is_unfinished(completion, query)
         except DamagedTable:
             # The state of what it reads says so.
             is_pending = True

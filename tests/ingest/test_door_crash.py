@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,18 +14,51 @@ from weir.ingest.stopped_sources import stopped_sources
 from weir.project import open_lake
 
 _REPORT = "exhibits"
+_DOOR = "#+ door: {sources: [p]}\n"
 _SHAPES = """\
-#+ door: {sources: [p]}
 @prefix : <http://x/> .
 @prefix sh: <http://www.w3.org/ns/shacl#> .
 :Exhibit a sh:NodeShape ; sh:targetSubjectsOf :title ;
   sh:property [ sh:path :room ; sh:minCount 1 ; sh:message "where is it?" ] .
 """
 _OPENS = 'D <http://x/vase> <http://x/room> "1" .'
-_COMMITS = (
-    "ingest:claim",
-    # The report is behind.
-    "maintain:claim",
+_PLACED = """\
+@prefix : <http://x/> .
+@prefix sh: <http://www.w3.org/ns/shacl#> .
+:Exhibit a sh:NodeShape ; sh:targetSubjectsOf :title ;
+  sh:property [ sh:path :placed ; sh:minCount 1 ; sh:message "where is it?" ] .
+"""
+_PLACES = """\
+#+ graph: http://x/places
+CONSTRUCT { ?x <http://x/in> ?room } WHERE { ?x <http://x/room> ?room }
+"""
+_RULES = """\
+%+ graph: http://x/placed
+%+ reads: [places]
+%+ prefixes: {"": "http://x/"}
+placed(X,Y) <- in(X,Y).
+"""
+WORLDS = {
+    "the graph": {f"shapes/{_REPORT}.ttl": _DOOR + _SHAPES},
+    "derived graphs": {
+        "queries/places.rq": _PLACES,
+        "programs/rules.lars": _RULES,
+        f"shapes/{_REPORT}.ttl": f"{_DOOR}#+ reads: [rules]\n{_PLACED}",
+    },
+}
+"""What shapes read, and the files of that."""
+_BEHIND = {
+    "the graph": (),
+    "derived graphs": (
+        "maintain:embeddings/places",
+        "maintain:derived/places",
+        "maintain:embeddings/rules",
+        "maintain:derived/rules",
+    ),
+}
+_BEFORE = ("ingest:claim", "maintain:claim")
+"""The report is behind, and what it reads."""
+_AFTER = (
     "maintain:embeddings/exhibits",
     "maintain:runs",
     "ingest:graphs",
@@ -38,17 +72,18 @@ _COMMITS = (
 )
 ACCEPTED = {"let in": (), "refused": (), "accepted": ("p",)}
 """The deliveries that die, and which sources each of them accepts."""
-POINTS = [
-    f"{job}:{moment}:{table}"
-    for job, table in (name.split(":") for name in _COMMITS)
-    for moment in ("before", "after")
-]
 CASES = [
-    (delivery, point)
+    (world, delivery, f"{job}:{moment}:{table}")
+    for world, behind in _BEHIND.items()
     for delivery in ACCEPTED
-    for point in POINTS
-    if delivery != "let in" or not point.endswith("stopped_sources")
+    for job, table in (name.split(":") for name in (*_BEFORE, *behind, *_AFTER))
+    for moment in ("before", "after")
+    if delivery != "let in" or table != "stopped_sources"
 ]
+PROJECTS = [*product(WORLDS, ACCEPTED)]
+
+Projects = dict[tuple[str, str], Project]
+"""By what shapes read, and by delivery."""
 
 
 def _exhibit(name: str) -> tuple[str, str]:
@@ -56,17 +91,19 @@ def _exhibit(name: str) -> tuple[str, str]:
     return f'{title} "{name}" .', f'{room} "1" .'
 
 
-def fill(project: Project, delivery: str) -> None:
+def fill(project: Project, world: str, delivery: str) -> None:
     """A project whose report is behind, before the delivery."""
     project.declare(PATCHES, {**SNAPSHOTS, "graph": "http://x/s"})
-    project.write(f"shapes/{_REPORT}.ttl", _SHAPES)
+    for path, text in WORLDS[world].items():
+        project.write(path, text)
     project.change_set(*_exhibit("vase"))
     project.deliver()
     project.stages("maintain", "validate", "publish")
     if delivery == "accepted":
         project.change_set(_OPENS, "broken")
         project.deliver()
-    project.write("versions/1.nt", '<http://x/desk> <http://x/title> "desk" .')
+    desk = '<http://x/desk> <http://x/title> "desk" .\n<http://x/shelf> <http://x/room> "1" .\n'
+    project.write("versions/1.nt", desk)
     project.deliver()
     project.change_set(*_exhibit("coin"), 'A <http://x/coin> <http://x/x> "" <http://x/g> .', "bad")
     if delivery == "refused":
@@ -75,61 +112,62 @@ def fill(project: Project, delivery: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def before(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
+def before(tmp_path_factory: pytest.TempPathFactory) -> Projects:
     """The projects before each delivery."""
-    projects = {name: Project(tmp_path_factory.mktemp("before")) for name in ACCEPTED}
-    for name, project in projects.items():
-        fill(project, name)
+    projects = {case: Project(tmp_path_factory.mktemp("before")) for case in PROJECTS}
+    for case, project in projects.items():
+        fill(project, *case)
     return projects
 
 
 @pytest.fixture(scope="module")
-def unbroken(
-    before: dict[str, Project], tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, Project]:
+def unbroken(before: Projects, tmp_path_factory: pytest.TempPathFactory) -> Projects:
     """The projects after each delivery, and after the stages that follow."""
     folder = tmp_path_factory.mktemp("unbroken")
-    projects = {name: project.copy(folder / name) for name, project in before.items()}
-    for name, project in projects.items():
+    projects = {case: project.copy(folder / "-".join(case)) for case, project in before.items()}
+    for (_, name), project in projects.items():
         project.deliver(ACCEPTED[name])
         project.stages("maintain", "validate", "publish")
     return projects
 
 
 @pytest.mark.usefixtures("sampled")
-@pytest.mark.parametrize(("delivery", "point"), CASES)
+@pytest.mark.parametrize(("world", "delivery", "point"), CASES)
 def test_a_delivery_that_is_killed_and_repeated_leaves_the_same_lake_and_report(
-    before: dict[str, Project],
-    unbroken: dict[str, Project],
+    before: Projects,
+    unbroken: Projects,
     tmp_path: Path,
+    world: str,
     delivery: str,
     point: str,
 ) -> None:
-    project, accept = before[delivery].copy(tmp_path / "project"), ACCEPTED[delivery]
+    project, accept = before[world, delivery].copy(tmp_path / "project"), ACCEPTED[delivery]
     call_killed(Project.deliver, project, accept, at=point)
     if delivery == "refused":
         vase = [row for row in project.table("quads") if row["subject"] == "<http://x/vase>"]
         assert [row["weight"] for row in vase] == [1, 1], "a change set that opens a result"
     project.deliver(accept)
     project.stages("maintain", "validate", "publish")
-    assert _left(project) == _left(unbroken[delivery])
+    assert _left(project) == _left(unbroken[world, delivery])
     versions = project.versions()
     project.deliver(accept)
     assert project.versions() == versions
 
 
-def test_these_are_all_commits_of_a_delivery(before: dict[str, Project], tmp_path: Path) -> None:
-    for delivery, accept in ACCEPTED.items():
-        project = before[delivery].copy(tmp_path / delivery)
-        with passed() as points:
-            project.deliver(accept)
-        assert points == [point for name, point in CASES if name == delivery]
+@pytest.mark.parametrize("case", PROJECTS)
+def test_these_are_all_commits_of_a_delivery(
+    before: Projects, tmp_path: Path, case: tuple[str, str]
+) -> None:
+    project = before[case].copy(tmp_path / "project")
+    with passed() as points:
+        project.deliver(ACCEPTED[case[1]])
+    assert points == [point for *of, point in CASES if tuple(of) == case]
 
 
 def test_an_acceptance_that_dies_before_its_commit_is_none(
-    before: dict[str, Project], tmp_path: Path
+    before: Projects, tmp_path: Path
 ) -> None:
-    project = before["accepted"].copy(tmp_path / "project")
+    project = before["the graph", "accepted"].copy(tmp_path / "project")
     with dies_at("ingest:before:quads"):
         project.deliver(("p",))
     assert project.deliver().errors
@@ -137,14 +175,14 @@ def test_an_acceptance_that_dies_before_its_commit_is_none(
 
 
 def test_an_acceptance_that_dies_after_its_commit_is_finished_without_a_second_one(
-    before: dict[str, Project], unbroken: dict[str, Project], tmp_path: Path
+    before: Projects, unbroken: Projects, tmp_path: Path
 ) -> None:
-    project = before["accepted"].copy(tmp_path / "project")
+    project = before["the graph", "accepted"].copy(tmp_path / "project")
     with dies_at("ingest:after:quads"):
         project.deliver(("p",))
     assert not project.deliver().errors
     project.stages("maintain", "validate", "publish")
-    assert _left(project) == _left(unbroken["accepted"])
+    assert _left(project) == _left(unbroken["the graph", "accepted"])
 
 
 def _left(project: Project) -> tuple[object, ...]:

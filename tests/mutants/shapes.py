@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 _DOOR = ("tests/ingest/test_door.py", "tests/ingest/test_door_law.py")
+_DERIVED = ("tests/ingest/test_door_derived.py",)
 _EARLY = ("tests/ingest/test_early_rows.py",)
 _PATHS = ("tests/shacl/test_paths.py",)
 _PARTS = ("tests/engine/test_laws.py", "tests/engine/test_grammar_laws.py")
@@ -112,9 +113,9 @@ SHAPES_MUTANTS = (
     Mutant(
         "results without data are opened by the first delivery",
         "door",
-        "            if epochs.from_nothing:\n                # Of",
-        "            if False:\n                # Of",
-        tests=_DOOR,
+        "        if not head:\n",
+        "        if False:\n",
+        tests=(*_DOOR, *_DERIVED),
     ),
     Mutant(
         "a report that is behind is asked",
@@ -126,7 +127,7 @@ SHAPES_MUTANTS = (
     Mutant(
         "results of any severity stop a source",
         "door",
-        '                one_of(column(cells["severity"]), door.severities),\n',
+        '            one_of(column(cells["severity"]), door.severities),\n',
         "",
         tests=_DOOR,
     ),
@@ -140,9 +141,51 @@ SHAPES_MUTANTS = (
     Mutant(
         "what a door computed counts before it is committed",
         "door",
-        "self._early[definition.name] = early",
-        "self.project.early_rows[definition.name] = early",
+        "self._early[task.name] = EarlyRows(*known, few)",
+        "self.project.early_rows[task.name] = EarlyRows(*known, few)",
         tests=_EARLY,
+    ),
+    Mutant(
+        "a door computes what gives a derived graph, but not what that reads",
+        "door",
+        "        left += one.derived\n",
+        "        left += one.derived if one.door else ()\n",
+        tests=_DERIVED,
+    ),
+    Mutant(
+        "what a derived graph would have is not seen by its readers",
+        "maintain/dry_run",
+        "more[graph.table.name] = triples",
+        "pass",
+        tests=_DERIVED,
+    ),
+    Mutant(
+        "readers are computed beside what gives their graphs",
+        "maintain/dry_run",
+        "for level in levels(definitions):",
+        "for level in [definitions]:",
+        tests=_DERIVED,
+    ),
+    Mutant(
+        "what is read of a table lacks what is pending",
+        "compute/engine",
+        'rows = subquery(union_all(parts), "rows")',
+        "pass",
+        tests=_DERIVED,
+    ),
+    Mutant(
+        "what an index finds lacks what is pending",
+        "compute/engine",
+        "union_all([committed, lookup.scan(pending, names)])",
+        "committed",
+        tests=_DERIVED,
+    ),
+    Mutant(
+        "a dry run reads its changes from the feeds of the tables",
+        "maintain/changes",
+        "if scope.derived or engine.has_pending:",
+        "if scope.derived:",
+        tests=_DERIVED,
     ),
     Mutant(
         "what a door computed is taken for any range of epochs",

@@ -81,6 +81,9 @@ LAWS: Mapping[str, Law] = {
     "program files": Law(120, 10, "a file of a program with front matter, and a history"),
     "doors": Law(40, 1, "shapes with a door, and 4 change sets"),
     "reports behind doors": Law(40, 1, "shapes with a door, and 4 runs"),
+    "doors over derived graphs": Law(
+        60, 1, "shapes with a door over a derived graph, and 4 change sets"
+    ),
     "w3c shapes": Law(16, 1, "a sixteenth of the W3C tests of SHACL, as histories"),
     "shapes": Law(1000, 5, "shapes of all kinds of constraints, and 4 epochs of data"),
     "shapes by Jena": Law(200, 50, "shapes of all kinds of constraints, by Apache Jena"),

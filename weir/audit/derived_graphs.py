@@ -10,7 +10,6 @@ from weir.compute.engine import Engine
 from weir.compute.relations import LakeQuery, StoredTable
 from weir.compute.sql import (
     alias,
-    all_of,
     column,
     columns,
     number,
@@ -18,7 +17,6 @@ from weir.compute.sql import (
     select,
     subquery,
     sum_of,
-    text,
     union_all,
 )
 from weir.definitions.definition import Definition
@@ -27,7 +25,6 @@ from weir.expectations.suite import QualityResult
 from weir.lake.lake import Lake
 from weir.lake.tables import EMBEDDINGS
 from weir.maintain.derived_graphs import DerivedGraph
-from weir.plan.plan import ANSWER
 
 EQUAL = CheckOf(
     "equals_the_answer", "Up to its watermark the graph has the triples of the answer's log."
@@ -47,8 +44,7 @@ def derived_graph_results(
     table, upto = graph.table.name, column("epoch") <= number(known.watermark)
     embeddings = EMBEDDINGS.name(definition.name)
     stored = StoredTable("stored_triples", table, where=upto)
-    of_answer = all_of([column("node").eq(text(ANSWER)), upto.copy()])
-    answer = StoredTable("answer_triples", embeddings, where=of_answer)
+    answer = StoredTable("answer_triples", embeddings, where=upto.copy())
     there = select(*columns(_LOG), column("weight"), from_=rows_of(stored.name))
     wanted = select(
         *columns(_LOG),

@@ -14,7 +14,7 @@ Computing one query has a budget (`within`): a statement that exceeds it is inte
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -31,7 +31,7 @@ from weir.compute.lost_rows import raise_if_lost
 from weir.compute.placement import Extent, Placement
 from weir.compute.plan_size import STORED_TABLE, PlanSize
 from weir.compute.relations import Keep, LakeQuery, Lookup, Statement, StoredTable, StoredTables
-from weir.compute.sql import rows_of, select
+from weir.compute.sql import columns, rows_of, select, subquery, union_all
 from weir.compute.writing import Commit, TableWriter
 from weir.lake.delta.bindings import NameIsBound
 from weir.lake.delta.change_feed import feed_by_files, local_changes
@@ -80,11 +80,12 @@ class _SharedSpark:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """A stored table, or its rows that meet `where`."""
+    """A stored table, or its rows that meet `where`; with the rows of a relation that it gets."""
 
     table_name: str
     version: int | None
     where: exp.Expr | None
+    pending: str | None = None
 
 
 @dataclass(slots=True)
@@ -158,6 +159,7 @@ class Engine:
         self._duck = duck
         self._budget: Budget | None = None
         self._watch = Watch()
+        self._pending: Mapping[str, str] = {}
         self._relations: dict[str, _Relation] = {}
         self._names: set[str] = set()
         self._created: list[str] = []
@@ -194,6 +196,25 @@ class Engine:
         bounded = copy(self)
         bounded._budget = budget
         return bounded
+
+    def with_pending(self, pending: Mapping[str, str]) -> Self:
+        """A copy of this engine, sharing its relations, to which tables have further rows.
+
+        All that is opened of their newest versions, or looked up in them, has these rows, too;
+        feeds of changes do not.
+
+        Args:
+            pending: by the name of a table, which need not be there, the relation of the rows, with
+                the columns of the table, that are not committed.
+        """
+        ahead = copy(self)
+        ahead._pending = pending
+        return ahead
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether tables have rows that are not committed."""
+        return bool(self._pending)
 
     @contextmanager
     def scope(self) -> Iterator[Self]:
@@ -297,20 +318,31 @@ class Engine:
             FileNotFoundError: there is no such table.
         """
         self._check(name)
+        stored = self._stored(table_name, version, where)
+        pending = stored.pending
+        if pending is not None and not self._lake.exists(table_name):
+            self.make(Statement(name, _filtered(rows_of(pending), where)))
+            return
         table, after = self._table(table_name, version), _after_epoch(where)
         extent = Extent.of(table, after, _lower_bound(where, "instant"))
-        stored = _Stored(table_name, version, where)
         on_driver = self.placement.reads(extent, is_slice=after is not None)
+        on_driver = on_driver and (pending is None or self._relations[pending].on_driver)
 
         def attached(duck: DuckEngine) -> None:
-            if where is None:
+            if where is None and pending is None:
                 attach(duck.bindings, name, table)
                 return
             # No relation of a caller can have such a name.
             whole = f"{name}#whole"
+            rows: exp.Expr = rows_of(whole)
+            if pending is not None:
+                names = [field.name for field in table.schema().fields]
+                both = (whole, pending)
+                parts = [select(*columns(names), from_=rows_of(part)) for part in both]
+                rows = subquery(union_all(parts), "rows")
             with duck.bindings.whole(name):
                 attach(duck.bindings, whole, table, after)
-                duck.make(Statement(name, select("*").from_(rows_of(whole)).where(where)))
+                duck.make(Statement(name, _filtered(rows, where)))
 
         only_looked_up = on_driver and self.placement.only_looks_up(extent)
         relation = _Relation(on_driver, stored, only_looked_up)
@@ -368,8 +400,11 @@ class Engine:
             return False
         if lookup.whole is not None:
             whole = self._relations.get(lookup.whole)
-            if whole is None or whole.origin != _Stored(lookup.table, None, None):
+            if whole is None or whole.origin != self._stored(lookup.table):
                 return False
+        pending = self._pending.get(lookup.table)
+        if pending is not None and not self._relations[pending].on_driver:
+            return False
         most = min(self._indexes.most_keys(lookup.table), self.placement.driver_rows)
         if not most:
             return False
@@ -384,14 +419,22 @@ class Engine:
         rows = self._indexes.rows_with(lookup.table, lookup.key, values)
         if rows is None or not self.placement.holds(rows.num_rows):
             return False
-        self._load_on_driver(lookup.name, rows)
+        if pending is None:
+            self._load_on_driver(lookup.name, rows)
+            return True
+        stored = f"{lookup.name}_stored"
+        self._load_on_driver(stored, rows)
+        names = rows.column_names
+        committed = select(*columns(names), from_=rows_of(stored))
+        self.make(Statement(lookup.name, union_all([committed, lookup.scan(pending, names)])))
         return True
 
     def query(self, name: str, query: LakeQuery, keep: Keep = "view") -> None:
         """Make a relation by a query over stored tables, and open these if necessary."""
         for table in query.tables:
             known = self._relations.get(table.name)
-            if known is None or known.origin != _Stored(table.table, table.version, table.where):
+            stored = self._stored(table.table, table.version, table.where)
+            if known is None or known.origin != stored:
                 self.open(table.name, table.table, version=table.version, where=table.where)
         self.make(Statement(name, query.select, keep))
 
@@ -629,6 +672,13 @@ class Engine:
             raise FileNotFoundError(self._lake.location(name))
         return table
 
+    def _stored(
+        self, table_name: str, version: int | None = None, where: exp.Expr | None = None
+    ) -> _Stored:
+        """A stored table; what is pending belongs to its newest version."""
+        pending = self._pending.get(table_name) if version is None else None
+        return _Stored(table_name, version, where, pending)
+
     def _keyed_frame(self, stored: StoredTables, key: str) -> DataFrame:
         """The rows of one of several stored tables, with its key."""
         table = stored.tables[key]
@@ -640,10 +690,14 @@ class Engine:
 
         after = _after_epoch(stored.where)
         frame = scan(self.spark, self._lake, stored.table_name, stored.version, after)
+        rows = Extent.of(self._table(stored.table_name, stored.version), after).rows
+        if stored.pending is not None:
+            self._send({stored.pending})
+            frame = frame.unionByName(self.spark.table(stored.pending).select(frame.columns))
+            rows = None if rows is None else rows + self._spark.count(stored.pending)
         if stored.where is not None:
             frame = frame.where(stored.where.sql(dialect="spark"))
-        extent = Extent.of(self._table(stored.table_name, stored.version), after)
-        return self._spark.gathered(frame, extent.rows)
+        return self._spark.gathered(frame, rows)
 
     def _make_on_spark(self, statement: Statement) -> None:
         with self._on_spark() as spark:
@@ -712,6 +766,10 @@ class Engine:
                     self._spark.make(replace(statement, keep=keep))
             case _:
                 assert_never(relation.origin)
+
+
+def _filtered(rows: exp.Expr, where: exp.Expr | None) -> exp.Select:
+    return select("*", from_=rows, where=[] if where is None else [where.copy()])
 
 
 def _after_epoch(where: exp.Expr | None) -> int | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
+
+from weir.compute.sql import any_of, column, columns, is_null, rows_of, select, semi_join, subquery
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,6 +84,24 @@ class Lookup:
     wanted: exp.Query
     null_is_any: bool = False
     whole: str | None = None
+
+    def scan(self, relation: str, names: Sequence[str] | None = None) -> exp.Select:
+        """The rows of a relation that have wanted values, without an index.
+
+        Args:
+            relation: has the columns of the log.
+            names: the columns that are read; None for all.
+        """
+        wanted = self.wanted.named_selects
+        pairs = zip(self.key, wanted, strict=True)
+        on: list[exp.Expr] = [column(own, "t").eq(column(name, "k")) for own, name in pairs]
+        if self.null_is_any:
+            on[-1] = any_of([is_null(column(wanted[-1], "k")), on[-1]])
+        return select(
+            *(["*"] if names is None else columns(names, "t")),
+            from_=rows_of(relation, "t"),
+            joins=[semi_join(subquery(self.wanted.copy(), "k"), *on)],
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,13 +232,6 @@ def over_derived(
             str(reader.file),
             "Read it in a query without windows.",
         )
-    if reader.door is not None:
-        raise ConfigurationError(
-            f"a report with a door does not read derived graphs, as that of {givers[0].name}: what"
-            " a change set will add to them is not known before it is taken",
-            reader.door.place,
-            "Write `gate` instead, which holds answers.",
-        )
     own, body = reader.fingerprint, reader.body.over(named)
     return replace(
         reader,

@@ -45,8 +45,8 @@ def read_changes(
         ChangeFeedGap: the feed does not hold every commit of the range, or holds something that
             only appending does not explain.
     """
-    if scope.derived:
-        _read_derived(engine, name, scope, epochs, predicates)
+    if scope.derived or engine.has_pending:
+        _read_log(engine, name, scope, epochs, predicates)
         return
     table, first, last = _feed(scope, epochs, ingested)
     inside = [t for t in ingested if epochs.after < t.epoch <= epochs.last]
@@ -69,14 +69,14 @@ def read_changes(
         engine.count(name)
 
 
-def _read_derived(
+def _read_log(
     engine: Engine,
     name: str,
     scope: Scope,
     epochs: EpochRange,
     predicates: frozenset[str] | None,
 ) -> None:
-    """The same of a derived graph, whose log is only appended to or replaced as a whole."""
+    """The same without a feed: of a log that is only appended to, or replaced as a whole."""
     ((table, relation),) = stored_logs(scope).items()
     new = f"{name}_{relation}"
     engine.open(new, table, where=all_of(_about(scope, epochs, predicates)))

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from weir.compute.engine import Engine
 from weir.compute.relations import Statement
-from weir.compute.sql import alias, all_of, column, columns, number, rows_of, select, text
+from weir.compute.sql import alias, column, columns, number, rows_of, select, text
 from weir.compute.writing import Commit
 from weir.definitions.definition import Definition
 from weir.engine.graph import POSITIONS
@@ -61,11 +61,13 @@ class DerivedGraph:
         is_of_log = last is not None and last.extra[_EMBEDDINGS] == log_of(lake, self.giver.name)
         return last if is_of_log else None
 
-    def log(self, answers: str) -> exp.Select:
-        """The log of the triples (`POSITIONS`, epoch, weight), out of embeddings of the answer."""
+    def log(self, embeddings: str) -> exp.Select:
+        """The log of the triples (`POSITIONS`, epoch, weight), out of embeddings."""
         cells = [column(stored) for _, stored in self.giver.columns]
         terms = [alias(cell, shown) for cell, shown in zip(cells, POSITIONS, strict=True)]
-        return select(*terms, *columns(("epoch", "weight")), from_=rows_of(answers))
+        of_answer = column("node").eq(text(ANSWER))
+        own = (*terms, *columns(("epoch", "weight")))
+        return select(*own, from_=rows_of(embeddings), where=[of_answer])
 
     def write(self, lake: Lake, engine: Engine, embeddings: Metadata, run_id: str) -> Commit:
         """Append what the embeddings have more, or replace all triples if these were replaced.
@@ -78,10 +80,8 @@ class DerivedGraph:
         """
         name, continued = self.giver.name, self.continued(lake)
         rows, new = f"triples_of_{name}", f"new_answers_{name}"
-        where: list[exp.Expr] = [column("node").eq(text(ANSWER))]
-        if continued is not None:
-            where.append(column("epoch") > number(continued.watermark))
-        engine.open(new, EMBEDDINGS.name(name), where=all_of(where))
+        later = None if continued is None else column("epoch") > number(continued.watermark)
+        engine.open(new, EMBEDDINGS.name(name), where=later)
         engine.make(Statement(rows, self.log(new), "cache"))
         log_id = uuid4().hex if continued is None else continued.extra[LOG_ID]
         extra: dict[str, Any] = {LOG_ID: log_id, _EMBEDDINGS: embeddings.extra.get(LOG_ID, "")}

@@ -109,7 +109,7 @@ class EpochCourse:
     ) -> Sequence[Task]:
         run, which = self.run, f"epochs {epochs.start}..{epochs.last}"
         run.progress(f"reading the changes of {which}")
-        changes = read_touched(engine, run.lake, tasks, epochs)
+        changes = read_touched(engine, run.ingested_after(epochs.after), tasks, epochs)
         concerned = [task for task in tasks if changes.touch(task)]
         for task in tasks:
             if task not in concerned:

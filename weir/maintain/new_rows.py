@@ -18,6 +18,7 @@ import pyarrow as pa
 from weir.compute.budget import QueryLimitError
 from weir.compute.engine import Engine
 from weir.compute.lost_rows import raise_if_lost
+from weir.compute.relations import Statement
 from weir.compute.writing import Commit
 from weir.lake.counted import counted
 from weir.maintain.course import Course
@@ -141,22 +142,37 @@ class NewRows:
 
     def _commit(self, task: Task, engine: Engine) -> Commit | None:
         """Commit the new rows of one task; None if there are none, and nothing is committed."""
-        course, definition, form = self.course, task.definition, self.course.form(self.leg, task)
+        form = self.course.form(self.leg, task)
         early = self.run.early_rows(task)
         if early is not None:
             return self._commit_early(task, engine, early)
-        stored = f"stored_{task.name}"
-        course.open_stored(engine, task, stored)
-        delta = definition.body.delta(course.inputs(engine, self.leg, stored, f"q_{task.name}"))
-        if not form.even_empty and delta.result.keep == "view":
-            # Counted, then written.
-            delta = replace(delta, result=replace(delta.result, keep=course.keep))
-        make_delta(engine, delta, self.run.limits.product_rows, definition)
-        name = delta.result.name
-        rows = None if delta.result.keep == "view" else engine.count(name)
+        # Counted, then written.
+        result = self.make(task, engine, is_read_again=not form.even_empty)
+        rows = None if result.keep == "view" else engine.count(result.name)
         if rows == 0 and not form.even_empty:
             return None
-        return engine.write(task.table, name, form.metadata, mode=form.mode, rows=rows)
+        return engine.write(task.table, result.name, form.metadata, mode=form.mode, rows=rows)
+
+    def make(self, task: Task, engine: Engine, *, is_read_again: bool) -> Statement:
+        """Make the relation of the new rows of one task, which the result names.
+
+        Args:
+            task: of those of the course that may have new rows.
+            engine: makes it.
+            is_read_again: whether the rows are read more than once.
+
+        Raises:
+            WeirError: a product exceeds its limit.
+        """
+        # No name that ingest has: what is not committed is in its engine.
+        course, definition = self.course, task.definition
+        stored = f"stored_rows_of_{task.name}"
+        course.open_stored(engine, task, stored)
+        delta = definition.body.delta(course.inputs(engine, self.leg, stored, f"q_{task.name}"))
+        if is_read_again and delta.result.keep == "view":
+            delta = replace(delta, result=replace(delta.result, keep=course.keep))
+        make_delta(engine, delta, self.run.limits.product_rows, definition)
+        return delta.result
 
     def _commit_early(self, task: Task, engine: Engine, rows: pa.Table) -> Commit | None:
         """Commit rows that ingest has computed; None if there are none."""

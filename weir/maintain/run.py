@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -15,6 +15,7 @@ from weir.lake.lake import Lake
 from weir.maintain.outcome import Outcome
 from weir.maintain.tasks import JOB, Task
 from weir.progress.completion import Completion
+from weir.progress.watermarks import IngestedEpoch, epochs_after
 from weir.project import Project
 from weir.settings import Limits
 from weir.stage import Progress
@@ -27,6 +28,7 @@ class Run:
     Attributes:
         apart: names of queries that are not computed together with others of their shape any more,
             as rows were lost when they were.
+        ahead: epochs after those of the lake, whose changes are pending in the engine.
     """
 
     project: Project
@@ -34,6 +36,7 @@ class Run:
     outcome: Outcome
     progress: Progress
     apart: set[str] = field(default_factory=set)
+    ahead: Sequence[IngestedEpoch] = ()
 
     @property
     def lake(self) -> Lake:
@@ -43,7 +46,11 @@ class Run:
     @property
     def last(self) -> int:
         """The newest epoch."""
-        return self.completion.head
+        return self.ahead[-1].epoch if self.ahead else self.completion.head
+
+    def ingested_after(self, epoch: int) -> Sequence[IngestedEpoch]:
+        """The epochs after one, in order."""
+        return (*epochs_after(self.lake, epoch), *self.ahead)
 
     @property
     def limits(self) -> Limits:

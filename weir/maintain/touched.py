@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weir.compute.engine import Engine
@@ -11,12 +11,11 @@ from weir.compute.relations import Keep
 from weir.engine.neighbourhood import touched_seeds
 from weir.engine.read_graph import changes_of_merge, changes_relation
 from weir.engine.relations import EpochRange
-from weir.lake.lake import Lake
 from weir.maintain.changes import read_changes
 from weir.maintain.tasks import Task
 from weir.plan.lookups import Seed, predicates_of
 from weir.plan.scope import Scope
-from weir.progress.watermarks import epochs_after
+from weir.progress.watermarks import IngestedEpoch
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +52,21 @@ class Changes:
 
 def read_touched(
     engine: Engine,
-    lake: Lake,
+    ingested: Sequence[IngestedEpoch],
     tasks: Iterable[Task],
     epochs: EpochRange,
 ) -> Changes:
     """Read the changes of `epochs` that the queries can see.
 
+    Args:
+        engine: reads them.
+        ingested: at least those of the range.
+        tasks: whose queries these are.
+        epochs: the range.
+
     Raises:
         ChangeFeedGap: the feeds do not hold all of them.
     """
-    ingested = epochs_after(lake, epochs.after)
     inside = [t for t in ingested if t.epoch <= epochs.last]
     expected = sum(transaction.changes for transaction in inside)
     if not expected and len(inside) == epochs.last - epochs.after:

@@ -22,12 +22,10 @@ from weir.compute.sql import (
     case,
     column,
     columns,
-    is_null,
     number,
     one_of,
     rows_of,
     select,
-    semi_join,
     subquery,
     sum_of,
     text,
@@ -319,15 +317,11 @@ class HeldAtoms:
         wanted, rows = f"{self._new_name()}_keys", self._new_name()
         self.engine.load(wanted, _table(keys, own))
         query = select(*columns(own), from_=rows_of(wanted))
-        table = self.leg.table
-        if (
-            table is None
-            or len(own) == 1
-            or not self.engine.look_up(Lookup(rows, table, own, query, True, self.leg.stored))
-        ):
-            scanned = _scanned(self.leg.stored, own, wanted)
+        is_pair, stored = len(own) > 1, self.leg.stored
+        lookup = Lookup(rows, self.leg.table or "", own, query, is_pair, stored)
+        if self.leg.table is None or not is_pair or not self.engine.look_up(lookup):
             node = column("node", "t").eq(text(node_of(self.program, side.predicate)))
-            self.engine.make(Statement(rows, scanned.where(node), "cache"))
+            self.engine.make(Statement(rows, lookup.scan(stored).where(node), "cache"))
         self._add(side.predicate, stored_atoms(self.program, side.predicate, rows))
 
     def _look_up_graph(self, keys: Mapping[str, set[Key]]) -> None:
@@ -339,7 +333,7 @@ class HeldAtoms:
             stored = dict(looked_up(self.engine, self.scope, name, own, query))
             for table, whole in stored_logs(self.scope).items():
                 if stored[table] == whole:
-                    stored[table] = self._make(_scanned(whole, own, wanted))
+                    stored[table] = self._make(Lookup(name, table, own, query, True).scan(whole))
             self._fetched.append(
                 self._make(scope_log(self.scope, self.leg.epochs.last, None, stored))
             )
@@ -391,13 +385,3 @@ def _table(keys: Iterable[Key], names: Sequence[str]) -> pa.Table:
     rows = sorted(keys, key=repr)
     cells = [pa.array([row[i] for row in rows], pa.string()) for i in range(len(names))]
     return pa.table(cells, [*names])
-
-
-def _scanned(stored: str, key: Sequence[str], wanted: str) -> exp.Select:
-    """The rows of a stored log with wanted values; a null in the second column is any."""
-    first, *others = key
-    on: list[exp.Expr] = [column(first, "t").eq(column(first, "k"))]
-    for name in others:
-        same = column(name, "t").eq(column(name, "k"))
-        on.append(any_of([is_null(column(name, "k")), same]))
-    return select("*", from_=rows_of(stored, "t"), joins=[semi_join(rows_of(wanted, "k"), *on)])
