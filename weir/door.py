@@ -81,9 +81,13 @@ class Door:
         """The doors of a project; None if it has none.
 
         Raises:
-            ConfigurationError: a door names a source that there is not.
+            ConfigurationError: a door names a source that there is not, or its file has an error.
         """
         catalog = Catalog.of(project.settings)
+        for unusable in catalog.unusable(SHAPES):
+            if unusable.has_door:
+                # It would let everything pass.
+                raise unusable.error
         shapes = [report for report in catalog.of_kind(SHAPES) if report.door is not None]
         for mistake in mistakes_of_doors(shapes, [s.name for s in all_sources(project.settings)]):
             raise mistake

@@ -164,6 +164,21 @@ def test_the_door_is_asked_where_spark_alone_computes(
     assert "0003.rdfp opens 1 result" in result.errors[0].what
 
 
+def test_nothing_passes_a_door_whose_file_has_an_error(project: Project) -> None:
+    project.write("shapes/exhibits.ttl", _SHAPES.replace("sh:minCount 1", 'sh:minCount "one"'))
+    project.change_set(f"A {_title('coin')}")
+    epochs = len(project.table("transactions"))
+    with pytest.raises(ConfigurationError, match=r"exhibits\.ttl:\d+"):
+        project.deliver()
+    assert len(project.table("transactions")) == epochs
+
+
+def test_a_file_with_an_error_and_without_a_door_stops_nothing(project: Project) -> None:
+    project.write("shapes/others.ttl", "no Turtle")
+    project.change_set(f"A {_title('coin')}", f"A {_room('coin')}")
+    assert not project.deliver().errors
+
+
 def test_a_door_of_a_source_that_there_is_not_is_a_mistake(project: Project) -> None:
     project.write("shapes/exhibits.ttl", _SHAPES.replace("[p]", "[q]"))
     with pytest.raises(ConfigurationError, match="there is no source q"):

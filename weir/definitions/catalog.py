@@ -88,6 +88,15 @@ class Catalog:
         contents = (self._find(d) for d in self.declarations if d.kind is kind and d.is_usable)
         return tuple(content for content in contents if isinstance(content, Definition))
 
+    def unusable(self, kind: Kind) -> tuple[Unusable, ...]:
+        """What files of a kind that have an error say nevertheless; no other file is opened."""
+        contents = ((d, self._find(d)) for d in self.declarations if d.kind is kind)
+        return tuple(
+            Unusable.of(declared, content)
+            for declared, content in contents
+            if isinstance(content, ConfigurationError)
+        )
+
     @cached_property
     def errors(self) -> Mapping[str, ConfigurationError]:
         """The first thing that is wrong with each file that has an error, by the file's stem."""

@@ -24,19 +24,21 @@ from weir.text.near import enumerated, meant
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A file with an error, which may give a graph that others read.
+    """A file with an error, which may give a graph that others read, or guard the graph.
 
     Attributes:
         name: of what it declares.
         error: the first one.
         graph: the IRI that its front matter names, in N-Triples form; None if it names none.
         rules: the rule set that its front matter names; None if it names none.
+        has_door: whether its front matter has one.
     """
 
     name: str
     error: ConfigurationError
     graph: str | None = None
     rules: str | None = None
+    has_door: bool = False
 
     @classmethod
     def of(cls, declaration: Declaration, error: ConfigurationError) -> Self:
@@ -46,15 +48,12 @@ class Unusable:
         except ConfigurationError:
             return cls(declaration.name, error)
         comment = declaration.kind.comment
-        graph = _said(text, comment, "graph")
+        said, rules = _said(text, comment, "graph"), _said(text, comment, "rules")
+        graph = None
         with suppress(TermError):
-            return cls(
-                declaration.name,
-                error,
-                None if graph is None else iri_term(graph),
-                _said(text, comment, "rules"),
-            )
-        return cls(declaration.name, error)
+            graph = None if said is None else iri_term(said)
+        has_door = _said(text, comment, "door") is not None
+        return cls(declaration.name, error, graph, rules, has_door)
 
 
 class DerivedGraphs:
