@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
 from bench.object_store import Store
 from tests.end_to_end.test_object_store import CHANGES, project_in, states
-from tests.support.dying import Died, dies_after
+from tests.support.dying import dies_after
 from tests.support.opened import call
 from tests.support.projects.project import Project
 from weir.audit.repair import repair_lake
 from weir.audit.stage import examined
-from weir.lake.lake import Lake, storage_of
+from weir.lake.lake import Lake
 from weir.lake.names import Name
 from weir.lake.storage.objects import ObjectStore
-from weir.lake.storage.storage import Storage
 from weir.maintain.query_names import rename_query
 from weir.project import Project as Opened
 from weir.project import open_lake
@@ -120,62 +116,3 @@ def test_a_rebuild_that_was_killed_is_done_by_the_next_call(
     rebuild(project)
     assert rows(project, "quads") == before
     assert passes_an_audit(project)
-
-
-def test_a_table_that_is_moved_is_whole_at_one_of_its_places(object_store: Store) -> None:
-    """The process dies before each request, and the next one begins again."""
-    address, table, place = object_store.empty(), "answers/pairs", "_replaced/lake/answers"
-    content = {f"{table}/_delta_log/{i:020}.json": f"{i}" for i in range(3)}
-    content |= {f"{table}/{i}.parquet": f"data {i}" for i in range(3)}
-
-    def held(name: str) -> dict[str, bytes]:
-        """What the store has of a table that readers see; nothing if they see none."""
-        objects = object_store.objects(address)
-        paths = [entry.path for entry in objects.below(name)]
-        if not storage().log_files(name):
-            return {}
-        return {path.removeprefix(name): objects.read(path) for path in paths}
-
-    def storage() -> Storage:
-        return storage_of(address, object_store.options)
-
-    whole = {path.removeprefix(table): text.encode() for path, text in content.items()}
-    for requests in count():
-        for path, text in content.items():
-            object_store.objects(address).write(path, text.encode())
-        with dying_before_request(requests) as died:
-            storage().move(table, place)
-        assert whole in (held(table), held(place)), requests
-        assert held(table) in (whole, {})
-        assert held(place) in (whole, {})
-        storage().move(table, place)
-        assert (held(table), held(place)) == ({}, whole)
-        assert not object_store.objects(address).below(table)
-        if not died():
-            break
-    assert requests > 15
-
-
-class dying_before_request:  # noqa: N801  (used as a function)
-    """A context in which a process dies before it sends another request after so many."""
-
-    def __init__(self, requests: int) -> None:
-        self._left, self._died = requests, False
-
-    def __enter__(self) -> Callable[[], bool]:
-        real = ObjectStore._asked
-
-        def asked(store: ObjectStore, kind: str, path: str) -> object:
-            if self._left == 0:
-                self._died = True
-                raise Died
-            self._left -= 1
-            return real(store, kind, path)
-
-        self._patch = mock.patch.object(ObjectStore, "_asked", asked)
-        self._patch.start()
-        return lambda: self._died
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
-        self._patch.stop()
-        return kind is Died

@@ -757,6 +757,31 @@ _STORES = (
         package="lake",
     ),
     *_of(
+        "storage/mirror",
+        ("tests/lake/storage/test_moved.py",),
+        (
+            "a copy is a table before it is whole",
+            'self.objects.write(f"{new}/{LOG}/{_REMOVED}", b"")',
+            "pass",
+        ),
+        (
+            "what has the new name of a copy stays",
+            "self._finish_removal(new, but_the_mark=True)",
+            "pass",
+        ),
+        (
+            "a table that is half removed is moved",
+            'if any(entry.path == f"{table}/{LOG}/{_REMOVED}" for entry in entries):',
+            "if False:",
+        ),
+        (
+            "a copy of this machine stands for what the store has lost",
+            "            if again:\n                # A copy of",
+            "            if False:\n                # A copy of",
+        ),
+        package="lake",
+    ),
+    *_of(
         "storage/storage",
         _STORE_TESTS,
         ("a vacuum deletes no file without a commit", "dry_run=True, full=True", "dry_run=True"),
