@@ -10,9 +10,10 @@ import pytest
 
 from tests.support.streams.sensors import HOT, arrive, sensors
 from weir.compute import database
-from weir.compute.connection import connect
+from weir.compute.database import Database
 from weir.lake.lake import Lake
 from weir.lake.tables import STREAM_EPOCHS
+from weir.settings import Settings
 
 MANY = 3
 
@@ -27,19 +28,19 @@ def cost(folder: Path, queries: int, monkeypatch: pytest.MonkeyPatch) -> Counter
     arrive(project, 1)
     project.ingest()
     counted: Counter[str] = Counter()
-    read = Lake.rows
+    read, make = Lake.rows, database.Database
 
     def rows(lake: Lake, name: str, *wanted: object) -> pa.Table:
         counted[name] += 1
         return read(lake, name, *wanted)  # type: ignore[arg-type]
 
-    def connected(*wanted: object) -> object:
+    def made(settings: Settings) -> Database:
         counted["databases"] += 1
-        return connect(*wanted)  # type: ignore[arg-type]
+        return make(settings)
 
     with monkeypatch.context() as patched:
         patched.setattr(Lake, "rows", rows)
-        patched.setattr(database, "connect", connected)
+        patched.setattr(database, "Database", made)
         project.maintain()
     return counted
 
