@@ -169,6 +169,11 @@ class Body(ABC):
 
         return Origins({})
 
+    @property
+    def quotients(self) -> frozenset[str]:
+        """The columns of its answer that have quotients, whose digits are not bounded."""
+        return frozenset()
+
     def over(self, derived: Mapping[str, str]) -> Body:  # noqa: ARG002
         """The same, in which some graphs are derived.
 

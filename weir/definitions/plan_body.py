@@ -164,6 +164,13 @@ class PlanBody(Body):
         return origins(self.plan)
 
     @property
+    def quotients(self) -> frozenset[str]:
+        """The columns of the plan that have quotients."""
+        from weir.plan.quotients import quotients
+
+        return quotients(self.plan)
+
+    @property
     def components(self) -> Sequence[Component]:
         """The segments of its patterns."""
         return self.plan.components

@@ -302,7 +302,8 @@ class _Follower:
             if type_.decided and (name not in pins or _is_same(type_, pins[name]))
         }
         new = [name for name in self.variables if name not in kept]
-        decided = {**kept, **decided_types(rows.select(new), pins)}
+        quotients = self.query.body.quotients if new else ()
+        decided = {**kept, **decided_types(rows.select(new), pins, quotients)}
         types = {name: decided[name] for name in self.variables}
         return Layout.of(types, is_set=self.query.is_set)
 

@@ -96,12 +96,13 @@ class Tried:
             WrongType: a term does not fit a type of the front matter.
         """
         pins, types = self.definition.current.pins, dict[str, TermType]()
+        quotients = self.definition.body.quotients
         with self._bindings(Printed(limit=0)) as bindings:
             for name, own in self.definition.columns:
                 answer = subquery(self._answer(alias(column(own), name)), "answer")
                 terms = select(column(name), from_=answer, group_by=[column(name)])
                 known = bindings.connection.sql(terms.sql(dialect="duckdb")).to_arrow_table()
-                types |= decided_types(known, pins)
+                types |= decided_types(known, pins, quotients)
         return types
 
     def stored_rows(self) -> dict[str, int]:

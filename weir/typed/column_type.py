@@ -69,6 +69,11 @@ class TermType:
     def __str__(self) -> str:
         return f"decimal({self.scale})" if self.name == "decimal" else self.name
 
+    @property
+    def is_exact_number(self) -> bool:
+        """Whether it has numbers of a fixed number of digits."""
+        return self.name in ("integer", "decimal")
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weir.lake.delta.commit import arrow_type
-from weir.typed.column_type import Cell, Misfit, TermType, cell, decide
+from weir.typed.column_type import Cell, Misfit, TermType, cell, decide, pinned
 from weir.typed.layout import Layout, stored_type
 
 
@@ -27,12 +27,16 @@ class WrongType(Exception):  # noqa: N818  (named after what is wrong)
         return f"?{self.column} is {self.type}, and {self.term} does not fit: {self.reason}"
 
 
-def decided_types(rows: pa.Table, pins: Mapping[str, TermType]) -> dict[str, TermType]:
+def decided_types(
+    rows: pa.Table, pins: Mapping[str, TermType], quotients: Collection[str] = ()
+) -> dict[str, TermType]:
     """The types of the columns of an answer, from its terms.
 
     Args:
         rows: a column of terms per variable.
         pins: what the front matter says.
+        quotients: columns that the query computes by AVG or division: their numbers are doubles, as
+            a later one may have more digits than any decimal.
 
     Raises:
         WrongType: a term does not fit a type of the front matter.
@@ -43,6 +47,8 @@ def decided_types(rows: pa.Table, pins: Mapping[str, TermType]) -> dict[str, Ter
         pin = pins.get(name)
         try:
             types[name] = decide(terms, pin)
+            if pin is None and name in quotients and types[name].is_exact_number:
+                types[name] = decide(terms, pinned("double"))
         except Misfit:
             assert pin is not None, "only a type that is wanted is wrong"
             for term in terms:

@@ -129,12 +129,15 @@ def _layout(completion: Completion, definition: Definition, rows: pa.Table) -> L
     kept = {} if known is None else {n: t for n, t in known.types.items() if t.decided}
     new = [name for name in names if name not in kept]
     try:
-        types = {**kept, **decided_types(rows.select(new), definition.current.pins)}
+        quotients = definition.body.quotients if new else ()
+        pins = definition.current.pins
+        types = {**kept, **decided_types(rows.select(new), pins, quotients)}
         layout = Layout.of({name: types[name] for name in names}, is_set=definition.is_set)
         typed_state(layout, _weighed(rows))
     except WrongType:
         # Another check says so, and holds the answer.
-        return Layout.of(decided_types(rows.select(names), {}), is_set=definition.is_set)
+        types = decided_types(rows.select(names), {}, definition.body.quotients)
+        return Layout.of(types, is_set=definition.is_set)
     return layout
 
 
