@@ -313,7 +313,7 @@ def test_a_refused_port_is_reported_with_the_setting_that_allows_it(
     refuse_its_port(project)
     port = port_of(endpoint)
     reason = (
-        f"2 keys not asked for: port {port} is not allowed: `ports: [{port}]` in remotes.yml allows"
+        f"2 keys not asked for: port {port} is not allowed: add it to `ports` of its declaration"
     )
     called = weir("run", "--refresh")
     assert called.code == 0

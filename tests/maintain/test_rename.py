@@ -17,6 +17,7 @@ from weir.cli import main
 from weir.errors import BusyError, ConfigurationError
 from weir.lake.names import Name
 from weir.maintain.query_names import rename_query
+from weir.progress.completion import Completion
 from weir.project import Project
 from weir.settings import Settings
 from weir.stage import claimed
@@ -183,6 +184,9 @@ def test_what_cannot_be_renamed_stays(museum: Path, old: str, new: str, message:
         rename(museum, old, new)
     assert life(museum, "exhibits") == before
     assert [file.name for file in (museum / "queries").iterdir()] == ["exhibits.rq"]
+    with Project(Settings.load(museum / "weir.toml")) as project:
+        # A mistake of the caller is not a run that failed.
+        assert not Completion.read(project.lake).failed_runs
 
 
 @pytest.mark.usefixtures("slow")

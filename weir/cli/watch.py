@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from time import sleep
 from typing import Annotated
@@ -70,3 +71,5 @@ def watch(
         columns = (*(name for name in own if name != "event_time"), "event_time", CAUSE)
         more = f"; {changes.left_out} more" if changes.left_out else ""
         print_rows(options.output, columns, rows, title=f"{query}{more}")
+        # Into a pipe or a file, rows would appear once there are 8 kB of them.
+        sys.stdout.flush()

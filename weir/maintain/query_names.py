@@ -53,19 +53,20 @@ def rename_query(project: Project, run_id: str, *, old: Name, new: Name) -> Path
             one that cannot be renamed; nothing was changed.
     """
     settings, lake = project.settings, project.open_lake()
+    if not _is_renamed(settings, old, new):
+        # Before the claims: a name that is wrong is not a run that failed.
+        _checked(settings, lake, old, new)
     with ExitStack() as claims:
         lease = settings.limits.lease_seconds
         held = {job: claims.enter_context(claimed(lake, job, run_id, lease)) for job in _JOBS}
-        if not is_declared(folders_of(settings), old) and is_declared(folders_of(settings), new):
+        if _is_renamed(settings, old, new):
             file = registered(settings, new).file
             if any(_shared(lake, old, new)):
                 # An earlier call died after it had renamed the file; a run may have made one of the
                 # tables again.
                 delete_tables(lake, held["maintain"], held["publish"], old)
                 return file
-        definition = registered(settings, old)
-        file = definition.file.with_name(f"{new}{definition.kind.suffix}")
-        _check(settings, lake, definition, new, file)
+        definition, file = _checked(settings, lake, old, new)
         if tables_of(lake, new):
             delete_tables(lake, held["maintain"], held["publish"], new)
         for family in _OF_QUERY:
@@ -80,9 +81,16 @@ def rename_query(project: Project, run_id: str, *, old: Name, new: Name) -> Path
     return file
 
 
-def _check(settings: Settings, lake: Lake, definition: Definition, new: Name, file: Path) -> None:
-    """Check that a definition can have a new name."""
-    old, hint = definition.name, "Take another name."
+def _is_renamed(settings: Settings, old: Name, new: Name) -> bool:
+    """Whether the file has the new name already."""
+    folders = folders_of(settings)
+    return not is_declared(folders, old) and is_declared(folders, new)
+
+
+def _checked(settings: Settings, lake: Lake, old: Name, new: Name) -> tuple[Definition, Path]:
+    """A definition that can have a new name, and its file with that name."""
+    definition, hint = registered(settings, old), "Take another name."
+    file = definition.file.with_name(f"{new}{definition.kind.suffix}")
     Declaration(new, definition.kind, file).check_name()
     if any((folder / f"{new}{k.suffix}").exists() for k, folder in folders_of(settings).items()):
         raise ConfigurationError(f"{new} is declared already", str(file), hint)
@@ -105,6 +113,7 @@ def _check(settings: Settings, lake: Lake, definition: Definition, new: Name, fi
                 "",
                 "`weir notify` delivers it.",
             )
+    return definition, file
 
 
 def tables_of(lake: Lake, name: str) -> list[str]:

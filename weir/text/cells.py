@@ -19,7 +19,8 @@ def cell_text(value: Any) -> str:
         case timedelta():
             return str(timedelta(seconds=round(value.total_seconds())))
         case float():
-            return f"{value:.1f}"
+            # What a double surely has; small ones must not look like 0.
+            return f"{value:.15g}"
         case _:
             return str(value)
 

@@ -121,7 +121,7 @@ def test_what_has_the_new_name_is_replaced(lakes: MemoryLakes) -> None:
     assert not mirror_of(lakes.lake()).objects.look(f"{NEW}/of_another.parquet")
 
 
-def test_nothing_to_move_leaves_what_is_there(lakes: MemoryLakes) -> None:
+def test_a_move_that_is_repeated_changes_nothing(lakes: MemoryLakes) -> None:
     whole = rows(lakes, OLD)
     act(lakes.lake(), "move")
     act(lakes.lake(), "move")

@@ -71,7 +71,7 @@ def parse_target(url: str, ports: Collection[int] = ()) -> Target:
     scheme = match["scheme"]
     port = int(match["port"]) if match["port"] else DEFAULT_PORTS[scheme]
     if (port not in (80, 443) and port not in ports) or not 0 < port < 65536:
-        raise UrlError(f"port {port} is not allowed: `ports: [{port}]` in remotes.yml allows it")
+        raise UrlError(f"port {port} is not allowed: add it to `ports` of its declaration")
     host, literal = _host(match["host"])
     return Target(scheme, host, port, (match["path"] or "/") + (match["query"] or ""), literal)
 
