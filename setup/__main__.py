@@ -1,6 +1,7 @@
 """`python3.11 -m setup`: install everything that Weir needs, once.
 
-`python3.11 -m setup java jars` runs only the named steps; `fuseki`, for tests, only if it is named.
+`python3.11 -m setup java jars` runs only the named steps; `fuseki` and `ldes-client`, for
+tests, only if they are named.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from weir.spark_setup.commands import SetupError
 
 _STEPS = (*environment.steps(), java.step(), jars.step(), javascript_files.step())
 USUAL = {step.name: step for step in _STEPS}
-STEPS = {**USUAL, "fuseki": fuseki.step()}
+STEPS = {**USUAL, "fuseki": fuseki.step(), "ldes-client": javascript_files.client_step()}
 
 
 def main(names: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from setup.steps import CACHE, ROOT, VENV, Step, call, text_of
+from setup.steps import CACHE, ROOT, VENV, Step, call, one_at_a_time, run_pending, text_of
 
 LIBRARIES: Final = {
     "cytoscape.js": "cytoscape/dist/cytoscape.min.js",
@@ -23,10 +23,14 @@ LIBRARIES: Final = {
     "vega-lite.js": "vega-lite/build/vega-lite.min.js",
 }
 """What pages load, and the file of a package that it is. All are under MIT or BSD licences."""
+_CLIENT: Final = CACHE / "ldes_client"
 FOLDER: Final = ROOT / "weir" / "pages" / "javascript"
 # The maps of sources are not there, and a browser would look for them.
 _MAP: Final = re.compile(r"/[/*]# sourceMappingURL=\S+?(?:\*/|$)", re.MULTILINE)
-_PACKAGES: Final = ("setup/javascript/package.json", "setup/javascript/package-lock.json")
+
+
+def _packages(folder: str) -> tuple[str, str]:
+    return f"setup/{folder}/package.json", f"setup/{folder}/package-lock.json"
 
 
 def step() -> Step:
@@ -34,16 +38,49 @@ def step() -> Step:
     return Step(
         "javascript",
         "JavaScript of pages",
-        lambda: f"{text_of(*_PACKAGES)}\0{LIBRARIES}",
+        lambda: f"{text_of(*_packages('javascript'))}\0{LIBRARIES}",
         lambda: all((FOLDER / name).is_file() for name in LIBRARIES),
         _install,
     )
 
 
+def client_step() -> Step:
+    """Download the locked packages of a public client of event streams, for tests."""
+    return Step(
+        "ldes-client",
+        "a public client of event streams, for tests",
+        lambda: text_of(*_packages("ldes_client")),
+        (_CLIENT / "node_modules" / "ldes-client").is_dir,
+        lambda: _download("ldes_client", _CLIENT),
+    )
+
+
+def installed_client() -> Path:
+    """The folder of the client, which is downloaded if it is missing (60 MB).
+
+    Raises:
+        SetupError: it cannot be downloaded, or is not the locked one.
+    """
+    with one_at_a_time():
+        if not client_step().is_done():
+            run_pending([client_step()])
+    return _CLIENT
+
+
 def _install() -> None:
     work = CACHE / "javascript"
+    _download("javascript", work)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    for name, path in LIBRARIES.items():
+        text = (work / "node_modules" / path).read_text()
+        (FOLDER / name).write_text(_MAP.sub("", text))
+
+
+def _download(packages: str, work: Path) -> None:
+    """Have npm download locked packages into a folder."""
     work.mkdir(parents=True, exist_ok=True)
-    for file in _PACKAGES:
+    for file in _packages(packages):
         shutil.copy(ROOT / file, work)
     # In an image, what sets up has an environment of its own.
     folders = (VENV / "bin", Path(sys.executable).parent)
@@ -53,8 +90,3 @@ def _install() -> None:
         [npm, "ci", "--prefix", work, "--ignore-scripts", "--no-audit", "--no-fund"],
         "Is the npm registry reachable?",
     )
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir(parents=True)
-    for name, path in LIBRARIES.items():
-        text = (work / "node_modules" / path).read_text()
-        (FOLDER / name).write_text(_MAP.sub("", text))

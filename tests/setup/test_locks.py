@@ -76,11 +76,12 @@ def test_the_endpoint_for_tests_is_the_locked_one_and_not_among_the_jars_of_spar
     assert [file.name for file in SPARK_JARS.iterdir() if "jena" in file.name] == []
 
 
-def test_every_library_of_javascript_is_locked_with_a_hash_and_no_address() -> None:
-    folder = ROOT / "setup" / "javascript"
+@pytest.mark.parametrize("packages", ["javascript", "ldes_client"])
+def test_every_library_of_javascript_is_locked_with_a_hash_and_no_address(packages: str) -> None:
+    folder = ROOT / "setup" / packages
     wanted = json.loads((folder / "package.json").read_text())["dependencies"]
-    packages = json.loads((folder / "package-lock.json").read_text())["packages"]
-    locked_packages = {name: of for name, of in packages.items() if name}
+    of_lock = json.loads((folder / "package-lock.json").read_text())["packages"]
+    locked_packages = {name: of for name, of in of_lock.items() if name}
     assert {f"node_modules/{name}" for name in wanted} <= {*locked_packages}
     assert [name for name, of in locked_packages.items() if "resolved" in of] == []
     assert [name for name, of in locked_packages.items() if "sha512-" not in of["integrity"]] == []

@@ -78,7 +78,7 @@ def test_the_output_of_a_failed_command_is_shown(capfd: pytest.CaptureFixture[st
 def test_an_unknown_step_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["jvm"]) == 2
     assert (
-        "the steps are venv, packages, project, java, jars, javascript, fuseki"
+        "the steps are venv, packages, project, java, jars, javascript, fuseki, ldes-client"
         in capsys.readouterr().err
     )
 

@@ -5,7 +5,7 @@ It knows of Weir only in which properties the columns of a row are, and the epoc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -50,29 +50,24 @@ class Reader:
 
     def states(self) -> Mapping[int, Mapping[Row, int]]:
         """By epoch with a member, how often the answer has a row after it."""
+        stream, said = self._root()
+        self._follow(self.root, stream, said, [])
+        return _states(self._members.values(), said)
+
+    def states_of(self, members: Mapping[str, ox.Store]) -> Mapping[int, Mapping[Row, int]]:
+        """The same of members that another client has read: by name, what it has of each."""
+        _, said = self._root()
+        return _states((_member(store, name, said) for name, store in members.items()), said)
+
+    def _root(self) -> tuple[str, Mapping[str, str]]:
+        """The stream, and what its root says of it."""
         head = self._store(self.root)
         (stream,) = head.quads_for_pattern(None, _iri(TREE, "view"), ox.NamedNode(self.root), None)
         said = {
             quad.predicate.value.removeprefix(LDES): _text(quad.object)
             for quad in head.quads_for_pattern(stream.subject, None, None, None)
         }
-        self._follow(self.root, _text(stream.subject), said, [])
-        entities, states = dict[str, tuple[Row, int]](), dict[int, dict[Row, int]]()
-        for member in sorted(self._members.values(), key=lambda member: member.order):
-            was_there = member.entity in entities
-            match member.kind:
-                case kind if kind == said["versionDeleteObject"]:
-                    assert was_there, member
-                    del entities[member.entity]
-                case kind if kind == said["versionUpdateObject"]:
-                    assert was_there, member
-                    entities[member.entity] = member.row, member.times
-                case kind:
-                    assert kind == said["versionCreateObject"], member
-                    assert not was_there, member
-                    entities[member.entity] = member.row, member.times
-            states[member.epoch] = dict(entities.values())
-        return states
+        return _text(stream.subject), said
 
     def _follow(
         self, address: str, stream: str, said: Mapping[str, str], bounds: Sequence[Bounds]
@@ -111,6 +106,25 @@ class Reader:
         format_ = ox.RdfFormat.from_extension(address.rpartition(".")[2])
         store.load(self.fetch(address), format_, base_iri=address)
         return store
+
+
+def _states(members: Iterable[_Member], said: Mapping[str, str]) -> Mapping[int, Mapping[Row, int]]:
+    entities, states = dict[str, tuple[Row, int]](), dict[int, dict[Row, int]]()
+    for member in sorted(members, key=lambda member: member.order):
+        was_there = member.entity in entities
+        match member.kind:
+            case kind if kind == said["versionDeleteObject"]:
+                assert was_there, member
+                del entities[member.entity]
+            case kind if kind == said["versionUpdateObject"]:
+                assert was_there, member
+                entities[member.entity] = member.row, member.times
+            case kind:
+                assert kind == said["versionCreateObject"], member
+                assert not was_there, member
+                entities[member.entity] = member.row, member.times
+        states[member.epoch] = dict(entities.values())
+    return states
 
 
 def _member(store: ox.Store, name: str, said: Mapping[str, str]) -> _Member:
