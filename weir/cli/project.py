@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.options import Options, Output, QueryName, named
+from weir.cli.options import Options, Output, QueryName, named, query_argument
 from weir.cli.output import print_json, print_line
 from weir.cli.progress import progress
 from weir.lake.counted import counted
@@ -159,10 +159,7 @@ def doctor(context: typer.Context) -> None:
 
 def drop(
     context: typer.Context,
-    query: Annotated[
-        Name | None,
-        typer.Argument(parser=named, help="Name of a query.", show_default=False),
-    ] = None,
+    query: Annotated[Name | None, query_argument("Name of a query.")] = None,
     source: Annotated[
         Name | None,
         typer.Option(parser=named, metavar="NAME", help="Retract the quads of this source."),
@@ -208,12 +205,7 @@ def rename(
     context: typer.Context,
     name: Annotated[
         Name,
-        typer.Argument(
-            parser=named,
-            metavar="OLD",
-            help="A query or program; with --source, the new name of the source.",
-            show_default=False,
-        ),
+        query_argument("A query or program; with --source, the new name of the source.", "OLD"),
     ],
     new: Annotated[
         Name | None,
