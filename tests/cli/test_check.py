@@ -323,3 +323,45 @@ def test_a_channel_whose_criterion_nothing_is_like_is_a_mistake_with_its_place(w
     assert checked.code == 1
     assert "notify.desk.select" in checked.out
     assert "Did you mean exhibits?" in checked.out
+
+
+TYPED = "#+ owner: x\n#+ types: {t: text}\n#+ materialize: current\n"
+NO_TABLE = "there is no table current/q, as limits.current_rows is 0"
+
+
+@pytest.mark.usefixtures("initialised")
+def test_keys_of_a_typed_table_are_hinted_at_where_there_are_none(
+    weir: Weir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query("q", f"{TYPED}{HEAD}SELECT ?t {{ ?e :title ?t }}")
+    assert hints(weir) == [("2:4", f"types: {NO_TABLE}"), ("3:4", f"materialize: {NO_TABLE}")]
+    assert "    Set `current_rows` under [limits] in weir.toml" in weir("check").out
+    monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "1000")
+    assert hints(weir) == []
+
+
+@pytest.mark.usefixtures("initialised")
+@pytest.mark.parametrize(
+    "head",
+    [
+        "#+ materialize: none\n#+ types: {t: text}\n",
+        "#+ types: {t: text}\n#+ key: [t]\n",
+        "#+ columns: {t: a title}\n",
+    ],
+    ids=["no table is wanted", "a check uses the types", "no key of the table alone"],
+)
+def test_keys_that_need_no_typed_table_are_not_hinted_at(weir: Weir, head: str) -> None:
+    query("q", f"{head}{HEAD}SELECT ?t {{ ?e :title ?t }}")
+    assert hints(weir) == []
+
+
+@pytest.mark.usefixtures("initialised")
+def test_keys_of_a_typed_table_are_hinted_at_in_a_program(weir: Weir) -> None:
+    Path("programs").mkdir()
+    Path("programs/p.lars").write_text(
+        '%+ graph: urn:reach\n%+ types: {object: text}\n%+ prefixes: {"": "http://example.org/"}\n'
+        "near(X,Y) <- room(X,Y).\n"
+    )
+    called = weir("check")
+    assert called.code == 0, called.out
+    assert "programs/p.lars:2:4: hint: types: there is no table current/p" in called.out

@@ -17,7 +17,7 @@ from tests.support.projects.handmade import HandMadeLake
 from tests.support.projects.project import Project
 from weir.audit.stage import examined
 from weir.definitions.catalog import Catalog
-from weir.errors import QualityError
+from weir.errors import EXIT_USAGE, QualityError
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.lake import Lake
 from weir.lake.tables import CURRENT
@@ -167,8 +167,49 @@ def test_retype_has_the_next_run_decide_again(weir: Weir, people: HandMadeLake) 
     run(people)
     described = weir("sql", "DESCRIBE people_current", "--output", "json").json
     assert described[1]["column_type"] == "VARCHAR"
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("rows", ["1000000", "0"])
+def test_retype_of_no_query_names_the_nearest(
+    weir: Weir, monkeypatch: pytest.MonkeyPatch, rows: str
+) -> None:
+    monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", rows)
     called = weir("retype", "peeple")
-    assert (called.code, "there is no table current/peeple" in called.err) == (2, True)
+    assert called.code == EXIT_USAGE
+    assert "there is no query peeple" in called.err
+    assert "Did you mean people?" in called.err
+    assert "next run" not in called.err
+
+
+@pytest.mark.usefixtures("people")
+def test_retype_without_typed_tables_says_what_to_set(
+    weir: Weir, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "0")
+    called = weir("retype", "people")
+    assert called.code == EXIT_USAGE
+    assert "there is no table current/people, as limits.current_rows is 0" in called.err
+    assert "Set `current_rows` under [limits] in weir.toml" in called.err
+    assert "next run" not in called.err
+
+
+def test_retype_of_a_query_that_wants_no_table_names_the_line_to_delete(
+    weir: Weir, people: HandMadeLake
+) -> None:
+    people.query("people", f"#+ materialize: none\n{SELECT}")
+    called = weir("retype", "people")
+    assert (called.code, "Delete `materialize: none`." in called.err) == (EXIT_USAGE, True)
+
+
+def test_retype_of_a_query_that_no_run_answered_leaves_its_types_to_the_next(
+    weir: Weir, people: HandMadeLake
+) -> None:
+    people.query("new", SELECT)
+    called = weir("retype", "new")
+    assert called.code == EXIT_USAGE
+    assert "there is no table current/new yet" in called.err
+    assert "The next run decides its types." in called.err
 
 
 def test_another_type_is_another_table_whose_change_feed_is_read_from_its_start(

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from weir.cli.options import named
+from weir.cli.options import declared_names, named
 from weir.lake.names import Name
 
 
-def _option(metavar: str, text: str) -> Any:
-    return typer.Option("--accept", parser=named, metavar=metavar, help=text)
+def _option(metavar: str, text: str, **more: Any) -> Any:
+    return typer.Option("--accept", parser=named, metavar=metavar, help=text, **more)
 
 
 AcceptSource = Annotated[
@@ -26,5 +26,6 @@ AcceptAny = Annotated[
         "NAME",
         "Take in the change set that stopped this source, or publish the answer of this query that"
         " is held, though it is beyond its guards.",
+        autocompletion=declared_names,
     ),
 ]

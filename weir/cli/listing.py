@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from weir.cli.options import Options, Output
+from weir.cli.options import Options, Output, declared_names
 from weir.cli.output import print_json, print_line, print_rows
 
 if TYPE_CHECKING:
@@ -16,13 +16,19 @@ if TYPE_CHECKING:
 Select = Annotated[
     list[str] | None,
     typer.Option(
+        autocompletion=declared_names,
         metavar="CRITERIA",
         help="Only these: names, patterns, tag:, owner:, source:, kind:, state:; with + up- or"
         " downstream. A comma means 'and', a space 'or'.",
     ),
 ]
 Exclude = Annotated[
-    list[str] | None, typer.Option(metavar="CRITERIA", help="Without these; as --select.")
+    list[str] | None,
+    typer.Option(
+        autocompletion=declared_names,
+        metavar="CRITERIA",
+        help="Without these; as --select.",
+    ),
 ]
 _COLUMNS = ("name", "kind", "state", "owner", "tags", "description")
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -119,9 +120,40 @@ def named(text: str) -> Name:
         raise ConfigurationError(str(error), "", hint) from None
 
 
-QueryName = Annotated[
-    Name, typer.Argument(parser=named, help="Name of a query.", show_default=False)
-]
+_BEFORE = re.compile(r"(?:.*[\s,])?\+?", re.DOTALL)
+"""What stands before the last name of a selection: other criteria, and a sign."""
+
+
+def declared_names(context: typer.Context, incomplete: str) -> list[str]:
+    """The words that complete a word with the names of queries, programs and shapes.
+
+    They are the names of files: nothing else is read but the settings, and no engine is imported. A
+    shell asks while a line is typed: an error gives no words, and no message.
+    """
+    match = _BEFORE.match(incomplete)
+    assert match is not None, "it may be empty"
+    try:
+        from weir.definitions import names
+
+        settings = Options(context.find_root().params.get("config"), Output.table, False).settings()
+        declared = names.declared_names(names.folders_of(settings))
+    except Exception:  # noqa: BLE001  (a message would tear the line)
+        return []
+    return [word for name in declared if (word := match[0] + name).startswith(incomplete)]
+
+
+def query_argument(text: str, metavar: str | None = None) -> Any:
+    """An argument of a command that is the name of a query, program or shapes graph."""
+    return typer.Argument(
+        parser=named,
+        autocompletion=declared_names,
+        metavar=metavar,
+        help=text,
+        show_default=False,
+    )
+
+
+QueryName = Annotated[Name, query_argument("Name of a query.")]
 """The query that a command is about."""
 
 

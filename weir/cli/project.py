@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.options import Options, Output, QueryName, named
+from weir.cli.options import Options, Output, QueryName, named, query_argument
 from weir.cli.output import print_json, print_line
 from weir.cli.progress import progress
 from weir.lake.counted import counted
@@ -17,6 +17,7 @@ from weir.lake.whole_files import write_whole
 from weir.project import open_lake
 
 if TYPE_CHECKING:
+    from weir.lake.lake import Lake
     from weir.project import Project
     from weir.settings import Settings
 
@@ -31,6 +32,10 @@ sources = "sources.yml"
 [spark]
 master = "local[2]"
 driver_memory = "2g"
+
+# With this, an answer of at most so many rows is a typed table, too (docs/types.md).
+# [limits]
+# current_rows = 1000000
 """,
     "sources.yml": """\
 # Every file in data/versions is a version of the graph, in the order of file names.
@@ -159,10 +164,7 @@ def doctor(context: typer.Context) -> None:
 
 def drop(
     context: typer.Context,
-    query: Annotated[
-        Name | None,
-        typer.Argument(parser=named, help="Name of a query.", show_default=False),
-    ] = None,
+    query: Annotated[Name | None, query_argument("Name of a query.")] = None,
     source: Annotated[
         Name | None,
         typer.Option(parser=named, metavar="NAME", help="Retract the quads of this source."),
@@ -208,12 +210,7 @@ def rename(
     context: typer.Context,
     name: Annotated[
         Name,
-        typer.Argument(
-            parser=named,
-            metavar="OLD",
-            help="A query or program; with --source, the new name of the source.",
-            show_default=False,
-        ),
+        query_argument("A query or program; with --source, the new name of the source.", "OLD"),
     ],
     new: Annotated[
         Name | None,
@@ -263,24 +260,44 @@ def retype(
 
     Otherwise a type stays as it was first decided: a value that does not fit holds the answer.
     """
-    from weir.errors import ConfigurationError
     from weir.lake.ledger.runs import RETYPED
     from weir.progress.completion import ABOUT_CURRENT, Completion
     from weir.stage import claimed, new_run_id
-    from weir.text.near import meant
 
     settings = Options.of(context).settings()
     lake, table = open_lake(settings), CURRENT.name(query)
-    if Completion.read(lake).layout(query) is None:
-        known = meant(query, lake.owners(CURRENT))
-        raise ConfigurationError(
-            f"there is no table {table}", settings.lake, f"{known}The next run decides its types."
-        )
+    _require_table(settings, lake, query)
     with claimed(lake, "publish", new_run_id("retype"), settings.limits.lease_seconds) as run:
         stored = Completion.read(lake).current(query)
         version = None if stored is None else stored.version
         run.note(ABOUT_CURRENT, query, mode=RETYPED, table_version=version)
     print_line(f"The next run decides the types of {table} again.")
+
+
+def _require_table(settings: Settings, lake: Lake, query: Name) -> None:
+    """Check that a query has a table whose types can be decided again.
+
+    Raises:
+        ConfigurationError: there is no such query, its file is wrong, it is to have no table, or
+            its types are not decided yet.
+    """
+    from weir.definitions.catalog import registered
+    from weir.definitions.current_table import no_tables
+    from weir.errors import ConfigurationError
+    from weir.progress.completion import Completion
+    from weir.settings import CONFIG_FILE
+
+    definition, no_table = registered(settings, query), f"there is no table {CURRENT.name(query)}"
+    if not settings.limits.current_rows:
+        what, hint = no_tables(query)
+        raise ConfigurationError(what, str(settings.project / CONFIG_FILE), hint)
+    if not definition.current.is_wanted:
+        raise ConfigurationError(
+            f"{no_table}, as {query} says so", str(definition.file), "Delete `materialize: none`."
+        )
+    if Completion.read(lake).layout(query) is None:
+        hint = "The next run decides its types."
+        raise ConfigurationError(f"{no_table} yet", settings.lake, hint)
 
 
 def _drop_query(settings: Settings, query: Name, *, yes: bool) -> None:

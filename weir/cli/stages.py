@@ -8,7 +8,7 @@ import typer
 
 from weir.cli.accepted import AcceptAny, AcceptSource
 from weir.cli.listing import Exclude, Select
-from weir.cli.options import Options, named
+from weir.cli.options import Options, declared_names, named
 from weir.cli.progress import progress
 from weir.errors import ConfigurationError
 from weir.lake.names import Name
@@ -41,6 +41,7 @@ def run(
         list[Name] | None,
         typer.Option(
             parser=named,
+            autocompletion=declared_names,
             metavar="QUERY",
             help="A query to try at once though it took more than a limit.",
         ),

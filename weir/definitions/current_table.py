@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 from weir.checks.declared import Check, Entry, Names, checks_of
 from weir.definitions.front_matter import FrontMatter, Head
 from weir.errors import ConfigurationError
+from weir.lake.tables import CURRENT
 from weir.text.near import meant
 from weir.typed.column_type import TermType, pinned
 
@@ -74,6 +75,14 @@ class CurrentTable:
         pins = {name: pinned(text) for name, text in said.types.items()}
         wanted = said.materialize == "current"
         return cls(wanted, pins, said.description, said.columns, said.key)
+
+
+def no_tables(name: str) -> tuple[str, str]:
+    """That a definition has no table as the project has none, and what to do, for messages."""
+    return (
+        f"there is no table {CURRENT.name(name)}, as limits.current_rows is 0",
+        "Set `current_rows` under [limits] in weir.toml: `current_rows = 1000000`, for instance.",
+    )
 
 
 def check_columns(head: Head[AnyTable], columns: Collection[str]) -> None:

@@ -16,6 +16,7 @@ from weir.progress.watermarks import head
 from weir.project import Project
 from weir.review.finding import Finding
 from weir.review.graph_hints import graph_hints
+from weir.review.table_hints import table_hints
 from weir.review.text_hints import hint_at, text_hints
 from weir.review.written_terms import WrittenTerms
 
@@ -28,6 +29,7 @@ def hints(project: Project, definitions: Sequence[Definition]) -> Iterator[Findi
     """Hints about sources, and about definitions without a mistake; about data, if it is there."""
     yield from _of_sources(project)
     yield from _of_ignored_files(project)
+    yield from table_hints(project.settings, definitions)
     for definition in definitions:
         if isinstance(definition.body, QueryBody):
             terms = _terms(project, definition)
