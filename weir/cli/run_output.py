@@ -18,6 +18,7 @@ from weir.pipeline import (
     warnings_of,
 )
 from weir.project import Project
+from weir.text.cells import Seconds
 
 _SHOWN = 5
 """How many rejected lines are printed one by one."""
@@ -73,7 +74,9 @@ def _print(options: Options, run_id: str, stages: Sequence[StageRun], notes: Seq
         result = {"run_id": run_id, "stages": rows, "queries": queries, "errors": errors}
         print_json(result | {"warnings": [*warnings_of(stages), *notes]})
         return
-    print_rows(options.output, ("stage", "seconds", "result"), rows, title=f"Run {run_id}")
+    # A stage that took 2.0 seconds is not one of 2.
+    timed = [{**row, "seconds": Seconds(row["seconds"])} for row in rows]
+    print_rows(options.output, ("stage", "seconds", "result"), timed, title=f"Run {run_id}")
     if queries:
         columns = ("query", "mode", "rows", "to_epoch")
         print_rows(options.output, columns, queries, title="Answers")

@@ -7,6 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 
+class Seconds(float):
+    """How long something took: a cell has one decimal."""
+
+
 def cell_text(value: Any) -> str:
     """A value as the cell of a table."""
     match value:
@@ -18,6 +22,8 @@ def cell_text(value: Any) -> str:
             return f"{value:%Y-%m-%d %H:%M:%S}"
         case timedelta():
             return str(timedelta(seconds=round(value.total_seconds())))
+        case Seconds():
+            return f"{value:.1f}"
         case float():
             # What a double surely has; small ones must not look like 0.
             return f"{value:.15g}"
