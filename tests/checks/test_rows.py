@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import date
 from functools import cache
 from random import Random
 from typing import Any
@@ -185,3 +186,30 @@ def test_the_limit_is_of_each_epoch() -> None:
     together = table(rows, [-1] * 3).append_column("epoch", pa.array([1, 1, 1]))
     assert delta_outcome(Vanishing(rows=1), apart, 3).success
     assert delta_outcome(Vanishing(rows=1), together, 3).unexpected == 3
+
+
+DATES = [f'"{text}"^^<{XSD}date>' for text in ("2001-01-01", "2002-01-01")]
+TIMES = [f'"{text}"^^<{XSD}dateTime>' for text in ("2001-01-01T00:00:00Z", "2002-01-01T12:00:00")]
+
+
+@pytest.mark.parametrize("terms", [DATES, TIMES], ids=["date", "dateTime"])
+@pytest.mark.parametrize("written", ["2001-01-01", date(2001, 1, 1), "2001-01-01T00:00:00Z"])
+def test_a_quoted_date_is_that_date(terms: Sequence[str], written: object) -> None:
+    column = pa.table([pa.array(terms, pa.string()), pa.array([1, 1])], names=["d", "weight"])
+    in_set = outcome(
+        "expect_column_values_to_be_in_set", {"column": "d", "value_set": [written]}, column
+    )
+    until = outcome(
+        "expect_column_values_to_be_between", {"column": "d", "max_value": written}, column
+    )
+    assert [*in_set.examples] == [*until.examples]
+    assert [row["d"][:4] for row in in_set.examples] == ["2002"]
+
+
+@pytest.mark.parametrize("written", ["2001-01-01", "2001-13-01", "10000-01-01", "x"])
+def test_a_text_that_looks_like_a_date_is_still_a_text(written: str) -> None:
+    column = pa.table([pa.array([literal(written)]), pa.array([1])], names=["d", "weight"])
+    kwargs = {"column": "d", "value_set": [written]}
+    assert outcome("expect_column_values_to_be_in_set", kwargs, column).success
+    bounds = {"column": "d", "min_value": written, "max_value": written}
+    assert outcome("expect_column_values_to_be_between", bounds, column).success

@@ -299,6 +299,99 @@ def test_a_query_of_a_check_whose_names_are_there_is_no_mistake(weir: Weir, quer
 
 
 @pytest.mark.usefixtures("initialised")
+@pytest.mark.parametrize(
+    ("query", "question"),
+    [
+        ("SELECT room FROM roms", "Did you mean rooms? "),
+        ("SELECT room FROM exhibit", "Did you mean exhibits? "),
+        ("SELECT room FROM curent", "Did you mean {current}? "),
+        ("SELECT rom FROM {current}", "Did you mean room? "),
+        ("SELECT d.titel FROM {delta} AS d", "Did you mean title? "),
+        ("SELECT room FROM zzz", "{current} has"),
+        ("SELECT zzz FROM rooms", "{current} has"),
+    ],
+)
+def test_what_the_query_of_a_check_may_mean_is_named(weir: Weir, query: str, question: str) -> None:
+    Path("queries/rooms.rq").write_text(HEAD + "SELECT DISTINCT ?room { ?e :room ?room }")
+    entry = {"type": "UnexpectedRowsExpectation", "kwargs": {"unexpected_rows_query": query}}
+    checks("a", yaml.safe_dump({"answers": "exhibits", "expectations": [entry]}))
+    (mistake,) = weir("check", "--output", "json").json
+    assert mistake["next"].startswith(question)
+
+
+BETWEEN, IN_SET = "expect_column_values_to_be_between", "expect_column_values_to_be_in_set"
+
+
+def mistakes_with_pin(weir: Weir, pin: str, expectation: str, arguments: str) -> list[str]:
+    """What is wrong with a check of the column x, that of a front matter and that of a file."""
+    entry = f"{{type: {expectation}, kwargs: {{column: x, {arguments}}}}}"
+    query("q", f"#+ types: {{x: {pin}}}\n{HEAD}SELECT ?x {{ ?e :room ?x }}")
+    checks("q", f"answers: q\nexpectations:\n  - {entry}\n")
+    of_file = [row["what"] for row in weir("check", "--output", "json").json]
+    checks(
+        "q",
+        "answers: exhibits\nexpectations: [{type: expect_table_row_count_to_be_between,"
+        " kwargs: {min_value: 0}}]\n",
+    )
+    query("q", f"#+ types: {{x: {pin}}}\n#+ checks: [{entry}]\n{HEAD}SELECT ?x {{ ?e :room ?x }}")
+    assert [row["what"] for row in weir("check", "--output", "json").json] == of_file
+    return of_file
+
+
+@pytest.mark.usefixtures("initialised")
+@pytest.mark.parametrize(
+    ("pin", "expectation", "arguments", "wrong"),
+    [
+        ("integer", BETWEEN, "min_value: zero, max_value: 3", ["min_value: 'zero'"]),
+        ("integer", BETWEEN, "min_value: zero, max_value: ten", ["min_value: ", "max_value: "]),
+        ("decimal(2)", BETWEEN, 'max_value: "3"', ["max_value: '3'"]),
+        ("double", BETWEEN, "min_value: true", ["min_value: true"]),
+        ("boolean", IN_SET, "value_set: [true, 1]", ["value_set.1: 1"]),
+        ("date", BETWEEN, "min_value: 3", ["min_value: 3"]),
+        ("timestamp", IN_SET, "value_set: [2001-01-01, soon]", ["value_set.1: 'soon'"]),
+        ("integer", IN_SET, "value_set: [1, 2.5], mostly: 0.5", []),
+        ("date", BETWEEN, 'min_value: "2001-01-01", max_value: 2002-01-01', []),
+        ("timestamp", BETWEEN, 'min_value: "2001-01-01T00:00:00Z"', []),
+        ("text", BETWEEN, "min_value: 3", []),
+    ],
+)
+def test_an_argument_that_no_value_of_a_pinned_type_is_compared_with_is_a_mistake(
+    weir: Weir, pin: str, expectation: str, arguments: str, wrong: list[str]
+) -> None:
+    mistakes = mistakes_with_pin(weir, pin, expectation, arguments)
+    assert len(mistakes) == len(wrong)
+    assert all(what.startswith(begin) for what, begin in zip(mistakes, wrong, strict=True))
+
+
+@pytest.mark.usefixtures("initialised")
+def test_all_mistakes_of_an_entry_are_reported(weir: Weir) -> None:
+    checks(
+        "a",
+        """answers: exhibits
+expectations:
+  - type: expect_column_values_to_be_between
+    kwargs:
+      column: rom
+      min: 3
+    sevrity: warn
+  - tipe: x
+  - {1: 2, type: expect_column_values_to_be_unique, kwargs: {column: titel}}
+  - {type: expect_compound_columns_to_be_unique, kwargs: {column_list: [titel, 3], x: 1}}
+""",
+    )
+    places = [(row["line"], row["what"]) for row in weir("check", "--output", "json").json]
+    assert {*places} >= {
+        (5, "the answer has no column rom"),
+        (6, "unknown argument min"),
+        (7, "expectations.0.sevrity: unknown key"),
+        (8, "expectations.1.tipe: unknown key"),
+        (9, "the answer has no column titel"),
+        (10, "the answer has no column titel"),
+        (10, "unknown argument x"),
+    }
+
+
+@pytest.mark.usefixtures("initialised")
 def test_the_query_of_a_check_in_a_front_matter_is_looked_at(weir: Weir) -> None:
     entry = "{type: UnexpectedRowsExpectation, kwargs: {unexpected_rows_query: SELECT rom FROM"
     query("q", f"#+ tags: [a]\n#+ checks:\n#+ - {entry} '{{current}}'}}}}\n{HEAD}ASK {{ ?s ?p 1 }}")

@@ -91,7 +91,8 @@ def test_json_has_the_exact_terms(weir: Weir) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("room=3",), "error: epoch 2 changed no such row of exhibits\n"),
+        (("room=3", "--epoch", "2"), "error: epoch 2 changed no such row of exhibits\n"),
+        (("room=3",), "error: no epoch has changed such a row of exhibits since it was computed"),
         (("roam=2",), "error: roam=2: exhibits has no column roam\n"),
         (("room",), "error: room: no `=`\n"),
         (("--epoch", "1"), "error: the answer of exhibits was computed as a whole at epoch 1\n"),
@@ -116,6 +117,53 @@ def test_a_prefix_that_is_not_declared_is_named(weir: Weir, value: str, *, is_na
     assert (
         "neither exhibits nor `[prefixes]` of weir.toml declares ex:" in printed.err
     ) == is_named
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("title=Roman coins",), "Did you mean title=Roman coin? "),
+        (('title="Roman coins"',), "Did you mean title=Roman coin? "),
+        (("title=Greek vase",), "It had such a row then"),
+        (("title=Greek vase", "room=2"), "next: `weir log exhibits`"),
+        (("title=zzz",), "next: `weir log exhibits`"),
+    ],
+)
+@pytest.mark.usefixtures("edited")
+def test_of_a_row_that_never_changed_it_is_said_what_the_answer_has(
+    weir: Weir, words: tuple[str, ...], said: str
+) -> None:
+    printed = weir("why", "exhibits", *words)
+    assert printed.code == 2
+    assert "computed as a whole at epoch 1\n" in printed.err
+    assert said in printed.err
+
+
+def test_an_iri_is_near_one_with_a_like_local_name(
+    weir: Weir, moved_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(moved_project)
+    for value in (":coins", "coin", "<http://example.org/coins>"):
+        said = weir("why", "places", f"x={value}").err
+        assert "Did you mean x=<http://example.org/coin>? " in said
+
+
+def test_the_newest_epoch_that_changed_such_a_row_is_the_default(
+    weir: Weir, moved_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(moved_project)
+    assert weir("why", "exhibits").out.startswith("exhibits at epoch 3: ")
+    printed = weir("why", "exhibits", "room=2")
+    assert printed.out.startswith('exhibits at epoch 2: museum: 002.ttl\n-1 title="Roman coin"@en')
+    assert weir("why", "exhibits", "room=2", "--epoch", "3").code == 2
+
+
+@pytest.mark.usefixtures("edited")
+def test_iris_are_printed_in_full_if_wanted(weir: Weir) -> None:
+    short, full = weir("why", "exhibits", "room=2"), weir("why", "exhibits", "room=2", "--full")
+    assert full.out == short.out.replace(":coin", "<http://example.org/coin>").replace(
+        " :room", " <http://example.org/room>"
+    ).replace(" :title", " <http://example.org/title>")
 
 
 @pytest.mark.usefixtures("edited")
@@ -167,4 +215,5 @@ def test_events_are_printed_with_their_times_and_lines(
     (row,) = weir("why", "hot", "n=2", *at, "--output", "json").json
     assert row["event_time"] == "2026-01-01T00:00:10Z"
     assert row["changes"][0]["stream"] == "readings"
-    assert weir("why", "hot", "--at", "2026-01-01T00:00:11Z").code == 2
+    nothing = weir("why", "hot", "--at", "2026-01-01T00:00:11Z")
+    assert (nothing.code, "no epoch has changed such a row of hot" in nothing.err) == (2, True)

@@ -144,6 +144,7 @@ WRONG = {
     "/why/pair": (404, "Did you mean pairs?"),
     "/why/pairs?epoch=5&none=1": (404, "Columns: a, b."),
     "/why/pairs?a=nobody&epoch=5": (404, "since=0"),
+    "/why/pairs?a=nobody": (404, "`weir log pairs` prints"),
 }
 
 

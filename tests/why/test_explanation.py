@@ -177,6 +177,18 @@ def test_the_newest_epoch_that_changed_an_answer_is_the_default(lived: Project) 
             explained(project, "named", None)
 
 
+def test_a_log_is_not_searched_for_an_epoch_that_is_given(
+    lived: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched = []
+    monkeypatch.setattr(
+        "weir.why.explain.newest_change", lambda *arguments: searched.append(arguments)
+    )
+    with Opened(lived.settings) as project:
+        assert explained(project, "rooms", 2, x=Value(["<http://e/v1>"])).rows
+        assert not searched
+
+
 @pytest.mark.parametrize(
     ("value", "rows"),
     [

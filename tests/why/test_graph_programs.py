@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from tests.support.projects.project import PATCHES, Project
 from weir.compute.session import Spark
 from weir.definitions.catalog import Catalog
+from weir.errors import ConfigurationError
 from weir.project import Project as Opened
 from weir.why.explain import explain_epoch
 from weir.why.explanation import Derivation, Explanation
@@ -50,6 +51,16 @@ def explanation(
         explained = explain_epoch(opened, definition, epoch, values, 10)
     (one,) = explained.rows
     return one
+
+
+def test_the_newest_epoch_that_changed_such_a_row_is_the_default(project: Project) -> None:
+    values = {"subject": [Value(["<urn:p1>"])], "object": [Value(["<urn:Asset>"])]}
+    unchanged = {**values, "object": [Value(["<urn:Machine>"])]}
+    with Opened(project.settings) as opened:
+        definition = Catalog.of(opened.settings).member("owl")
+        assert explain_epoch(opened, definition, None, values, 1).epoch == 3
+        with pytest.raises(ConfigurationError, match=r"It had such a row then"):
+            explain_epoch(opened, definition, None, unchanged, 1)
 
 
 def rules_of(derivation: Derivation) -> list[str]:

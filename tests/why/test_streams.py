@@ -107,6 +107,22 @@ def test_an_event_that_leaves_a_window_makes_a_row_vanish(lived: Project) -> Non
     assert (gone.weight, causes(gone)) == (-1, ["-1 s1/14 at 14 in readings"])
 
 
+@pytest.mark.parametrize("name", ["hot", "outside", "rules"])
+def test_the_newest_epoch_that_changed_such_a_row_is_the_default(lived: Project, name: str) -> None:
+    with Opened(lived.settings) as project:
+        definition = Catalog.of(project.settings).member(name)
+        columns = [column for column, _ in definition.columns]
+        newest = dict[tuple[str, ...], int]()
+        for row in sorted(lived.table(f"answers/{name}"), key=lambda row: row["epoch"]):
+            instant = row["event_time"].isoformat()
+            newest[instant, *(row[column] for column in columns)] = row["epoch"]
+        assert len({*newest.values()}) > 1
+        for (instant, *cells), epoch in sorted(newest.items())[:: max(1, len(newest) // 6)]:
+            chosen = {c: [Value([v])] for c, v in zip(columns, cells, strict=True) if v}
+            at = instant_of(instant, "at")
+            assert explain_epoch(project, definition, None, chosen, 1, at).epoch == epoch
+
+
 def test_a_late_event_corrects_the_rows_of_its_window(lived: Project) -> None:
     rows = explained(lived, "hot", 4, 10)
     assert {(row.weight, row.row[1], row.is_correction) for row in rows} == {

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from duckdb import StatementType
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from weir.checks.values import Plain
 from weir.text.near import meant
 
 CURRENT, DELTA = "current", "delta"
@@ -25,6 +26,8 @@ _RELATIONS = {CURRENT: CURRENT, DELTA: DELTA, "batch": CURRENT}
 """What stands in braces in a query, and which relation it is; `batch` is Great Expectations'."""
 _BRACES = re.compile(r"\{(\w*)\}")
 
+KeyPath = tuple[str | int, ...]
+"""Where an argument is, or an entry of one."""
 Reads = Literal["rows", "answer", "delta"]
 
 
@@ -82,14 +85,32 @@ class Arguments(BaseModel):
         return "answer"
 
     @property
-    def columns(self) -> Mapping[tuple[str | int, ...], str]:
+    def columns(self) -> Mapping[KeyPath, str]:
         """The columns of the answer that it names, by the path of the argument."""
-        return {}
+        return self.columns_in(dict(self))
 
     @property
     def label(self) -> str:
         """What it is about, for a name."""
         return "_".join(self.columns.values())
+
+    @classmethod
+    def columns_in(cls, arguments: Mapping[str, Any]) -> Mapping[KeyPath, str]:
+        """The columns of the answer that arguments name, though others of them may be wrong."""
+        several = arguments.get("column_list")
+        named: dict[KeyPath, Any] = {("column",): arguments.get("column")}
+        if isinstance(several, list | tuple):
+            named |= {("column_list", i): name for i, name in enumerate(several)}
+        return {
+            path: name
+            for path, name in named.items()
+            if isinstance(name, str) and path[0] in cls.model_fields
+        }
+
+    @property
+    def compared(self) -> Mapping[KeyPath, Plain]:
+        """The arguments that values of the column are compared with."""
+        return {}
 
 
 class OfColumn(Arguments):
@@ -102,11 +123,6 @@ class OfColumn(Arguments):
     def reads(self) -> Reads:
         """A share of all values depends on the whole answer."""
         return "rows" if self.mostly == 1 else "answer"
-
-    @property
-    def columns(self) -> Mapping[tuple[str | int, ...], str]:
-        """The column."""
-        return {("column",): self.column}
 
 
 class NotNull(OfColumn):
@@ -138,11 +154,22 @@ class _Bounds(Arguments):
 class Between(OfColumn, _Bounds):
     """Values are within bounds, which belong to it unless they are strict."""
 
+    @property
+    def compared(self) -> Mapping[KeyPath, Plain]:
+        """The bounds."""
+        bounds = {"min_value": self.min_value, "max_value": self.max_value}
+        return {(name,): bound for name, bound in bounds.items() if bound is not None}
+
 
 class InSet(OfColumn):
     """Values are among some."""
 
     value_set: tuple[PlainArgument, ...] = Field(min_length=1)
+
+    @property
+    def compared(self) -> Mapping[KeyPath, Plain]:
+        """The values."""
+        return {("value_set", i): value for i, value in enumerate(self.value_set)}
 
 
 class MatchRegex(OfColumn):
@@ -158,11 +185,6 @@ class CompoundUnique(Arguments):
     ignore_row_if: Literal["all_values_are_missing", "any_value_is_missing", "never"] = (
         "all_values_are_missing"
     )
-
-    @property
-    def columns(self) -> Mapping[tuple[str | int, ...], str]:
-        """The columns."""
-        return {("column_list", i): name for i, name in enumerate(self.column_list)}
 
 
 class RowCount(_Bounds):

@@ -7,21 +7,31 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from weir.checks.arguments import EXPECTATIONS, Arguments
+from weir.checks.arguments import EXPECTATIONS, Arguments, KeyPath, OfColumn
+from weir.checks.values import Kind, key_as, kind_of
 from weir.errors import ConfigurationError, first_of
 from weir.files.wrong_values import hint, reason
 from weir.files.yaml_file import YamlFile
 from weir.files.yaml_text import value_beside_mistake
 from weir.text.near import meant
+from weir.typed.column_type import TermType
 
-Path_ = tuple[str | int, ...]
 Severity = Literal["error", "warn"]
 SUITE = "checks"
 """The suite of such checks in `quality`: the table is `checks/<answer>`."""
+NO_PINS: Mapping[str, TermType] = MappingProxyType({})
+"""The types of columns, where the definition names none, or is not known."""
+_EXAMPLES: Mapping[Kind, str] = {
+    "boolean": "true or false",
+    "number": "a number, without quotes",
+    "time": "a date, or a time, such as 2001-01-31 or 2001-01-31T12:00:00Z",
+    "text": "a text",
+}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -139,31 +149,47 @@ class Suite:
         else:
             named = [(answers, yaml.place(["answers"]))]
         self.answers = [(name, place) for name, place in named if isinstance(name, str)]
-        self._entries = {
-            i: entry
-            for i, said in enumerate(entries if isinstance(entries, list) else ())
-            if (entry := _entry(said)) is not None
-        }
+        self._entries, self._partly = dict[int, Entry](), dict[int, Entry]()
+        for i, said in enumerate(entries if isinstance(entries, list) else ()):
+            try:
+                self._entries[i] = Entry.model_validate(said)
+            except ValidationError as error:
+                if (entry := _without_mistakes(said, error)) is not None:
+                    self._partly[i] = entry
 
-    def read(self, columns: Collection[str] | None) -> tuple[list[Check], list[ConfigurationError]]:
-        """The checks of an answer with some columns, None for any, and what is wrong with others.
+    def read(
+        self, columns: Collection[str] | None, pins: Mapping[str, TermType] = NO_PINS
+    ) -> tuple[list[Check], list[ConfigurationError]]:
+        """The checks of an answer, and what is wrong with others.
 
-        Wrong keys are `mistakes` of the file.
+        Wrong keys are `mistakes` of the file; here is what else is wrong with an entry that has
+        some.
+
+        Args:
+            columns: of the answer; None for any.
+            pins: the types that its definition names, by column.
         """
-        return _read(self._entries, lambda at: self._yaml.place(["expectations", *at]), columns)
+
+        def place(at: KeyPath) -> str:
+            return self._yaml.place(["expectations", *at])
+
+        checks, mistakes = _read(self._entries, place, columns, pins)
+        return checks, [*mistakes, *_read(self._partly, place, columns, pins)[1]]
 
 
-def _entry(said: object) -> Entry | None:
-    try:
-        return Entry.model_validate(said)
-    except ValidationError:
+def _without_mistakes(said: object, error: ValidationError) -> Entry | None:
+    """An entry without its wrong keys; None if it does not say which expectation it is."""
+    wrong = {detail["loc"][:1] for detail in error.errors()}
+    if not isinstance(said, dict) or ("type",) in wrong or () in wrong:
         return None
+    return Entry.model_validate({key: said[key] for key in said if (key,) not in wrong})
 
 
 def checks_of(
     entries: Sequence[Entry],
-    place: Callable[[Path_], str],
+    place: Callable[[KeyPath], str],
     columns: Collection[str] | None,
+    pins: Mapping[str, TermType] = NO_PINS,
 ) -> tuple[Check, ...]:
     """The checks that some entries declare.
 
@@ -171,52 +197,84 @@ def checks_of(
         entries: in their order.
         place: `file:line:column` of a path below the list.
         columns: of the answer; None if they are not known.
+        pins: the types that its definition names, by column.
 
     Raises:
         ConfigurationError: the first mistake; the further ones are its `others`.
     """
-    checks, mistakes = _read(dict(enumerate(entries)), place, columns)
+    checks, mistakes = _read(dict(enumerate(entries)), place, columns, pins)
     if mistakes:
         raise first_of(mistakes)
     return tuple(checks)
 
 
 def _read(
-    entries: Mapping[int, Entry], place: Callable[[Path_], str], columns: Collection[str] | None
+    entries: Mapping[int, Entry],
+    place: Callable[[KeyPath], str],
+    columns: Collection[str] | None,
+    pins: Mapping[str, TermType],
 ) -> tuple[list[Check], list[ConfigurationError]]:
     checks, mistakes = list[Check](), list[ConfigurationError]()
     for i, entry in entries.items():
         try:
-            checks.append(_check(entry, i, place, columns))
+            checks.append(_check(entry, i, place, columns, pins))
         except ConfigurationError as error:
             mistakes.append(error)
     return checks, mistakes
 
 
 def _check(
-    entry: Entry, i: int, place: Callable[[Path_], str], columns: Collection[str] | None
+    entry: Entry,
+    i: int,
+    place: Callable[[KeyPath], str],
+    columns: Collection[str] | None,
+    pins: Mapping[str, TermType],
 ) -> Check:
     model = EXPECTATIONS.get(entry.type)
     if model is None:
         what = f"there is no expectation {entry.type}"
         hint_ = f"{meant(entry.type, EXPECTATIONS)}There are {', '.join(EXPECTATIONS)}."
         raise ConfigurationError(what, place((i, "type")), hint_)
+
+    def own(path: KeyPath) -> str:
+        return place((i, "kwargs", *path))
+
+    wrong = [
+        no_column(name, columns, own(path))
+        for path, name in model.columns_in(entry.kwargs).items()
+        if columns is not None and name not in columns
+    ]
     try:
         arguments = model.model_validate(entry.kwargs)
     except ValidationError as error:
-        raise first_of(_mistakes(error, i, place, model)) from None
-    if columns is not None:
-        wrong = [
-            no_column(name, columns, place((i, "kwargs", *path)))
-            for path, name in arguments.columns.items()
-            if name not in columns
-        ]
-        if wrong:
-            raise first_of(wrong)
+        raise first_of([*_mistakes(error, own, model), *wrong]) from None
+    wrong += _incomparable(arguments, own, pins)
+    if wrong:
+        raise first_of(wrong)
     name = entry.name or "_".join(filter(None, (entry.type, _as_name(arguments.label))))
     at = _shown(place((i, "type")))
-    own = place((i, "kwargs", *type(arguments).model_fields))
-    return Check(name, entry.type, arguments, entry.severity, entry.description, at, own)
+    first = own((*model.model_fields,))
+    return Check(name, entry.type, arguments, entry.severity, entry.description, at, first)
+
+
+def _incomparable(
+    arguments: Arguments, place: Callable[[KeyPath], str], pins: Mapping[str, TermType]
+) -> Iterator[ConfigurationError]:
+    """The arguments that no value of their column is compared with, as its type is pinned.
+
+    A column that is pinned as a text may have values of any datatype, each compared as its own.
+    """
+    pin = pins.get(arguments.column) if isinstance(arguments, OfColumn) else None
+    if pin is None or pin.name == "text":
+        return
+    kind = kind_of(pin.name)
+    for path, value in arguments.compared.items():
+        if key_as(value, kind) is None:
+            shown = f"'{value}'" if isinstance(value, str) else str(value).lower()
+            key = ".".join(map(str, path))
+            what = f"{key}: {shown} is compared with no value of a column of type {pin}"
+            hint_ = f"Write {_EXAMPLES[kind]}, or pin another type."
+            yield ConfigurationError(what, place(path), hint_)
 
 
 def no_column(name: str, columns: Collection[str], place: str) -> ConfigurationError:
@@ -235,7 +293,7 @@ def _as_name(label: str) -> str:
 
 
 def _mistakes(
-    error: ValidationError, i: int, place: Callable[[Path_], str], model: type[Arguments]
+    error: ValidationError, place: Callable[[KeyPath], str], model: type[Arguments]
 ) -> Iterator[ConfigurationError]:
     errors = error.errors()
     unknown = {detail["loc"][:-1] for detail in errors if detail["type"] == "extra_forbidden"}
@@ -249,7 +307,7 @@ def _mistakes(
         if detail["type"] == "extra_forbidden":
             what = f"unknown argument {key}"
         said = hint(detail, errors, model).replace("The keys are", "The arguments are")
-        yield ConfigurationError(what, place((i, "kwargs", *path)), said)
+        yield ConfigurationError(what, place(path), said)
 
 
 def require_distinct_names(checks: Sequence[Check]) -> None:

@@ -25,7 +25,7 @@ from weir.checks.arguments import (
     Unique,
     Vanishing,
 )
-from weir.checks.values import Plain, is_within, key_of, lexical_of, value_of
+from weir.checks.values import Plain, is_within, key_as, key_of, lexical_of, value_of
 from weir.lake.counted import counted
 
 _OTHERS = ("epoch", "weight", "event_time")
@@ -191,6 +191,7 @@ def _misses(said: OfColumn, values: list[Plain]) -> Any:
             meets = [is_within(v, said.min_value, said.max_value, **bounds) for v in values]
         case InSet():
             keys = {key_of(value) for value in said.value_set}
+            keys |= {key for value in said.value_set if (key := key_as(value, "time")) is not None}
             meets = [key_of(value) in keys for value in values]
         case MatchRegex():
             texts = pa.array(values, pa.string())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from datetime import date
+from itertools import chain
 from typing import Any
 
 import duckdb
@@ -16,6 +17,7 @@ from weir.checks.rows import SHOWN, Outcome
 from weir.compute.sql import alias, select
 from weir.lake.counted import counted
 from weir.lake.delta.bindings import Bindings
+from weir.text.near import meant
 
 _ALONE: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
@@ -23,6 +25,10 @@ _ALONE: dict[str, str | bool | int | float | list[str]] = {
     "lock_configuration": "true",
 }
 _UNKNOWN = re.compile("not found|does not have a column|does not exist|No matching columns")
+
+# Of DuckDB; what it asks itself is about its own tables.
+_TABLE = re.compile(r"Table with name (.+) does not exist")
+_COLUMN = re.compile(r'(?:[Cc]olumn|column named) "(.+?)"')
 
 
 class CannotCompute(Exception):  # noqa: N818  (named after what is wrong)
@@ -39,14 +45,18 @@ def answers_named(said: UnexpectedRows, names: Collection[str]) -> set[str]:
     return {name for name in names if name.lower() in words}
 
 
-def unknown_name(said: UnexpectedRows, relations: Mapping[str, Collection[str]]) -> str | None:
-    """What a query names that there is not, in the words of DuckDB; None if nothing.
+def unknown_name(
+    said: UnexpectedRows, relations: Mapping[str, Collection[str]], answers: Collection[str]
+) -> tuple[str, str] | None:
+    """What a query names that there is not, in the words of DuckDB, and a question with names that
+    are near, or empty; None if there is all.
 
     Its columns have no types: whether they fit is only known of rows.
 
     Args:
         said: the query.
         relations: the columns of `current`, `delta` and other answers.
+        answers: what it may read by name.
     """
     with duckdb.connect(config=_ALONE) as connection:
         for name, columns in relations.items():
@@ -56,8 +66,17 @@ def unknown_name(said: UnexpectedRows, relations: Mapping[str, Collection[str]])
             connection.execute(f"EXPLAIN {with_relations(said.unexpected_rows_query)}")
         except duckdb.Error as error:
             reason = str(error).splitlines()[0].partition(": ")[2]
-            return reason if _is_unknown(error) else None
+            known = dict.fromkeys(chain(*relations.values()))
+            return (reason, _question(reason, known, answers)) if _is_unknown(error) else None
     return None
+
+
+def _question(reason: str, known: Collection[str], answers: Collection[str]) -> str:
+    """A question with the names that are near to that of a table or a column in an error."""
+    if table := _TABLE.search(reason):
+        return meant(table[1], answers)
+    name = _COLUMN.search(reason)
+    return meant(name[1], known) if name else ""
 
 
 def _is_unknown(error: duckdb.Error) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
+from weir.cli.answers import Full
 from weir.cli.options import Options, Output, QueryName
 from weir.cli.output import print_json, print_line
 from weir.text.short_term import short_term
@@ -35,7 +37,7 @@ def why(
     ] = None,
     epoch: Annotated[
         int | None,
-        typer.Option(min=1, help="The epoch; by default the newest that changed the answer."),
+        typer.Option(min=1, help="The epoch; by default the newest that changed such rows."),
     ] = None,
     at: Annotated[
         str | None,
@@ -45,6 +47,7 @@ def why(
         ),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, help="Most rows that are explained.")] = 5,
+    full: Full = False,
 ) -> None:
     """Print which changes made rows of an answer appear (+) or vanish (-) at an epoch.
 
@@ -66,8 +69,7 @@ def why(
     with options.project() as project:
         definition = registered(project.settings, query)
         prefixes = prefixes_of(project.settings, query)
-        chosen = [*map(_named, row or ())]
-        values = named_values(definition, chosen, prefixes)
+        values = named_values(definition, map(_named, row or ()), prefixes)
         instant = None if at is None else instant_of(at, "--at")
         explained = explain_epoch(project, definition, epoch, values, limit, instant)
         known = explained.epoch
@@ -76,7 +78,7 @@ def why(
                 f"epoch {known} changed no such row of {query}",
                 project.lake.root,
                 f"`weir log {query}` prints which rows changed, and at which epochs."
-                f"{undeclared_prefix(query, chosen, prefixes)}",
+                f"{undeclared_prefix(query, chain(*values.values()))}",
             )
         causes = Causes.of(project.lake, query, [known], over_streams=False)
         places = Places.of(project, explained.rows, reads_files=True)
@@ -86,7 +88,8 @@ def why(
         return
     unpublished = "" if explained.is_published else " (computed, and not published)"
     print_line(f"{query} at epoch {known}{unpublished}: {cause}")
-    write = Writer(definition, places, cause, partial(short_term, prefixes=prefixes))
+    short = partial(short_term, prefixes={} if full else prefixes)
+    write = Writer(definition, places, cause, short)
     for one in explained.rows:
         write.explanation(one)
     if explained.is_more:

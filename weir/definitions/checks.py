@@ -120,7 +120,9 @@ def declared_checks(
             of_nothing += [*mistakes, *suite.read(None)[1]]
         for name in about:
             if name in by_name:
-                usable, unusable = suite.read([column for column, _ in by_name[name].columns])
+                member = by_name[name]
+                columns = [column for column, _ in member.columns]
+                usable, unusable = suite.read(columns, member.current.pins)
                 checks[name] += usable
                 wrong[name] += [*mistakes, *unusable]
     reports = {declared.name for declared in catalog.declarations if declared.kind is SHAPES}
@@ -246,11 +248,12 @@ def _unknown_names(
         DELTA: [*of_changes, "epoch", "weight"],
         **{other: _layout(catalog.member(other)).names for other in others},
     }
-    unknown = unknown_name(said, relations)
+    unknown = unknown_name(said, relations, {*catalog.names, f"{{{CURRENT}}}", f"{{{DELTA}}}"})
     if unknown is not None:
+        reason, question = unknown
         known = f"{{current}} has {', '.join(layout.names)}; {{delta}} epoch and weight, too."
-        what = f"unexpected_rows_query: {unknown}"
-        yield ConfigurationError(what, check.place_of_arguments, known)
+        what = f"unexpected_rows_query: {reason}"
+        yield ConfigurationError(what, check.place_of_arguments, f"{question}{known}")
 
 
 def _layout(definition: Definition) -> Layout:
@@ -274,7 +277,7 @@ def require_declared(name: str, catalog: Catalog, place: str) -> None:
 def _own(definition: Definition) -> tuple[Check, ...]:
     head = _head(definition.text, str(definition.file), definition.kind.comment)
     columns = [name for name, _ in definition.columns]
-    return checks_of_head(head.values.checks, head, columns)
+    return checks_of_head(head.values.checks, head, columns, definition.current.pins)
 
 
 @lru_cache(_REMEMBERED)

@@ -102,15 +102,18 @@ def check_columns(head: Head[AnyTable], columns: Collection[str]) -> None:
     if said.key and (rival := next((name for name in columns if name.lower() == CHANGE), None)):
         what = f"key: its column {rival} would be named like what happens to a row"
         raise ConfigurationError(what, head.place(("key",)), "Rename the column.")
-    checks_of_head(head.values.checks, head, columns)
+    checks_of_head(head.values.checks, head, columns, CurrentTable.of(said).pins)
 
 
 def checks_of_head(
-    entries: Sequence[Entry], head: Head[AnyFrontMatter], columns: Collection[str]
+    entries: Sequence[Entry],
+    head: Head[AnyFrontMatter],
+    columns: Collection[str],
+    pins: Mapping[str, TermType],
 ) -> tuple[Check, ...]:
     """The checks that front matter declares.
 
     Raises:
         ConfigurationError: as of `checks_of`.
     """
-    return checks_of(entries, lambda path: head.place(("checks", *map(str, path))), columns)
+    return checks_of(entries, lambda path: head.place(("checks", *map(str, path))), columns, pins)

@@ -21,8 +21,9 @@ from weir.timeline.axis import Epochs, Instants
 from weir.why.explanation import ChangedRow, ExplainedEpoch, Explanation
 from weir.why.graph import around_epoch
 from weir.why.graph_programs import around_program
+from weir.why.newest import newest_change, no_change
 from weir.why.read_windows import StreamAnswer
-from weir.why.rows import Value, changed_rows, newest_change
+from weir.why.rows import Chosen, Value, changed_rows
 from weir.why.worlds import STORED
 
 
@@ -39,13 +40,14 @@ def explain_epoch(
     Args:
         project: whose lake is read; nothing is written.
         definition: whose answer it is.
-        epoch: whose rows; None for the newest that changed the answer.
+        epoch: whose rows; None for the newest that changed such rows of the answer.
         values: by column, of which a row must have one.
         most: so many rows at most.
         instant: of an answer over streams, at which rows changed; None for any.
 
     Raises:
-        ConfigurationError: the epoch, or the instant, cannot be explained.
+        ConfigurationError: the epoch, or the instant, cannot be explained; or no epoch is given,
+            and none changed such a row.
         QueryLimitError: it takes longer than a query may take.
         WeirError: too much changed.
     """
@@ -58,22 +60,18 @@ def explain_epoch(
     completion = Completion.read(project.open_lake())
     stored = _stored(completion, definition)
     base = stored.metadata.base
-    embeddings = EMBEDDINGS.name(definition.name)
+    embeddings, chosen = EMBEDDINGS.name(definition.name), Chosen(values, instant)
     with project.engine("why") as unbounded:
         engine = unbounded.within(Budget(project.settings.limits.query_seconds))
         if epoch is None:
             engine.open("why_all", embeddings)
-            epoch = newest_change(engine, "why_all", base)
+            epoch = newest_change(engine, "why_all", definition, base, chosen)
             if epoch is None:
-                raise ConfigurationError(
-                    f"no epoch has changed the answer of {definition.name} since it was computed as"
-                    f" a whole at epoch {base}",
-                    completion.lake.root,
-                    "What changes it from now on can be explained.",
-                )
+                where = completion.lake.root
+                raise no_change(engine, "why_all", definition, base, chosen, where)
         _require_known(completion, definition, epoch, stored)
         engine.open(STORED, embeddings, where=column("epoch") <= number(epoch))
-        rows = changed_rows(engine, definition, epoch, values, most + 1, instant)
+        rows = changed_rows(engine, definition, epoch, chosen, most + 1)
         explained = []
         if rows:
             explained = [*_explained(project, completion, engine, definition, epoch, rows[:most])]

@@ -37,30 +37,29 @@ def named_values(
                 f"{meant(name, names)}Columns: {', '.join(names)}.",
             )
         if value[:1] in {"<", '"'}:
-            values[name].append(Value([value]))
+            values[name].append(Value([value], written=value))
             continue
         prefix, _, local = value.partition(":")
         expanded = [f"<{prefixes[prefix]}{local}>"] if prefix in prefixes else []
         text = literal(value)
-        values[name].append(Value([value, f"<{value}>", text, *expanded], text))
+        known = _PREFIXED.match(value)
+        undeclared = "" if known is None or known[1] in prefixes else known[0]
+        terms = [value, f"<{value}>", text, *expanded]
+        values[name].append(Value(terms, text, value, undeclared))
     return values
 
 
-def undeclared_prefix(
-    name: str, chosen: Iterable[tuple[str, str]], prefixes: Mapping[str, str]
-) -> str:
+def undeclared_prefix(name: str, values: Iterable[Value]) -> str:
     """A sentence about the first value that may be short for an IRI, but has no known prefix.
 
     Args:
         name: of the definition.
-        chosen: columns and values.
-        prefixes: IRIs by the prefix that shortens them.
+        values: of its columns.
     """
-    for _, value in chosen:
-        prefix = _PREFIXED.match(value)
-        if prefix is not None and prefix[1] not in prefixes:
+    for value in values:
+        if value.undeclared:
             return (
-                f" If {value} is short for an IRI: neither {name} nor `[prefixes]` of weir.toml"
-                f" declares {prefix[0]}"
+                f" If {value.written} is short for an IRI: neither {name} nor `[prefixes]` of"
+                f" weir.toml declares {value.undeclared}"
             )
     return ""
