@@ -22,7 +22,7 @@ class _OfTable(TableFrontMatter):
 def table_hints(settings: Settings, definitions: Sequence[Definition]) -> Iterator[Finding]:
     """`types` and `materialize: current` have no effect while `limits.current_rows` is 0.
 
-    Checks of an answer use its types, table or not.
+    Checks of an answer use its types, table or not; also those with mistakes, once corrected.
     """
     if settings.limits.current_rows:
         return
@@ -30,7 +30,7 @@ def table_hints(settings: Settings, definitions: Sequence[Definition]) -> Iterat
     if not wanting:
         return
     names = [definition.name for definition, _ in wanting]
-    checked = declared_checks(settings.expectations, Catalog.of(settings), names).usable
+    checked = declared_checks(settings.expectations, Catalog.of(settings), names).of_answers
     for definition, keys in wanting:
         what, hint = no_tables(definition.name)
         for key, place in keys.items():
