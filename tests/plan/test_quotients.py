@@ -30,6 +30,11 @@ def test_a_quotient_of_a_subquery_is_one_outside() -> None:
     assert quotients(plan_of(query)) == {"q"}
 
 
+def test_a_variable_of_a_subquery_that_it_does_not_give_is_another() -> None:
+    of_subquery = "{ SELECT ?x { { SELECT ?x (AVG(?y) AS ?q) { ?x :p ?y } GROUP BY ?x } } }"
+    assert not quotients(plan_of(f"SELECT ?q {{ ?x :p ?q {of_subquery} }}"))
+
+
 @pytest.mark.parametrize(
     "aggregates",
     ["SUM(?y) AS ?q", "COUNT(?y) AS ?q", "ROUND(AVG(?y)) AS ?q", "STR(AVG(?y)) AS ?q"],
