@@ -22,7 +22,6 @@ import time
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -36,7 +35,7 @@ from weir.lake.delta.checksums import Checksums, file_checksum
 from weir.lake.delta.commit_files import LAST_CHECKPOINT, LOG, commit_file, version_of
 from weir.lake.scratch import scratch_folder
 from weir.lake.storage.cache import Cache
-from weir.lake.storage.objects import AT_ONCE, ObjectStore, StoredObject
+from weir.lake.storage.objects import ObjectStore, StoredObject, side_by_side
 from weir.lake.storage.storage import Refused, Storage, unneeded
 from weir.lake.tables import FAMILIES, RUNS
 from weir.lake.whole_files import write_whole
@@ -349,22 +348,22 @@ class Mirror(Storage):
 
     def remove(self, table: str) -> None:
         """A mark comes first: if the process is killed, the table is gone for all readers."""
-        self.objects.write(f"{table}/{LOG}/{_REMOVED}", b"")
+        self.objects.write(_mark(table), b"")
         self._finish_removal(table)
 
     def copy(self, table: str, new: str) -> None:
         """The store copies; until all is there, a mark says that there is no such table."""
-        self.objects.write(f"{new}/{LOG}/{_REMOVED}", b"")
-        self._finish_removal(new, but_the_mark=True)
-        mark = f"{table}/{LOG}/{_REMOVED}"
-        paths = (entry.path for entry in self.objects.below(table) if entry.path != mark)
-        self.objects.copy((path, f"{new}{path.removeprefix(table)}") for path in paths)
-        self.objects.delete([f"{new}/{LOG}/{_REMOVED}"])
+        with self._locks[new]:
+            self.objects.write(_mark(new), b"")
+            self._empty(new)
+            paths = self._paths(table)
+            self.objects.copy((path, f"{new}{path.removeprefix(table)}") for path in paths)
+            self.objects.delete([_mark(new)])
 
     def move(self, table: str, new: str) -> None:
         entries = self.objects.below(table)
         # What is being removed was moved, by a process that was killed.
-        if any(entry.path == f"{table}/{LOG}/{_REMOVED}" for entry in entries):
+        if any(entry.path == _mark(table) for entry in entries):
             self._finish_removal(table)
         elif entries:
             self.copy(table, new)
@@ -513,10 +512,7 @@ class Mirror(Storage):
         if len(wanted) == 1:
             self._bring_one(wanted[0], again=again)
         elif wanted:
-            with ThreadPoolExecutor(AT_ONCE) as threads:
-                # All of them, so that an error is raised.
-                for _ in threads.map(partial(self._bring_one, again=again), wanted):
-                    pass
+            side_by_side(partial(self._bring_one, again=again), wanted)
 
     def _bring_one(self, wanted: tuple[str, str, Path], *, again: bool) -> None:
         """Bring an object; nothing happens if there is none."""
@@ -549,16 +545,27 @@ class Mirror(Storage):
         draft.replace(file)
         return True
 
-    def _finish_removal(self, table: str, *, but_the_mark: bool = False) -> None:
+    def _finish_removal(self, table: str) -> None:
         with self._locks[table]:
-            entries = [entry.path for entry in self.objects.below(table)]
-            mark = f"{table}/{LOG}/{_REMOVED}"
-            # The mark goes last.
-            goes = [path for path in entries if path != mark]
-            self.objects.delete(goes if but_the_mark else [*goes, mark])
-            self._logs.pop(table, None)
-            with suppress(OSError):
-                shutil.rmtree(self.folder(table))
+            self._empty(table)
+            # It goes last.
+            self.objects.delete([_mark(table)])
+
+    def _empty(self, table: str) -> None:
+        """Delete all of a table but the mark that says that there is no such table."""
+        self.objects.delete(self._paths(table))
+        self._logs.pop(table, None)
+        with suppress(OSError):
+            shutil.rmtree(self.folder(table))
+
+    def _paths(self, table: str) -> list[str]:
+        """The objects of a table, without the mark."""
+        paths = (entry.path for entry in self.objects.below(table))
+        return [path for path in paths if path != _mark(table)]
+
+
+def _mark(table: str) -> str:
+    return f"{table}/{LOG}/{_REMOVED}"
 
 
 def _scratch(cache: Cache | None) -> Path:

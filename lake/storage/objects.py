@@ -11,13 +11,13 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import obstore
 from obstore import exceptions
@@ -25,9 +25,11 @@ from obstore.store import from_url
 
 from weir.lake.damage.storage_errors import RESTORE, DamagedTable, StorageError, table_of
 
+Item = TypeVar("Item")
+
 DIGEST = "weir-digest"
 """The attribute of an object that has the digest of its content."""
-AT_ONCE = 8
+_AT_ONCE = 8
 """Requests that are under way at the same time."""
 _ATTEMPTS = 3
 """How often an object is read that is not what was written, before it counts as damaged."""
@@ -100,6 +102,14 @@ class StoredObject:
     def name(self) -> str:
         """Its name in its folder."""
         return self.path.rpartition("/")[2]
+
+
+def side_by_side(ask: Callable[[Item], None], items: Iterable[Item]) -> None:
+    """Ask for each item, for several at the same time; the first error is raised."""
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        # All of them, so that an error is raised.
+        for _ in threads.map(ask, items):
+            pass
 
 
 class ObjectStore:
@@ -223,10 +233,7 @@ class ObjectStore:
             with self._asked("copy", pair[0]):
                 obstore.copy(self._store, *pair)
 
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            # All of them, so that an error is raised.
-            for _ in threads.map(copy_one, paths):
-                pass
+        side_by_side(copy_one, paths)
 
     def delete(self, paths: Iterable[str]) -> None:
         """Delete objects; those that are not there do no harm."""
