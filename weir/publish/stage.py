@@ -9,7 +9,7 @@ embeddings), the difference between the two states is appended.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -102,14 +102,14 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
     before = Completion.read(lake)
     limits = settings.limits
     if not (
-        _has_work(before, catalog)
+        any(_work(before, catalog))
         or before.damaged(catalog.names)
         or any(behind(before, catalog.members, limits))
     ):
         return PublishResult()
     with claimed(lake, JOB, run_id, settings.limits.lease_seconds) as run:
         completion = Completion.read(lake)
-        work = _work(completion, catalog)
+        work = tuple(_work(completion, catalog))
         checks = declared_checks(settings.expectations, catalog).fingerprints
         graph_to = completion.graph_validated_to
         ready: list[Backlog] = []
@@ -161,15 +161,15 @@ def publish_answers(project: Project, run_id: str, progress: Progress = silent) 
     return result
 
 
-def _has_work(completion: Completion, catalog: Catalog) -> bool:
-    """Whether there is a backlog; the tables of other queries are not looked at."""
-    return any(completion.backlog([name]) and catalog.is_usable(name) for name in catalog.names)
+def _work(completion: Completion, catalog: Catalog) -> Iterator[Backlog]:
+    """The backlog of the queries whose files have no error, one after the other.
 
-
-def _work(completion: Completion, catalog: Catalog) -> tuple[Backlog, ...]:
-    """The backlog of the queries whose files have no error; files of others are not read."""
-    work = completion.backlog(catalog.names)
-    return tuple(item for item in work if catalog.is_usable(item.query))
+    Files of others are not read, and tables as far as it is iterated.
+    """
+    for name in catalog.names:
+        for item in completion.backlog([name]):
+            if catalog.is_usable(name):
+                yield item
 
 
 def _why_stale(readiness: Readiness, catalog: Catalog, work: Backlog) -> NotReady | None:
