@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from setup.jars import spark_submit
-from setup.steps import CACHE, ROOT, Step, one_at_a_time, run_pending
+from setup.steps import CACHE, ROOT, Step, ensure
 from weir.spark_setup.maven import Artifact
 
 FUSEKI = Artifact(
@@ -31,9 +31,7 @@ def installed() -> Path:
     Raises:
         SetupError: it cannot be downloaded, or is not the locked one.
     """
-    with one_at_a_time():
-        if not step().is_done():
-            run_pending([step()])
+    ensure(step())
     return _file()
 
 

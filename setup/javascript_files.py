@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from setup.steps import CACHE, ROOT, VENV, Step, call, one_at_a_time, run_pending, text_of
+from setup.steps import CACHE, ROOT, VENV, Step, call, ensure, text_of
 
 LIBRARIES: Final = {
     "cytoscape.js": "cytoscape/dist/cytoscape.min.js",
@@ -61,9 +61,7 @@ def installed_client() -> Path:
     Raises:
         SetupError: it cannot be downloaded, or is not the locked one.
     """
-    with one_at_a_time():
-        if not client_step().is_done():
-            run_pending([client_step()])
+    ensure(client_step())
     return _CLIENT
 
 

@@ -69,6 +69,17 @@ def one_at_a_time() -> Iterator[None]:
         yield
 
 
+def ensure(step: Step) -> None:
+    """Run a step if it is not done, while no other process sets this folder up.
+
+    Raises:
+        SetupError: it fails.
+    """
+    with one_at_a_time():
+        if not step.is_done():
+            run_pending([step])
+
+
 def run_pending(steps: Iterable[Step]) -> None:
     """Run the steps that are not done, in order, and print each with its duration."""
     started = time.monotonic()

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import random
 import shutil
-import threading
-import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,6 +20,7 @@ from tests.support.opened import call
 from tests.support.projects.exported import Answer
 from tests.support.projects.handmade import HandMadeLake, publish_by_hand
 from tests.support.projects.project import PATCHES, Project
+from tests.support.served_folder import fetched, served
 from tests.support.stream_reader import Reader, Row
 from weir.errors import ConfigurationError
 from weir.export import ldes
@@ -250,27 +247,8 @@ def test_an_answer_without_rows_is_a_stream_without_members(answer: Answer, fold
 
 def test_a_client_follows_the_links_over_http(changed: Answer, folder: Path) -> None:
     changed.stream(folder)
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        base = f"http://127.0.0.1:{server.server_port}/"
-
-        def fetch(address: str) -> bytes:
-            with urllib.request.urlopen(address, timeout=30) as answer:
-                content: bytes = answer.read()
-                return content
-
-        states = Reader(fetch, f"{base}{INDEX}").states()
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with served(folder) as base:
+        states = Reader(fetched, f"{base}{INDEX}").states()
     assert {epoch: len(state) for epoch, state in states.items()} == {2: 2, 4: 2}
 
 

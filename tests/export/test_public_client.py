@@ -5,14 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pyoxigraph as ox
 import pytest
@@ -20,6 +13,7 @@ import pytest
 from setup.javascript_files import installed_client
 from tests.support.opened import call
 from tests.support.projects.project import PATCHES, Project
+from tests.support.served_folder import fetched, served
 from tests.support.stream_reader import Reader
 from weir.export import ldes
 from weir.export.ldes import write_stream
@@ -30,27 +24,6 @@ QUERIES = {
     "select": "SELECT ?who ?label { ?s <urn:p> ?who OPTIONAL { ?s <urn:l> ?label } }",
     "construct": "CONSTRUCT { ?s <urn:shown> ?who } { ?s <urn:p> ?who }",
 }
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    extensions_map = {".trig": "application/trig", ".ttl": "text/turtle"}  # noqa: RUF012
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address of a folder on this machine."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def members_by_the_client(url: str) -> dict[str, ox.Store]:
@@ -66,12 +39,6 @@ def members_by_the_client(url: str) -> dict[str, ox.Store]:
         store = members[member["id"]] = ox.Store()
         store.load(member["quads"].encode(), ox.RdfFormat.N_QUADS)
     return members
-
-
-def fetched(address: str) -> bytes:
-    with urllib.request.urlopen(address, timeout=30) as answer:
-        content: bytes = answer.read()
-        return content
 
 
 @pytest.mark.parametrize("form", QUERIES)
