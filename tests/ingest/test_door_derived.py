@@ -123,9 +123,11 @@ def test_what_holds_without_any_data_is_not_opened_by_the_first(tmp_path: Path) 
     project = Project(tmp_path).declare(PATCHES)
     project.write("shapes/machines.ttl", _SHAPES.replace("maxCount 2", "maxCount 0"))
     project.query("links", _LINKS)
-    project.program("parts", f"{_PARTS}part(p,q).\nruns(p,q).\n%+ output: [part, runs]\n")
+    without_data = "holds(p,q).\npart(X,Y) <- holds(X,Y).\nruns(X,Y) <- holds(X,Y).\n"
+    project.program("parts", f"%+ output: [part, runs]\n{_PARTS}{without_data}")
     project.change_set('A <http://x/m> <http://x/runs> "1" .')
-    assert not project.deliver().errors
+    assert not project.deliver_and_run().errors
+    assert _opened(project) == ["<http://x/p>"]
 
 
 def test_graphs_that_are_behind_are_brought_up_to_date_first(project: Project) -> None:
