@@ -256,10 +256,7 @@ class Lake:
             FileNotFoundError: there is no such table.
         """
         with storage_errors(self.location(table_name)):
-            return self.existing(table_name).to_pyarrow_table(
-                columns=None if columns is None else list(columns),
-                filters=None if filters is None else list(filters),
-            )
+            return self.existing(table_name).rows(columns, filters)
 
     def last_metadata(
         self, table_name: str, *, job: str | None = None

@@ -13,7 +13,8 @@ import pyarrow as pa
 from weir.lake.damage.spark_errors import messages_of
 from weir.lake.delta.appended import NotAppended, changed_files
 from weir.lake.delta.commit_files import commit_file
-from weir.lake.delta.file_rows import columns_of, rows_of_files
+from weir.lake.delta.datasets import columns_of
+from weir.lake.delta.file_rows import rows_of_files
 from weir.lake.lake import Lake
 
 if TYPE_CHECKING:

@@ -8,11 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import DeltaTable
-from pyarrow import fs
 
-from weir.lake.delta.checksums import PAGES_ARE_VERIFIED, verify_footers
+from weir.lake.delta.checksums import verify_footers
 from weir.lake.delta.data_files import files_after, names_of
+from weir.lake.delta.datasets import columns_of, dataset_of
 from weir.lake.lake import Lake
 
 
@@ -51,38 +50,23 @@ def greatest(lake: Lake, table_name: str, column: str) -> int | None:
     table = lake.existing(table_name)
     names = names_of(files_after(table))
     schema = pa.schema([columns_of(table).field(column)])
-    highest: list[int] = []
+    before, now = table.greatest.get(column, {}), dict[str, int | None]()
+    # A file of this name has this content: only new ones are read.
     for fragment in rows_of_files(lake, table_name, names, schema).get_fragments():
-        groups: Any = fragment
-        for group in groups.row_groups:
-            bounds = (group.statistics or {}).get(column)
-            if bounds is not None:
-                highest.append(int(bounds["max"]))
-            elif group.num_rows:
-                rows = groups.subset(row_group_ids=[group.id]).to_table(columns=[column])
-                number = pc.max(rows[column]).as_py()
-                highest += [] if number is None else [number]
+        name = fragment.path
+        now[name] = before[name] if name in before else _greatest_of(fragment, column)
+    table.greatest[column] = now
+    return max((number for number in now.values() if number is not None), default=None)
+
+
+def _greatest_of(fragment: Any, column: str) -> int | None:
+    highest: list[int] = []
+    for group in fragment.row_groups:
+        bounds = (group.statistics or {}).get(column)
+        if bounds is not None:
+            highest.append(int(bounds["max"]))
+        elif group.num_rows:
+            rows = fragment.subset(row_group_ids=[group.id]).to_table(columns=[column])
+            number = pc.max(rows[column]).as_py()
+            highest += [] if number is None else [number]
     return max(highest, default=None)
-
-
-def dataset_of(
-    files: fs.FileSystem, names: Iterable[str], schema: pa.Schema
-) -> ds.FileSystemDataset:
-    """The rows of Parquet files in their order, each page verified if its file has checksums.
-
-    Args:
-        files: below the folder of a table, of Weir or foreign.
-        names: of the files.
-        schema: the columns that are read; those that a file lacks are null.
-
-    Raises:
-        FileNotFoundError: a file is missing; this may show only when rows are read.
-    """
-    fragments = [PAGES_ARE_VERIFIED.make_fragment(name, files) for name in names]
-    return ds.FileSystemDataset(fragments, schema, PAGES_ARE_VERIFIED, files)
-
-
-def columns_of(table: DeltaTable) -> pa.Schema:
-    """The columns of a table as an Arrow schema."""
-    fields: Any = table.schema().to_arrow()
-    return pa.schema(fields)

@@ -28,8 +28,9 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 
 from weir.lake.delta.commit import arrow_schema, checkpoint, create_if_missing, schema_of
+from weir.lake.delta.datasets import columns_of
 from weir.lake.delta.file_commits import Overtaken, Replacement, files_of, overwrite, replace
-from weir.lake.delta.file_rows import columns_of, rows_of_files
+from weir.lake.delta.file_rows import rows_of_files
 from weir.lake.delta.metadata import Metadata
 from weir.lake.delta.parquet_files import DataFile, write_files
 from weir.lake.delta.stored_table import StoredTable

@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 from weir.lake.delta.bindings import Bindings
 from weir.lake.delta.checksums import verify_files
 from weir.lake.delta.data_files import are_the_rows, files_after, is_pattern, names_of
-from weir.lake.delta.file_rows import columns_of
+from weir.lake.delta.datasets import columns_of
 from weir.lake.delta.stored_table import bring
 from weir.lake.lake import local_folder
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,20 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from pyarrow import fs
+from pyarrow.parquet import filters_to_expression
 
 from weir.lake.damage.damaged_files import damage_is_named
 from weir.lake.damage.log_checks import verify_commits
-from weir.lake.delta.checksums import PAGES_ARE_VERIFIED, verify_footers
+from weir.lake.delta.checksums import verify_footers
 from weir.lake.delta.commit_files import commit_file
+from weir.lake.delta.data_files import are_the_rows, names_of
+from weir.lake.delta.datasets import bounded_dataset, columns_of
 from weir.lake.storage.storage import Storage
+
+_MOSTLY_FILTERED = ("epoch", "instant")
+"""Columns that readers of changes filter by."""
+_SMALL = ds.ParquetFragmentScanOptions(pre_buffer=False, page_checksum_verification=True)
+"""How a small table is read: nothing is read ahead, which takes longer than reading it."""
 
 
 class StoredTable(DeltaTable):
@@ -31,6 +39,8 @@ class StoredTable(DeltaTable):
 
     name: str
     storage: Storage
+    greatest: dict[str, dict[str, int | None]]
+    """By column and data file: the greatest number."""
     _actions: tuple[int, dict[bool, Any]] = (-1, {})
 
     @classmethod
@@ -42,7 +52,7 @@ class StoredTable(DeltaTable):
             DeltaError: its log cannot be read.
         """
         table = cls(str(storage.folder(name)), version=version)
-        table.name, table.storage = name, storage
+        table.name, table.storage, table.greatest = name, storage, {}
         return table
 
     @property
@@ -69,28 +79,43 @@ class StoredTable(DeltaTable):
             by_flatten[flatten] = super().get_add_actions(flatten)
         return by_flatten[flatten]
 
-    def to_pyarrow_table(self, *arguments: Any, **options: Any) -> pa.Table:
-        with damage_is_named(self.folder):
-            return super().to_pyarrow_table(*arguments, **options)
+    def rows(
+        self,
+        columns: Sequence[str] | None = None,
+        filters: Sequence[tuple[str, str, Any]] | None = None,
+    ) -> pa.Table:
+        """The rows of a small table that meet all filters, read by this thread.
 
-    def to_pyarrow_dataset(self, **options: Any) -> ds.Dataset:  # type: ignore[override]
-        folder = self.folder
-        options["filesystem"] = fs.SubTreeFileSystem(str(folder), fs.LocalFileSystem())
-        dataset: Any = super().to_pyarrow_dataset(**options)
-        fragments = [*dataset.get_fragments()]
-        self.storage.bring(self.name, [fragment.path for fragment in fragments])
-        verify_footers(folder / fragment.path for fragment in fragments)
-        verified = [
-            PAGES_ARE_VERIFIED.make_fragment(
-                fragment.path,
-                dataset.filesystem,
-                partition_expression=fragment.partition_expression,
+        Raises:
+            DamagedTable: a file is not what was written.
+        """
+        wanted: list[Any] = [] if filters is None else [*filters]
+        with damage_is_named(self.folder):
+            dataset = self._dataset({name for name, _, _ in wanted})
+            return dataset.to_table(
+                columns=None if columns is None else [*columns],
+                filter=filters_to_expression(wanted) if wanted else None,
+                use_threads=False,
+                fragment_scan_options=_SMALL,
             )
-            for fragment in fragments
-        ]
-        return ds.FileSystemDataset(
-            verified, dataset.schema, PAGES_ARE_VERIFIED, dataset.filesystem
-        )
+
+    def to_pyarrow_dataset(self, **_options: Any) -> ds.Dataset:  # type: ignore[override]
+        return self._dataset(_MOSTLY_FILTERED)
+
+    def _dataset(self, bounded: Collection[str]) -> ds.Dataset:
+        """All rows; filters on bounded columns skip files."""
+        if not are_the_rows(self):
+            # Only a program other than Weir can have made it so; delta-rs says what it cannot read.
+            return super().to_pyarrow_dataset(filesystem=self._files)
+        listed = pa.table(self.get_add_actions(flatten=True))
+        names = names_of(listed)
+        self.storage.bring(self.name, names)
+        verify_footers(self.folder / name for name in names)
+        return bounded_dataset(self._files, listed, columns_of(self), bounded)
+
+    @property
+    def _files(self) -> fs.FileSystem:
+        return fs.SubTreeFileSystem(str(self.folder), fs.LocalFileSystem())
 
 
 def bring(table: DeltaTable, names: Iterable[str]) -> None:

@@ -30,7 +30,8 @@ import pyarrow.compute as pc
 from weir.lake.delta.appended import NotAppended, changed_files, commit_digest
 from weir.lake.delta.bindings import Bindings, quoted
 from weir.lake.delta.data_files import files_after, names_of, rows_in
-from weir.lake.delta.file_rows import columns_of, rows_of_files
+from weir.lake.delta.datasets import columns_of
+from weir.lake.delta.file_rows import rows_of_files
 from weir.lake.index.sorted_rows import (
     END,
     DamagedIndex,

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import Transaction
 from deltalake.exceptions import CommitFailedError
@@ -218,10 +219,12 @@ def _application(job: str) -> str:
 
 def _runs_of(ledger: Ledger, job: str | None = None) -> list[dict[str, Any]]:
     """The rows about runs as a whole, of one job or of all."""
-    of_runs = pc.field("query").is_null()
-    chosen = of_runs if job is None else of_runs & (pc.field("job") == job)
+    rows = ledger.rows
+    chosen = pc.is_null(rows["query"])
+    if job is not None:
+        chosen = pc.and_(chosen, pc.equal(rows["job"], pa.scalar(job)))
     columns = ["run_id", "job", "number", "status", "mode", "host", "pid", "process", "recorded_at"]
-    runs: list[dict[str, Any]] = ledger.rows.filter(chosen).select(columns).to_pylist()
+    runs: list[dict[str, Any]] = rows.select(columns).filter(chosen).to_pylist()
     return runs
 
 

@@ -11,8 +11,9 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 
 from weir.lake.delta.commit import checkpoint
+from weir.lake.delta.datasets import columns_of
 from weir.lake.delta.file_commits import Replacement, files_of, replace
-from weir.lake.delta.file_rows import columns_of, rows_of_files
+from weir.lake.delta.file_rows import rows_of_files
 from weir.lake.delta.metadata import DISCARDS, Metadata
 from weir.lake.delta.parquet_files import DataFile, write_files
 from weir.lake.lake import Lake

@@ -15,8 +15,9 @@ from urllib.parse import unquote
 from deltalake import DeltaTable
 
 from weir.lake.delta.data_files import are_the_rows
+from weir.lake.delta.datasets import columns_of
 from weir.lake.delta.file_commits import Overtaken, Replacement, files_of, replace
-from weir.lake.delta.file_rows import columns_of, rows_of_files
+from weir.lake.delta.file_rows import rows_of_files
 from weir.lake.delta.parquet_files import DataFile, write_files
 from weir.lake.lake import Lake
 

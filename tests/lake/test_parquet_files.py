@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from operator import eq, gt, le
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
+from deltalake import DeltaTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta import parquet_files
 from weir.lake.delta.commit import arrow_schema, write
 from weir.lake.delta.metadata import Metadata
@@ -59,7 +62,7 @@ def test_no_filter_skips_a_row_that_meets_it(
 ) -> None:
     lake = Lake(str(tmp_path_factory.mktemp("lake")))
     write(lake, KINDS, rows, METADATA)
-    dataset = lake.existing("kinds").to_pyarrow_dataset()
+    dataset = DeltaTable(lake.location("kinds")).to_pyarrow_dataset()
     schema = arrow_schema(KINDS)
     for row in rows:
         for name, value in row.items():
@@ -69,6 +72,42 @@ def test_no_filter_skips_a_row_that_meets_it(
                 condition = ds.field(name) == pa.scalar(value, schema.field(name).type)
             expected = sum(candidate[name] == value for candidate in rows)
             assert dataset.to_table(filter=condition).num_rows == expected
+
+
+@given(files=st.lists(ROWS, min_size=1, max_size=3), bound=ROWS.map(lambda rows: rows[0]))
+@settings(max_examples=20, deadline=None)
+def test_no_file_is_skipped_that_has_rows_within_the_bounds_of_a_filter(
+    tmp_path_factory: pytest.TempPathFactory,
+    files: list[list[dict[str, Any]]],
+    bound: dict[str, Any],
+) -> None:
+    lake = Lake(str(tmp_path_factory.mktemp("lake")))
+    for rows in files:
+        write(lake, KINDS, rows, METADATA)
+    all_rows = [row for rows in files for row in rows]
+    for name in ("text", "whole"):
+        for value in (bound[name], *(row[name] for row in all_rows)):
+            if value is None:
+                continue
+            for sign, is_met in (("=", eq), (">", gt), ("<=", le)):
+                expected = [
+                    v for row in all_rows if (v := row[name]) is not None and is_met(v, value)
+                ]
+                rows = lake.rows("kinds", [name], [(name, sign, value)])
+                assert sorted(rows[name].to_pylist()) == sorted(expected)
+
+
+def test_files_beyond_the_bounds_of_a_filter_are_not_read(tmp_path: Path) -> None:
+    lake = Lake(str(tmp_path))
+    write(lake, KINDS, [{"whole": 1}], METADATA)
+    (file,) = (tmp_path / "kinds").glob("*.parquet")
+    content = bytearray(file.read_bytes())
+    content[8] ^= 1
+    file.write_bytes(content)
+    write(lake, KINDS, [{"whole": 2}], METADATA)
+    assert lake.rows("kinds", None, [("whole", ">", 1)])["whole"].to_pylist() == [2]
+    with pytest.raises(DamagedTable):
+        lake.rows("kinds", None, [("whole", ">", 0)])
 
 
 def test_rows_are_written_in_their_order_to_files_of_about_a_size(

@@ -17,7 +17,8 @@ from weir.answers.plain_values import connect_with_plain_values
 from weir.compute.sql import bigint, column, columns, number, rows_of, select, sum_of
 from weir.lake.delta.bindings import Bindings
 from weir.lake.delta.change_feed import INSERT, ChangeFeedGap, feed_by_files
-from weir.lake.delta.file_rows import columns_of, rows_of_files
+from weir.lake.delta.datasets import columns_of
+from weir.lake.delta.file_rows import rows_of_files
 from weir.lake.lake import Lake
 from weir.lake.tables import ANSWER_COLUMNS, ANSWERS
 from weir.progress.answer_commits import AnswerCommits

@@ -39,7 +39,7 @@ def table_results(
     if not {*names} <= {field.name for field in content.schema().fields}:
         yield EQUAL.result(table, ["it lacks columns of exact terms"])
         return
-    rows, right = content.to_pyarrow_table(columns=names), expected.select(names)
+    rows, right = content.rows(names), expected.select(names)
     difference = _counts(right.to_pylist(), wanted)
     difference.subtract(_counts(rows.cast(right.schema).to_pylist(), wanted))
     wrong = [f"{number:+}: {row}" for row, number in difference.items() if number]

@@ -121,10 +121,8 @@ def print_rejected(project: Project, run_id: str) -> None:
     table = project.open_lake().open(REJECTED.name)
     if table is None:
         return
-    rows = table.to_pyarrow_table(
-        columns=["source", "position", "file", "line", "column", "reason"],
-        filters=[("run_id", "=", run_id)],
-    ).to_pylist()
+    names = ["source", "position", "file", "line", "column", "reason"]
+    rows = table.rows(names, [("run_id", "=", run_id)]).to_pylist()
     for row in rows[:_SHOWN]:
         file = row["file"] or row["position"]
         where = f"{row['source']}: {file}:{row['line']}:{row['column']}"

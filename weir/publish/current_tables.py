@@ -25,8 +25,8 @@ from weir.lake.counted import counted
 from weir.lake.damage.storage_errors import DamagedTable
 from weir.lake.delta.appended import NotAppended, appended_rows
 from weir.lake.delta.commit import add_missing_columns, rows_written
+from weir.lake.delta.datasets import columns_of
 from weir.lake.delta.file_commits import Overtaken
-from weir.lake.delta.file_rows import columns_of
 from weir.lake.delta.hashed_files import (
     RowChanges,
     UnknownRows,

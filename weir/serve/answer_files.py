@@ -15,7 +15,7 @@ from weir.answers.logs import CHANGES, ROWS_AT_ONCE
 from weir.answers.sql import read_state, read_views
 from weir.export.formats import TableFormat
 from weir.export.tables import write_rows
-from weir.lake.delta.file_rows import columns_of
+from weir.lake.delta.datasets import columns_of
 from weir.lake.tables import ANSWER_COLUMNS, ANSWERS
 from weir.progress.answer_commits import AnswerCommits
 from weir.project import Project

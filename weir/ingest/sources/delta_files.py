@@ -20,8 +20,8 @@ from weir.compute.placement import Extent, Placement
 from weir.ingest.netting import QUAD
 from weir.lake.delta.change_feed import CHANGE_TYPE, COMMIT_VERSION, ChangeFeedGap
 from weir.lake.delta.data_files import are_the_rows
+from weir.lake.delta.datasets import columns_of, dataset_of
 from weir.lake.delta.feed_files import FeedFiles, NotByFiles, feed_files, file_path
-from weir.lake.delta.file_rows import columns_of, dataset_of
 
 if TYPE_CHECKING:
     from weir.ingest.sources.delta import DeltaTable
