@@ -17,8 +17,6 @@ from weir.progress.completion import Completion
 from weir.project import open_lake
 from weir.remotes.wanted import WANTED, askers, make_wanted
 
-pytestmark = pytest.mark.usefixtures("sampled")
-
 NAMESPACE = "http://example.org/"
 LISTING = f"""#+ corrects_back: PT1M
 PREFIX : <{NAMESPACE}>
@@ -75,6 +73,7 @@ def replica(project: ReplicaProject) -> dict[str, int]:
     return {user: count for user, (_, count) in newest.items()}
 
 
+@pytest.mark.usefixtures("sampled")
 def test_at_each_close_the_answer_is_that_of_window_and_replica(project: ReplicaProject) -> None:
     rng = random.Random(3)
     events: list[tuple[int, str]] = []

@@ -24,7 +24,7 @@ class Plan:
     id and one stored log. `stored` are, in order, the nodes that have a log: the answer, each child
     of an operator with memory that is not looked up in the graph (`looked_up`), and those that are
     `asked`: the nodes whose solutions are the keys that a block of SERVICE asks for, each with the
-    id of its pattern. `reused` are the nodes that several nodes read, or one several times.
+    id of its pattern. What such keys are made of is stored, too, if there is a window. `reused` are the nodes that several nodes read, or one several times.
     `lookups` is what its changes lead to in the graph.
     """
 
@@ -47,7 +47,11 @@ class Plan:
             ids[node] = f"n{len(ids)}" if ids else ANSWER
         object.__setattr__(self, "ids", ids)
         stored = [self.root, *keys]
-        read_back = looked_up([*ids], stored)
+        kept = [*stored]
+        if any(component.scope.window is not None for component in self.components):
+            # When a window last had a key is seen by the rows that the keys are made of.
+            kept.extend(child for node in keys for child in node.children)
+        read_back = looked_up([*ids], kept)
         object.__setattr__(self, "looked_up", read_back.nodes)
         object.__setattr__(self, "lookups", read_back.lookups)
         for node in ids:
