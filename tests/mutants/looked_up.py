@@ -59,4 +59,11 @@ LOOKED_UP_MUTANTS = (
         "epochs = EpochRange(BEFORE_ALL, FOREVER - 1, from_nothing=True)",
         "epochs = EpochRange(self.epochs.after, FOREVER - 1, from_nothing=True)",
     ),
+    Mutant(
+        "when a window last had a key is not stored",
+        "plan/plan",
+        "kept.extend(child for node in keys for child in node.children)",
+        "pass",
+        tests=("tests/remotes/test_windows.py",),
+    ),
 )

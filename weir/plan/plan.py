@@ -24,8 +24,9 @@ class Plan:
     id and one stored log. `stored` are, in order, the nodes that have a log: the answer, each child
     of an operator with memory that is not looked up in the graph (`looked_up`), and those that are
     `asked`: the nodes whose solutions are the keys that a block of SERVICE asks for, each with the
-    id of its pattern. What such keys are made of is stored, too, if there is a window. `reused` are the nodes that several nodes read, or one several times.
-    `lookups` is what its changes lead to in the graph.
+    id of its pattern. What such keys are made of is stored, too, if there is a window. `reused` are
+    the nodes that several nodes read, or one several times. `lookups` is what its changes lead to
+    in the graph.
     """
 
     root: PlanNode
