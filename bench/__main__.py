@@ -5,7 +5,7 @@
                                             operators, scale, fleet, runs, resident, streams,
                                             streams_spark, rules, refreshes, traversal, formats,
                                             choices, classes, store, site, endpoint,
-                                            shapes, current, train, lubm
+                                            shapes, current, train, lubm, load
     make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -32,6 +32,7 @@ from bench.endpoint import Endpoint
 from bench.fleet import FULL_QUERIES, Fleet
 from bench.formats import FULL_MEGABYTES, formats
 from bench.late_rows import FULL_WINDOW
+from bench.loads import Loads
 from bench.lubm import FULL_UNIVERSITIES, Lubm
 from bench.nomisma import CHANGE_SETS, FULL_REPEATS, Nomisma
 from bench.operators import Operators
@@ -78,6 +79,7 @@ NAMES = (
     "current",
     "train",
     "lubm",
+    "load",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -201,6 +203,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "current": CurrentTables(options.rows, progress).run,
         "train": Train(options.triples, progress).run,
         "lubm": Lubm(options.universities, progress).run,
+        "load": Loads(options.quads, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False
