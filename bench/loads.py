@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import duckdb
 import pyarrow as pa
@@ -27,13 +27,15 @@ import pyarrow as pa
 from bench.comparison import count_rows
 from bench.graph import Graph
 from bench.places import QUERIES, ROOT, WORK, Project, files_of, project
-from bench.processes import RunFailed
+from bench.processes import RunFailed, processor_seconds, resident
 from bench.results import Scenario, Timing, machine, seconds_text
 from bench.session import measure
 
 FULL_QUADS = 10_000_000
 _CHANGED = 20
 """Of so many statements one is replaced by another: a tenth of the graph goes or comes."""
+_SAMPLED = 0.2
+"""Seconds between looks at a process."""
 _STAGES = ("ingest", "maintain", "validate", "publish")
 _WEIR = (str(Path(sys.executable).with_name("weir")),)
 _HEAD = ("step", "clock, s", "processor, s", "quads a second", "peak memory, MiB", "bytes a quad")
@@ -47,7 +49,7 @@ class Step:
         what: it did.
         seconds: of the clock.
         cpu: seconds of the processor, user and system.
-        peak: memory (RSS) of the process that had most, in MiB.
+        peak: of the memory (RSS), in MiB.
         output: what it printed.
         size: bytes that are on disk by it; None if it is not about that.
     """
@@ -124,9 +126,8 @@ class Loads:
                 f"A version has {size / quads:.1f} bytes a quad as N-Quads compressed by gzip; the"
                 f" log of the graph, of which Weir has two orders, has {of_graph / quads:.1f}.",
                 "Steps of Weir are whole commands, with the start of their processes and of Spark."
-                " Seconds of the processor and the peak, that of the largest process, leave out a"
-                " JVM. Of the second version, all quads are read, and compared with those that are"
-                " known.",
+                " Seconds of the processor and memory are those of all their processes. Of the"
+                " second version, all quads are read, and compared with those that are known.",
                 "Plain Spark splits lines by a regular expression and writes Parquet files;"
                 " pyoxigraph loads into a store on disk. Published by others, on 16 cores: Oxigraph"
                 " loads 0.6 million triples a second, with 172 bytes a triple, Jena 0.2 million"
@@ -199,26 +200,25 @@ def _step(what: str, *arguments: object) -> Step:
     Raises:
         RunFailed: with the last lines that were printed.
     """
-    began = time.monotonic()
-    process = subprocess.Popen(
-        [*map(str, arguments)],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    output, errors = process.stdout.read(), process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.monotonic() - began
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        last = "\n".join((output + errors).splitlines()[-30:])
-        raise RunFailed(f"{what}: exit code {process.returncode}\n{last}")
-    # Linux has the memory in KiB.
-    return Step(what, seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10, output)
+    with TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+        began = time.monotonic()
+        process = subprocess.Popen(
+            [*map(str, arguments)], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=errors
+        )
+        cpu = peak = 0.0
+        while process.poll() is None:
+            time.sleep(_SAMPLED)
+            # A process that is about to end no longer has all that it started.
+            cpu = max(cpu, processor_seconds(process.pid))
+            peak = max(peak, resident(process.pid))
+        seconds = time.monotonic() - began
+        output.seek(0)
+        errors.seek(0)
+        printed = output.read()
+        if process.returncode:
+            last = "\n".join((printed + errors.read()).splitlines()[-30:])
+            raise RunFailed(f"{what}: exit code {process.returncode}\n{last}")
+    return Step(what, seconds, cpu, round(peak / (1 << 20)), printed)
 
 
 def _by_spark(version: Path, to: Path) -> None:

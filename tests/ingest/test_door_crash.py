@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.support.dying import dies_at, passed
-from tests.support.killed import call_killed
 from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 from weir.ingest.stopped_sources import stopped_sources
 from weir.project import open_lake
@@ -82,8 +82,16 @@ CASES = [
 ]
 PROJECTS = [*product(WORLDS, ACCEPTED)]
 
-Projects = dict[tuple[str, str], Project]
-"""By what shapes read, and by delivery."""
+
+class Projects(dict[tuple[str, str], Project]):
+    """By what shapes read, and by delivery: each is made when it is first needed."""
+
+    def __init__(self, make: Callable[[str, str], Project]) -> None:
+        self._make = make
+
+    def __missing__(self, case: tuple[str, str]) -> Project:
+        self[case] = self._make(*case)
+        return self[case]
 
 
 def _exhibit(name: str) -> tuple[str, str]:
@@ -91,7 +99,7 @@ def _exhibit(name: str) -> tuple[str, str]:
     return f'{title} "{name}" .', f'{room} "1" .'
 
 
-def fill(project: Project, world: str, delivery: str) -> None:
+def _begun(project: Project, world: str, delivery: str) -> Project:
     """A project whose report is behind, before the delivery."""
     project.declare(PATCHES, {**SNAPSHOTS, "graph": "http://x/s"})
     for path, text in WORLDS[world].items():
@@ -109,31 +117,33 @@ def fill(project: Project, world: str, delivery: str) -> None:
     if delivery == "refused":
         project.change_set(_OPENS)
         project.change_set(*_exhibit("mask"))
+    return project
 
 
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Projects:
     """The projects before each delivery."""
-    projects = {case: Project(tmp_path_factory.mktemp("before")) for case in PROJECTS}
-    for case, project in projects.items():
-        fill(project, *case)
-    return projects
+    folder = tmp_path_factory.mktemp("before")
+    return Projects(lambda *case: _begun(Project(folder / "-".join(case)), *case))
 
 
 @pytest.fixture(scope="module")
 def unbroken(before: Projects, tmp_path_factory: pytest.TempPathFactory) -> Projects:
     """The projects after each delivery, and after the stages that follow."""
     folder = tmp_path_factory.mktemp("unbroken")
-    projects = {case: project.copy(folder / "-".join(case)) for case, project in before.items()}
-    for (_, name), project in projects.items():
-        project.deliver(ACCEPTED[name])
+
+    def made(world: str, delivery: str) -> Project:
+        project = before[world, delivery].copy(folder / f"{world}-{delivery}")
+        project.deliver(ACCEPTED[delivery])
         project.stages("maintain", "validate", "publish")
-    return projects
+        return project
+
+    return Projects(made)
 
 
 @pytest.mark.usefixtures("sampled")
 @pytest.mark.parametrize(("world", "delivery", "point"), CASES)
-def test_a_delivery_that_is_killed_and_repeated_leaves_the_same_lake_and_report(
+def test_a_delivery_that_dies_and_is_repeated_leaves_the_same_lake_and_report(
     before: Projects,
     unbroken: Projects,
     tmp_path: Path,
@@ -142,7 +152,8 @@ def test_a_delivery_that_is_killed_and_repeated_leaves_the_same_lake_and_report(
     point: str,
 ) -> None:
     project, accept = before[world, delivery].copy(tmp_path / "project"), ACCEPTED[delivery]
-    call_killed(Project.deliver, project, accept, at=point)
+    with dies_at(point):
+        project.deliver(accept)
     if delivery == "refused":
         vase = [row for row in project.table("quads") if row["subject"] == "<http://x/vase>"]
         assert [row["weight"] for row in vase] == [1, 1], "a change set that opens a result"

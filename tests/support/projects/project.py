@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -139,9 +139,16 @@ class Project:
         return Settings.load(self.folder / CONFIG_FILE)
 
     def stages(self, *names: str, spark: Spark = no_spark, run_id: str = "test") -> None:
-        """Run some stages in this process; without a session, they must not need one."""
-        for name in names:
-            on_spark(spark, STAGES[name], self.settings, run_id)
+        """Run some stages as one run; without a session, they must not need one."""
+        self._in_one_run(names, spark, run_id)
+
+    def _in_one_run(self, names: Sequence[str], spark: Spark, run_id: str) -> dict[str, Any]:
+        """The results of stages, by name, which share what is opened as those of `weir run` do."""
+
+        def run(opened: Opened) -> dict[str, Any]:
+            return {name: STAGES[name](opened, run_id) for name in names}
+
+        return on_spark(spark, run, self.settings)
 
     def ingest(self, spark: Spark = no_spark, **options: Any) -> IngestResult:
         """Run ingest."""
@@ -183,9 +190,7 @@ class Project:
 
     def run(self, spark: Spark = no_spark) -> MaintainResult:
         """Run all stages; returns the result of maintain."""
-        self.ingest(spark)
-        result = self.maintain(spark)
-        self.stages("validate", "publish", spark=spark)
+        result: MaintainResult = self._in_one_run([*STAGES], spark, "test")["maintain"]
         return result
 
     def table(self, name: str) -> list[dict[str, Any]]:
