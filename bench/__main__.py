@@ -5,7 +5,7 @@
                                             operators, scale, fleet, runs, resident, streams,
                                             streams_spark, rules, refreshes, traversal, formats,
                                             choices, classes, store, site, endpoint,
-                                            shapes, current, train, lubm
+                                            shapes, current, train, lubm, review
     make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -41,6 +41,7 @@ from bench.refreshes import FULL_EVALUATIONS, Refreshes
 from bench.report import details, page, show
 from bench.resident import FULL_PATCHES, Resident
 from bench.results import Scenario
+from bench.review import Review
 from bench.rules import rules
 from bench.runs import FULL_RUNS, Runs
 from bench.scale import FULL_QUADS, Scale
@@ -78,6 +79,7 @@ NAMES = (
     "current",
     "train",
     "lubm",
+    "review",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -201,6 +203,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "current": CurrentTables(options.rows, progress).run,
         "train": Train(options.triples, progress).run,
         "lubm": Lubm(options.universities, progress).run,
+        "review": Review(options.repeats, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

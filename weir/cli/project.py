@@ -33,9 +33,11 @@ sources = "sources.yml"
 master = "local[2]"
 driver_memory = "2g"
 
-# With this, an answer of at most so many rows is a typed table, too (docs/types.md).
-# [limits]
-# current_rows = 1000000
+[limits]
+# An answer of at most so many rows is also a table with types, lake/current/NAME, which DuckDB,
+# pandas or Spark read by themselves (docs/types.md). To make one of 100,000 rows takes some tenths
+# of a second, of a million some seconds, and a run that changes it more than one without. 0: none.
+current_rows = 100000
 """,
     "sources.yml": """\
 # Every file in data/versions is a version of the graph, in the order of file names.
