@@ -34,9 +34,9 @@ master = "local[2]"
 driver_memory = "2g"
 
 [limits]
-# An answer of at most so many rows is also a table with types, lake/current/NAME, which DuckDB,
-# pandas or Spark read by themselves (docs/types.md). To make one of 100,000 rows takes some tenths
-# of a second, of a million some seconds, and a run that changes it more than one without. 0: none.
+# An answer of at most so many rows is also a table with types, lake/current/NAME, for DuckDB,
+# pandas, Spark and others (docs/types.md). Up to this size it adds less than a tenth to a run; with
+# 1000000, a run that changes large answers can take half as long again. 0: no such tables.
 current_rows = 100000
 """,
     "sources.yml": """\
