@@ -111,3 +111,16 @@ def test_an_error_of_whom_the_answers_are_for_is_raised_as_it_is(edges: Project)
         together(own, Catalog.of(edges.settings).members, [A, B]),
     ):
         raise WeirError("of mine")
+
+
+def test_a_query_over_the_graph_of_another_is_computed_of_each(edges: Project) -> None:
+    graph = "#+ graph: urn:turned\nCONSTRUCT { ?y <urn:q> ?x } WHERE { ?x <urn:p> ?y }"
+    edges.query("turned", graph)
+    edges.query("ends", "#+ reads: [turned]\nSELECT ?end { ?end <urn:q> ?x }")
+    with opened(edges.settings) as own:
+        catalog = Catalog.of(edges.settings)
+        definitions = [catalog.member(name) for name in ("turned", "ends")]
+        with together(own, definitions, [A, B]) as made:
+            ends = [made.answer("ends", Given(graph)) for graph in (A, B)]
+    of_first, of_second = (sorted(rows["end"].to_pylist()) for rows in ends if rows is not None)
+    assert (of_first, of_second) == (["<urn:b>"], ["<urn:b>", "<urn:c>"])
