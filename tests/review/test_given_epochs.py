@@ -22,7 +22,7 @@ from weir.review import given_epochs
 from weir.review.given_data import Given, answer_over
 from weir.review.given_epochs import together
 
-QUERIES, GRAPHS = 5, 4
+QUERIES, GRAPHS = 4, 2
 A, B = ("<urn:a> <urn:p> <urn:b> .\n", "<urn:a> <urn:p> <urn:c> .\n<urn:c> <urn:p> <urn:b> .\n")
 
 
@@ -122,5 +122,7 @@ def test_a_query_over_the_graph_of_another_is_computed_of_each(edges: Project) -
         definitions = [catalog.member(name) for name in ("turned", "ends")]
         with together(own, definitions, [A, B]) as made:
             ends = [made.answer("ends", Given(graph)) for graph in (A, B)]
-    of_first, of_second = (sorted(rows["end"].to_pylist()) for rows in ends if rows is not None)
-    assert (of_first, of_second) == (["<urn:b>"], ["<urn:b>", "<urn:c>"])
+    assert [rows and {*map(str, rows["end"].to_pylist())} for rows in ends] == [
+        {"<urn:b>"},
+        {"<urn:b>", "<urn:c>"},
+    ]

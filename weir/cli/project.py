@@ -82,7 +82,8 @@ SELECT ?title ?room WHERE {
 
 A query is a file in `queries/`; add, edit or remove files as you like. `weir status` shows how
 up to date every answer is. A version is read once: a change or a correction is a new file with a
-later name.
+later name. `lake/current/exhibits` is the answer as it is now, as a Delta table with types: DuckDB,
+pandas, Spark and others read it without Weir.
 """,
     ".gitignore": "/lake/\n/target/\n/weir.html\n",
 }
