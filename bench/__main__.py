@@ -5,7 +5,8 @@
                                             operators, scale, fleet, runs, resident, streams,
                                             streams_spark, rules, refreshes, traversal, formats,
                                             choices, classes, store, site, endpoint,
-                                            shapes, current, train, lubm, load
+                                            shapes, current, train, lubm, load,
+                                            review
     make bench ARGS='--only scale --quads 2500000 --repeats 1'
     make bench ARGS='--write-docs --only'   docs/benchmarks.md and bench/RESULTS.md from them
 
@@ -42,6 +43,7 @@ from bench.refreshes import FULL_EVALUATIONS, Refreshes
 from bench.report import details, page, show
 from bench.resident import FULL_PATCHES, Resident
 from bench.results import Scenario
+from bench.review import Review
 from bench.rules import rules
 from bench.runs import FULL_RUNS, Runs
 from bench.scale import FULL_QUADS, Scale
@@ -80,6 +82,7 @@ NAMES = (
     "train",
     "lubm",
     "load",
+    "review",
 )
 PAGE = ROOT / "docs" / "benchmarks.md"
 DETAILS = ROOT / "bench" / "RESULTS.md"
@@ -204,6 +207,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "train": Train(options.triples, progress).run,
         "lubm": Lubm(options.universities, progress).run,
         "load": Loads(options.quads, progress).run,
+        "review": Review(options.repeats, progress).run,
     }
     wanted = NAMES if options.only is None else options.only
     failed = False

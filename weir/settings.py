@@ -300,8 +300,8 @@ class Limits(BaseModel):
         0,
         ge=0,
         description="rows of an answer up to which a [table `current/<name>`](types.md) is made of"
-        " it by the driver, or a change is taken over into one, such as 1,000,000; 0: there are no"
-        " such tables",
+        " it by the driver, or a change is taken over into one; 0: there are no such tables."
+        " `weir init` writes 100,000",
     )
     broadcast_rows: int = Field(
         20_000,

@@ -422,18 +422,25 @@ TYPED = "#+ owner: x\n#+ types: {t: text}\n#+ materialize: current\n"
 NO_TABLE = "there is no table current/q, as limits.current_rows is 0"
 
 
-@pytest.mark.usefixtures("initialised")
+@pytest.fixture
+def without_tables(initialised: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current folder is a project as before there were typed tables."""
+    del initialised
+    monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "0")
+
+
+@pytest.mark.usefixtures("without_tables")
 def test_keys_of_a_typed_table_are_hinted_at_where_there_are_none(
     weir: Weir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     query("q", f"{TYPED}{HEAD}SELECT ?t {{ ?e :title ?t }}")
     assert hints(weir) == [("2:4", f"types: {NO_TABLE}"), ("3:4", f"materialize: {NO_TABLE}")]
     assert "    Set `current_rows` under [limits] in weir.toml" in weir("check").out
-    monkeypatch.setenv("WEIR_LIMITS__CURRENT_ROWS", "1000")
+    monkeypatch.delenv("WEIR_LIMITS__CURRENT_ROWS")
     assert hints(weir) == []
 
 
-@pytest.mark.usefixtures("initialised")
+@pytest.mark.usefixtures("without_tables")
 @pytest.mark.parametrize(
     "head",
     [
@@ -448,7 +455,7 @@ def test_keys_that_need_no_typed_table_are_not_hinted_at(weir: Weir, head: str) 
     assert hints(weir) == []
 
 
-@pytest.mark.usefixtures("initialised")
+@pytest.mark.usefixtures("without_tables")
 def test_keys_of_a_typed_table_are_hinted_at_in_a_program(weir: Weir) -> None:
     Path("programs").mkdir()
     Path("programs/p.lars").write_text(

@@ -306,7 +306,7 @@ def test_the_configuration_is_read_again_and_a_wrong_one_reported(resident: Resi
     assert this_round is not None
     assert "not TOML" in str(this_round.began[0])
     assert resident.next() is None
-    config.write_text(text + "\n[limits]\nbatch_epochs = 7\n")
+    config.write_text(text + "batch_epochs = 7\n")
     this_round = resident.next()
     assert this_round is not None
     assert "not TOML" in str(this_round.ended[0])

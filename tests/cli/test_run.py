@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable
 
 from tests.support.projects.command_line import Weir
 from weir.errors import EXIT_BUSY, EXIT_FAILED, EXIT_QUALITY
@@ -68,6 +69,17 @@ def test_an_edited_graph_gives_the_rows_that_vanished_and_appeared(
     assert (status["state"], status["rows"], status["lag_epochs"]) == ("current", 2, 0)
     assert "connected-variable, 2 patterns" in weir("explain", "exhibits").out
     assert weir("site").code == 0
+
+
+@pytest.mark.usefixtures("has_run")
+def test_a_new_project_has_its_answers_as_tables_that_any_reader_reads() -> None:
+    rows = DeltaTable("lake/current/exhibits").to_pyarrow_table().sort_by("room")
+    assert rows.to_pydict() == {
+        "title": ["Greek vase", "Roman coin"],
+        "room": ["1", "2"],
+        "count": [1, 1],
+        "title_lang": ["en", "en"],
+    }
 
 
 def test_the_log_says_of_each_row_which_file_or_edit_made_it(weir: Weir, project: Settings) -> None:

@@ -48,8 +48,6 @@ def project_that_ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["init", str(folder)]) == 0
     (folder / "data/versions/001.ttl").write_text(DATA)
     (folder / "queries/objects.rq").write_text(QUERY)
-    with (folder / "weir.toml").open("a") as config:
-        config.write("\n[limits]\ncurrent_rows = 1000\n")
     with weir.Project(folder) as project:
         project.run()
     return folder

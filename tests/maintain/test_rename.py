@@ -31,7 +31,7 @@ def museum_that_ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("museum")
     assert main(["init", str(folder)]) == 0
     with (folder / "weir.toml").open("a") as config:
-        config.write('\n[limits]\ncurrent_rows = 1000\n[notify.desk]\nfolder = "outbox"\n')
+        config.write('\n[notify.desk]\nfolder = "outbox"\n')
     gone = folder / "queries/gone.rq"
     gone.write_text((folder / "queries/exhibits.rq").read_text())
     run(folder)

@@ -17,6 +17,7 @@ from tests.mutants.pages import SERVE_MUTANTS, SITE_MUTANTS
 from tests.mutants.protocol import PROTOCOL_MUTANTS
 from tests.mutants.remotes import REMOTE_MUTANTS
 from tests.mutants.replicas import REPLICA_MUTANTS
+from tests.mutants.review import REVIEW_MUTANTS
 from tests.mutants.rules import RULE_MUTANTS
 from tests.mutants.shapes import SHAPES_MUTANTS
 from tests.mutants.streams import STREAM_MUTANTS
@@ -85,5 +86,6 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "site": SITE_MUTANTS,
     "serve": SERVE_MUTANTS,
     "traversals": _by(TRAVERSAL_MUTANTS, *_TRAVERSALS),
+    "review": REVIEW_MUTANTS,
     "why": _by(WHY_MUTANTS, "tests/why/test_window_laws.py"),
 }

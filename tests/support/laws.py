@@ -115,6 +115,7 @@ LAWS: Mapping[str, Law] = {
     "event streams": Law(
         200, 4, "a log that grows and is edited, written as pages by calls that are killed"
     ),
+    "tests together": Law(60, 2, "4 queries of the whole grammar over 4 graphs, at once and each"),
     "differences": Law(40, 1, "6 queries, edited twice while the graph changes"),
     "edits of any query": Law(
         63, 3, "4 queries of the whole grammar, edited twice while the graph changes"

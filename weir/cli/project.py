@@ -33,9 +33,11 @@ sources = "sources.yml"
 master = "local[2]"
 driver_memory = "2g"
 
-# With this, an answer of at most so many rows is a typed table, too (docs/types.md).
-# [limits]
-# current_rows = 1000000
+[limits]
+# An answer of at most so many rows is also a table with types, lake/current/NAME, for DuckDB,
+# pandas, Spark and others (docs/types.md). Up to this size it adds less than a tenth to a run; with
+# 1000000, a run that changes large answers can take half as long again. 0: no such tables.
+current_rows = 100000
 """,
     "sources.yml": """\
 # Every file in data/versions is a version of the graph, in the order of file names.
@@ -80,7 +82,8 @@ SELECT ?title ?room WHERE {
 
 A query is a file in `queries/`; add, edit or remove files as you like. `weir status` shows how
 up to date every answer is. A version is read once: a change or a correction is a new file with a
-later name.
+later name. `lake/current/exhibits` is the answer as it is now, as a Delta table with types: DuckDB,
+pandas, Spark and others read it without Weir.
 """,
     ".gitignore": "/lake/\n/target/\n/weir.html\n",
 }

@@ -39,8 +39,8 @@ def test_(  # a command
 ) -> None:
     """Run the tests of queries, `tests/*.yml`.
 
-    A test has triples, perhaps a change of them, and the expected rows. Each is computed in a lake
-    of its own; that of the project is not read. One that fails ends with exit code 1.
+    A test has triples, perhaps a change of them, and the expected rows. The lake of the project is
+    not read. One that fails ends with exit code 1.
     """
     options = Options.of(context)
     with options.project() as project, progress("test") as report:
@@ -58,7 +58,7 @@ def test_(  # a command
 def _results(project: Project, select: Sequence[str], exclude: Sequence[str]) -> Iterator[_Result]:
     from weir.definitions.catalog import Catalog
     from weir.errors import ConfigurationError, WeirError
-    from weir.review.query_tests import mismatches, query_tests
+    from weir.review.query_tests import computed_together, mismatches, query_tests
     from weir.selection import declared_names_of
 
     settings = project.settings
@@ -67,17 +67,19 @@ def _results(project: Project, select: Sequence[str], exclude: Sequence[str]) ->
     if select or exclude:
         names = {*declared_names_of(project, catalog, select, exclude)}
         tests = [test for test in tests if test.query in names]
-    for test in tests:
-        started = time.monotonic()
-        differing: list[Mismatch] = []
-        error = ""
-        try:
-            differing = mismatches(project, catalog, test)
-        except ConfigurationError:
-            raise
-        except WeirError as failure:
-            error = str(failure)
-        yield _Result(test, differing, error, time.monotonic() - started)
+    started = time.monotonic()
+    with computed_together(project, catalog, tests) as made:
+        for test in tests:
+            differing: list[Mismatch] = []
+            error = ""
+            try:
+                differing = mismatches(project, catalog, test, made)
+            except ConfigurationError:
+                raise
+            except WeirError as failure:
+                error = str(failure)
+            yield _Result(test, differing, error, time.monotonic() - started)
+            started = time.monotonic()
 
 
 def _print(options: Options, results: Sequence[_Result]) -> None:

@@ -81,7 +81,7 @@ def no_tables(name: str) -> tuple[str, str]:
     """That a definition has no table as the project has none, and what to do, for messages."""
     return (
         f"there is no table {CURRENT.name(name)}, as limits.current_rows is 0",
-        "Set `current_rows` under [limits] in weir.toml: `current_rows = 1000000`, for instance.",
+        "Set `current_rows` under [limits] in weir.toml: `current_rows = 100000`, for instance.",
     )
 
 

@@ -79,7 +79,11 @@ def newest_epoch(lake: Lake) -> int:
 
 @contextmanager
 def computed(
-    project: Project, definitions: Sequence[Definition], progress: Progress
+    project: Project,
+    definitions: Sequence[Definition],
+    progress: Progress,
+    *,
+    every_epoch: bool = False,
 ) -> Iterator[Computed]:
     """Compute definitions, each from nothing; those of the lake with their names do not matter.
 
@@ -87,6 +91,7 @@ def computed(
         project: whose lake is read, and has an epoch.
         definitions: with different names.
         progress: receives a line per step.
+        every_epoch: whether the rows begin at the first epoch, and not as the state at the newest.
     """
     read = project.open_lake()
     folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
@@ -100,13 +105,13 @@ def computed(
     lake = ReviewLake(read, folder, names)
     try:
         with Project(settings, lake=lake, session=project.session) as own:
-            yield _maintained(own, definitions, progress)
+            yield _maintained(own, definitions, progress, every_epoch=every_epoch)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _maintained(
-    project: Project, definitions: Sequence[Definition], progress: Progress
+    project: Project, definitions: Sequence[Definition], progress: Progress, *, every_epoch: bool
 ) -> Computed:
     completion = Completion.read(project.lake)
     claim = Claim(_RUN_ID, JOB, 0)
@@ -114,7 +119,7 @@ def _maintained(
     limits = project.settings.limits.of_queries
     outcome = Outcome(claim, result, limits, {}, datetime.now(UTC))
     run = Run(project, completion, outcome, progress)
-    tasks = {one.name: _task(one, completion.head) for one in definitions}
+    tasks = {one.name: _task(one, completion.head, every_epoch=every_epoch) for one in definitions}
     Maintenance(run, tasks, ()).maintain(definitions)
     errors = {
         row.query: (row.reason or "").removeprefix(f"{row.query}: ")
@@ -124,8 +129,8 @@ def _maintained(
     return Computed(project, completion, errors, result.warnings)
 
 
-def _task(definition: Definition, head: int) -> Task:
+def _task(definition: Definition, head: int, *, every_epoch: bool) -> Task:
     task = Task.from_nothing_at(definition, "initial", "it is reviewed", head, None)
-    if definition.has_full_history:
+    if every_epoch or definition.has_full_history:
         return replace(task, base=0)
     return task

@@ -55,6 +55,11 @@ class Given:
     remotes: Mapping[str, str] = field(default_factory=dict)
     documents: Documents = field(default_factory=dict)
 
+    @property
+    def is_more(self) -> bool:
+        """Whether there is anything beside the graph."""
+        return bool(self.events or self.remotes or self.documents) or self.at is not None
+
 
 def answer_over(project: Project, definitions: Sequence[Definition], given: Given) -> pa.Table:
     """The answer of the last definition, which may read the others: its columns, and `weight`.
@@ -62,14 +67,14 @@ def answer_over(project: Project, definitions: Sequence[Definition], given: Give
     Raises:
         WeirError: it exceeds a limit, or cannot be computed.
     """
-    with _folder() as folder:
+    with folder_of_data() as folder:
         file = folder / "given.nq"
         write_whole(file, given.quads)
         sources = [_graph(file, 0, folder)]
         for name, events in given.events.items():
             assert given.at is not None, "events have an instant at which they are looked at"
             sources.append(_stream(name, events, _later(definitions, given.at), folder))
-        data = _Data((file,), sources, given)
+        data = Data((file,), sources, given)
         return _answer(project, definitions, data, folder)
 
 
@@ -80,13 +85,13 @@ def answer_over_files(project: Project, definition: Definition, files: Sequence[
         ConfigurationError: a file, or a line of it, cannot be read.
         WeirError: the answer exceeds a limit, or cannot be computed.
     """
-    with _folder() as folder:
+    with folder_of_data() as folder:
         sources = [_graph(file, number, folder) for number, file in enumerate(files)]
-        return _answer(project, [definition], _Data(files, sources, Given("")), folder)
+        return _answer(project, [definition], Data(files, sources, Given("")), folder)
 
 
 @dataclass(frozen=True, slots=True)
-class _Data:
+class Data:
     """The files of the graph, the sources that have them and the events, and what is given."""
 
     files: Sequence[Path]
@@ -133,7 +138,7 @@ def _later(definitions: Sequence[Definition], at: int) -> int:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def folder_of_data() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
     try:
         yield folder
@@ -142,25 +147,25 @@ def _folder() -> Iterator[Path]:
 
 
 def _answer(
-    project: Project, definitions: Sequence[Definition], data: _Data, folder: Path
+    project: Project, definitions: Sequence[Definition], data: Data, folder: Path
 ) -> pa.Table:
     *_, asked = definitions
     given = data.given
-    with _ingested(project, definitions, data, folder) as own:
+    with ingested(project, definitions, data, folder) as own:
         if data.asks:
             seeds = seed_queries(load_traversals(own.settings.traversals), given.documents)
             maintain_with_remotes(own, asked.name, seeds, given.remotes, given.documents)
-            return _rows(own.lake, asked, given.at)
+            return rows_of(own.lake, asked, given.at)
         with computed(own, definitions, silent) as rows:
             for one in definitions:
                 if one.name in rows.errors:
                     raise WeirError(rows.errors[one.name], str(one.file))
-            return _rows(rows.lake, asked, given.at)
+            return rows_of(rows.lake, asked, given.at)
 
 
 @contextmanager
-def _ingested(
-    project: Project, definitions: Sequence[Definition], data: _Data, folder: Path
+def ingested(
+    project: Project, definitions: Sequence[Definition], data: Data, folder: Path
 ) -> Iterator[Project]:
     """A project with the data; a parser of its own would take longer to start than the rest."""
     settings = project.settings
@@ -215,12 +220,24 @@ def _no_spark() -> NoReturn:
     )
 
 
-def _rows(lake: Lake, definition: Definition, at: int | None) -> pa.Table:
+def rows_of(
+    lake: Lake, definition: Definition, at: int | None = None, epoch: int | None = None
+) -> pa.Table:
+    """The answer of a definition that was computed: its columns, and `weight`.
+
+    Args:
+        lake: has its rows.
+        definition: which.
+        at: the instant, in microseconds; None for what reads no stream.
+        epoch: the epoch; None for the newest.
+    """
     stored = lake.existing(EMBEDDINGS.name(definition.name)).to_pyarrow_dataset()
     own = [column for _, column in definition.columns]
     of_answer = pc.field("node") == ANSWER
     if at is not None:
         of_answer &= pc.field("instant") <= at
+    if epoch is not None:
+        of_answer &= pc.field("epoch") <= epoch
     log = stored.to_table([*own, "weight"], filter=of_answer)
     net = log.group_by(own).aggregate([("weight", "sum")])
     net = net.filter(pc.field("weight_sum") != 0).select([*own, "weight_sum"])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -45,13 +46,19 @@ def read_settings(file: Path) -> tuple[Settings | None, list[Finding]]:
     findings, keys = [], set()
     for detail in wrong.errors():
         path = [str(part) for part in detail["loc"]]
-        place = place_in_toml(text, path)
+        place = None if _is_of_environment(path) else place_in_toml(text, path)
         where = f"{file}:{place[0]}:{place[1]}" if place else "WEIR_* variables"
         keys.add(path[0])
         mistake = ConfigurationError(wrong_setting(detail), where, "Correct it and try again.")
         findings.append(Finding.of(mistake))
     content = {key: value for key, value in tomllib.loads(text).items() if key not in keys}
     return _settings_of(file, content), findings
+
+
+def _is_of_environment(path: Sequence[str]) -> bool:
+    """Whether a variable has a setting: it wins over the file, which may have the section."""
+    variable = f"WEIR_{'__'.join(path)}".upper()
+    return variable in map(str.upper, os.environ)
 
 
 def _settings_of(file: Path, content: dict[str, object]) -> Settings | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +26,7 @@ from weir.ingest.undeclared import undeclared_traversal
 from weir.lake.instants import microseconds
 from weir.project import Project
 from weir.review.given_data import Given, answer_over
+from weir.review.given_epochs import NOTHING, Together, together
 from weir.settings import Settings
 from weir.text.near import meant
 from weir.timeline.stream_names import all_streams_of
@@ -291,19 +293,43 @@ def _text(quads: Collection[pyoxigraph.Quad]) -> str:
     return "".join(sorted(f"{quad} .\n" for quad in quads))
 
 
-def mismatches(project: Project, catalog: Catalog, test: QueryTest) -> list[Mismatch]:
+@contextmanager
+def computed_together(
+    project: Project, catalog: Catalog, tests: Sequence[QueryTest]
+) -> Iterator[Together]:
+    """The answers of those tests that have a graph and nothing else, or of some of them."""
+    of_graphs = [t for t in tests if not any(expected.given.is_more for expected in t.expected)]
+    names = dict.fromkeys(test.query for test in of_graphs)
+    needed = [one for name in names for one in _computed(project.settings, catalog, name)]
+    definitions = [*{one.name: one for one in needed}.values()]
+    graphs = [expected.given.quads for test in of_graphs for expected in test.expected]
+    with together(project, definitions, graphs) as made:
+        yield made
+
+
+def mismatches(
+    project: Project, catalog: Catalog, test: QueryTest, made: Together = NOTHING
+) -> list[Mismatch]:
     """How the answers differ from what the test expects; nothing if it passes.
 
     They are computed by the driver, in a lake of this process, with the parser of the project.
 
+    Args:
+        project: whose settings and parser are used.
+        catalog: the definitions.
+        test: the test.
+        made: answers that are computed already.
+
     Raises:
         WeirError: it exceeds a limit, or cannot be computed.
     """
-    definitions = _computed(project.settings, catalog, test.query)
-    compared = (
-        (expected, answer_over(project, definitions, expected.given)) for expected in test.expected
-    )
-    differing = (_mismatch(expected, rows) for expected, rows in compared)
+    differing = []
+    for expected in test.expected:
+        rows = made.answer(test.query, expected.given)
+        if rows is None:
+            definitions = _computed(project.settings, catalog, test.query)
+            rows = answer_over(project, definitions, expected.given)
+        differing.append(_mismatch(expected, rows))
     return [mismatch for mismatch in differing if mismatch is not None]
 
 
