@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -143,6 +144,12 @@ class Claim:
             )
 
 
+@cache
+def _code_version() -> str:
+    """The version of Weir, which takes some milliseconds to look up."""
+    return version("weir")
+
+
 @contextmanager
 def claimed(
     lake: Lake,
@@ -180,7 +187,7 @@ def claimed(
                 name,
                 run_id,
                 lease_seconds=lease_seconds,
-                code_version=version("weir"),
+                code_version=_code_version(),
                 brief=brief,
                 patience=patience,
             )
@@ -197,7 +204,7 @@ def claimed(
             status,
             reason=reason,
             seconds=time.monotonic() - started,
-            code_version=version("weir"),
+            code_version=_code_version(),
             **run.totals,
         )
         recorded = [
