@@ -148,7 +148,9 @@ class Door:
                 answers[task.name].append(guarded)
 
         triples = "pending_triples"
-        engine.make(Statement(triples, netting.net_triples(epochs.log, epochs.present), "cache"))
+        only = netting.only_epoch(epochs.counts)
+        net = netting.net_triples(epochs.log, epochs.present, only)
+        engine.make(Statement(triples, net, "cache"))
         pending = {QUADS: epochs.log, TRIPLES: triples}
         dry.new_rows(engine, definitions, pending, partial(receive, 1))
         if not head:

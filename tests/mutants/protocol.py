@@ -79,6 +79,34 @@ _WATERMARKS = (
         package="lake",
     ),
     *_of(
+        "ingest/netting",
+        ("tests/ingest/test_netting.py",),
+        (
+            "a quad of both versions changes",
+            'where=[column("oldest").eq(column("newest"))]',
+            "where=[]",
+        ),
+        (
+            "what held before a batch of one epoch is not known",
+            'before = column("held") if is_one_epoch',
+            "before = exp.false() if is_one_epoch",
+        ),
+        (
+            "some epochs are taken to be one",
+            "if len(different) == 1",
+            "if different",
+        ),
+    ),
+    *_of(
+        "engine/sweep",
+        ("tests/ingest/test_netting.py",),
+        (
+            "what another graph had before appears again",
+            'alias(sum_of(earlier), "before")',
+            'alias(small_number(0), "before")',
+        ),
+    ),
+    *_of(
         "delta/datasets",
         ("tests/lake/test_parquet_files.py",),
         (

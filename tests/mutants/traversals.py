@@ -113,7 +113,7 @@ TRAVERSAL_MUTANTS = (
     Mutant(
         "the merge has a triple as often as documents have it",
         "ingest/netting",
-        "net = set_log(union_all([changes, before]), TRIPLE, EpochRange(0, FOREVER - 1))\n"
+        "net = _set_log(union_all([changes, before]), epoch)\n"
         "    return select(\n        alias(text(web_graph",
         "net = changes\n    return select(\n        alias(text(web_graph",
         tests=("tests/traversals/test_stages.py",),

@@ -117,6 +117,28 @@ def set_log(bag: exp.Query, key: Key, epochs: EpochRange) -> exp.Select:
     )
 
 
+def set_log_at(bag: exp.Query, key: Key, epoch: int) -> exp.Select:
+    """The log at one epoch of the set that the log `bag` is a bag of; it has no later epochs."""
+    is_earlier = column("epoch") < number(epoch)
+    earlier = case((is_earlier, column("weight")), otherwise=small_number(0))
+    sums = select(
+        *columns(key),
+        alias(sum_of(earlier), "before"),
+        alias(sum_of(column("weight")), "after"),
+        from_=subquery(bag, "bag"),
+        group_by=columns(key),
+    )
+    held, holds = column("before") > 0, column("after") > 0
+    weight = case((holds, small_number(1)), otherwise=small_number(-1))
+    return select(
+        *columns(key),
+        alias(number(epoch), "epoch"),
+        alias(cast(weight, exp.DType.INT), "weight"),
+        from_=subquery(sums, "sums"),
+        where=[held.neq(holds.copy())],
+    )
+
+
 def ends(intervals: exp.Query, key: Key) -> exp.Select:
     """The log of `intervals` over all epochs: the events that a sweep of them takes. Not netted."""
     return differentiate(intervals, key, EpochRange(BEFORE_ALL, FOREVER - 1))

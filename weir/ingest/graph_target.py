@@ -187,9 +187,13 @@ def _net(
     present, log = "present", "log"
     # At most the quads of the batch, however large the graph is.
     engine.make(Statement(present, netting.present(stored), "small"))
-    engine.make(Statement(log, netting.net_quads(assertions, present), "cache"))
+    only = netting.only_epoch(epochs.values())
+    net = netting.net_quads(assertions, present, is_one_epoch=only is not None)
+    engine.make(Statement(log, net, "cache"))
     traversals = {change_set.source.traversal for change_set in accepted.change_sets.values()}
-    merges = [netting.net_merge(log, present, name) for name in sorted(filter(None, traversals))]
+    merges = [
+        netting.net_merge(log, present, name, only) for name in sorted(filter(None, traversals))
+    ]
     if not merges:
         return log, present
     merged = "log_with_merges"

@@ -139,7 +139,7 @@ class Journal:
         quads = select(*columns(QUADS.column_names), from_=rows_of(log))
         metadata = self.metadata(until, transactions=begun)
         quads_version = append(engine, QUADS, quads, metadata, rows)
-        triples = netting.net_triples(log, present)
+        triples = netting.net_triples(log, present, _only_epoch(transactions))
         triples_version = append(engine, TRIPLES, triples, self.metadata(until), rows)
         self._conclude(transactions, quads_version, triples_version)
 
@@ -191,7 +191,8 @@ class Journal:
             engine.make(
                 Statement("recovered_present", netting.present("recovered_stored"), "small")
             )
-            triples = netting.net_triples("recovered_log", "recovered_present")
+            only = _only_epoch(transactions)
+            triples = netting.net_triples("recovered_log", "recovered_present", only)
             rows = sum(done.inserted + done.deleted for done in transactions)
             append(engine, TRIPLES, triples, self.metadata(begun.watermark), rows)
         self.conclude(transactions)
@@ -283,3 +284,8 @@ def _without_known(rows: exp.Query, known: str) -> exp.Select:
         from_=subquery(rows, "new"),
         joins=[anti_join(rows_of(known, "known"), *equal(names, "new", "known"))],
     )
+
+
+def _only_epoch(transactions: Iterable[Transaction]) -> int | None:
+    """The epoch of all changes of some transactions, if it is one."""
+    return netting.only_epoch(done.epoch for done in transactions if done.inserted or done.deleted)

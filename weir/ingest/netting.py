@@ -18,6 +18,8 @@ Relations and their columns, QUAD = graph, subject, predicate, object:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlglot import exp
 
 from weir.compute.sql import (
@@ -49,11 +51,17 @@ from weir.compute.sql import (
 )
 from weir.engine.graph import is_unreserved
 from weir.engine.relations import CHANGE, FOREVER, EpochRange
-from weir.engine.sweep import set_log
+from weir.engine.sweep import set_log, set_log_at
 from weir.rdf.reserved_graphs import parts_of_web, web_graph
 
 QUAD = ("graph", "subject", "predicate", "object")
 TRIPLE = ("subject", "predicate", "object")
+
+
+def only_epoch(epochs: Iterable[int]) -> int | None:
+    """The epoch of all changes of a batch, if it is one."""
+    different = {*epochs}
+    return different.pop() if len(different) == 1 else None
 
 
 def present(log: str) -> exp.Select:
@@ -99,8 +107,11 @@ def last_assertions(assertions: str) -> exp.Select:
     )
 
 
-def net_quads(assertions: str, present: str) -> exp.Select:
-    """The log of the quads: assertions that change something."""
+def net_quads(assertions: str, present: str, *, is_one_epoch: bool = False) -> exp.Select:
+    """The log of the quads: assertions that change something.
+
+    If all assertions are of one epoch, as in most batches, nothing has to be sorted.
+    """
     held = select(*columns(QUAD), alias(exp.true(), "held"), from_=rows_of(present))
     with_presence = select(
         *columns(("epoch", "insert", *QUAD), "incoming"),
@@ -109,7 +120,8 @@ def net_quads(assertions: str, present: str) -> exp.Select:
         joins=[left_join(subquery(held, "before"), *equal(QUAD, "incoming", "before"))],
     )
     previous = exp.Lag(this=column("insert"), offset=small_number(1), default=column("held"))
-    before = over(previous, columns(QUAD), [ascending(column("epoch"))])
+    in_order = over(previous, columns(QUAD), [ascending(column("epoch"))])
+    before = column("held") if is_one_epoch else in_order
     sequenced = select(
         *columns(("epoch", "insert", *QUAD)),
         alias(before, "before"),
@@ -124,10 +136,15 @@ def net_quads(assertions: str, present: str) -> exp.Select:
     )
 
 
-def net_triples(log: str, present: str) -> exp.Select:
+def net_triples(log: str, present: str, epoch: int | None = None) -> exp.Select:
     """The log of the union of all graphs but reserved ones, from the log of the quads.
 
     A triple holds while the number of graphs that have it is positive.
+
+    Args:
+        log: of the quads.
+        present: the quads that held before it.
+        epoch: that of all rows of the log; None if there are several.
     """
     before = select(
         *columns(TRIPLE),
@@ -138,10 +155,10 @@ def net_triples(log: str, present: str) -> exp.Select:
         where=[is_unreserved()],
     )
     changes = select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log), where=[is_unreserved()])
-    return set_log(union_all([changes, before]), TRIPLE, EpochRange(0, FOREVER - 1))
+    return _set_log(union_all([changes, before]), epoch)
 
 
-def net_merge(log: str, present: str, traversal: str) -> exp.Select:
+def net_merge(log: str, present: str, traversal: str, epoch: int | None = None) -> exp.Select:
     """The log of the merge of all graphs of a traversal, from the log of the quads.
 
     A triple holds while the number of graphs that have it is positive: a page that repeats what
@@ -158,12 +175,19 @@ def net_merge(log: str, present: str, traversal: str) -> exp.Select:
         where=[is_part],
     )
     changes = select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log), where=[is_part])
-    net = set_log(union_all([changes, before]), TRIPLE, EpochRange(0, FOREVER - 1))
+    net = _set_log(union_all([changes, before]), epoch)
     return select(
         alias(text(web_graph(traversal)), "graph"),
         *columns((*TRIPLE, *CHANGE)),
         from_=subquery(net, "merge"),
     )
+
+
+def _set_log(bag: exp.Query, epoch: int | None) -> exp.Select:
+    """The log of the set of triples of a bag, after epoch 0."""
+    if epoch is None:
+        return set_log(bag, TRIPLE, EpochRange(0, FOREVER - 1))
+    return set_log_at(bag, TRIPLE, epoch)
 
 
 def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> exp.Select:
@@ -211,12 +235,40 @@ def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> e
         from_=subquery(islands, "islands"),
         where=[any_of([appears, vanishes])],
     )
+    # There is no version after the last one.
+    return _dated(edges, versions, key)
+
+
+def one_state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> exp.Select:
+    """`state_assertions` where no graph has a version after 1, as in most batches.
+
+    A quad is in one of both versions, or in both: nothing has to be sorted.
+    """
+    oldest, newest = (kind(this=column("version")) for kind in (exp.Min, exp.Max))
+    bounds = select(
+        *columns(QUAD),
+        alias(oldest, "oldest"),
+        alias(newest, "newest"),
+        from_=rows_of(states),
+        group_by=columns(QUAD),
+    )
+    edges = select(
+        alias(bigint(number(1)), "version"),
+        alias(column("oldest").eq(number(1)), "insert"),
+        *columns(QUAD),
+        from_=subquery(bounds, "bounds"),
+        where=[column("oldest").eq(column("newest"))],
+    )
+    return _dated(edges, versions, key)
+
+
+def _dated(edges: exp.Query, versions: str, key: tuple[str, ...]) -> exp.Select:
+    """Quad assertions of the differences that begin with some versions."""
     named = select(*columns(("version", "epoch", *key)), from_=rows_of(versions))
     return select(
         column("epoch", "named"),
         alias(number(0), "line"),
         *columns(("insert", *QUAD), "edges"),
         from_=subquery(edges, "edges"),
-        # There is no version after the last one.
         joins=[inner_join(subquery(named, "named"), *equal(("version", *key), "edges", "named"))],
     )

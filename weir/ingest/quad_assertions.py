@@ -62,11 +62,12 @@ class _Versions:
     """The states of a source, numbered from 1.
 
     numbers: relation ordinal, version, epoch; and graph, if each graph has versions of its own.
-    key: the columns within which versions are numbered. left_out: relation of the graphs that have
-    other versions, None if there are none.
+    is_one: whether no version comes after 1. key: the columns within which versions are numbered.
+    left_out: relation of the graphs that have other versions, None if there are none.
     """
 
     numbers: str
+    is_one: bool
     key: tuple[str, ...] = ()
     left_out: str | None = None
 
@@ -103,7 +104,8 @@ def state_assertions(
     for versions in _numbered(engine, name, states):
         held = f"{versions.numbers}_held"
         engine.make(Statement(held, _held(changes, versions, extra, stored)))
-        assertions.append(netting.state_assertions(held, versions.numbers, versions.key))
+        differences = netting.one_state_assertions if versions.is_one else netting.state_assertions
+        assertions.append(differences(held, versions.numbers, versions.key))
     return assertions
 
 
@@ -132,7 +134,7 @@ def _numbered(engine: Engine, name: str, states: Sequence[DatedState]) -> list[_
             left_out = _load(engine, f"{name}_named", {"graph": pa.array(named, pa.string())})
         rows = [(state, version) for version, state in enumerate(whole, start=1)]
         numbers = _load(engine, f"{name}_versions", _version_columns(rows))
-        versions.append(_Versions(numbers, left_out=left_out))
+        versions.append(_Versions(numbers, len(whole) == 1, left_out=left_out))
     if named:
         newest: Counter[str] = Counter()
         rows, graphs = [], []
@@ -143,7 +145,7 @@ def _numbered(engine: Engine, name: str, states: Sequence[DatedState]) -> list[_
             rows += [(state, newest[graph]) for graph in covered]
         by_graph = {"graph": pa.array(graphs, pa.string())} | _version_columns(rows)
         numbers = _load(engine, f"{name}_versions_by_graph", by_graph)
-        versions.append(_Versions(numbers, key=("graph",)))
+        versions.append(_Versions(numbers, max(newest.values()) == 1, key=("graph",)))
     return versions
 
 
