@@ -74,8 +74,9 @@ def _bounds(listed: pa.Table, column: str) -> Iterator[ds.Expression]:
         if least is None or most is None or nulls is None:
             yield _true()
         else:
-            within = (field >= least) & (field <= most)
-            yield within | field.is_null() if nulls else within
+            lower, upper = field >= least, field <= most
+            # Arrow understands a null beside one comparison, not beside two.
+            yield (lower | field.is_null()) & (upper | field.is_null()) if nulls else lower & upper
 
 
 def _has_order(kind: pa.DataType) -> bool:

@@ -104,13 +104,13 @@ class StoredTable(DeltaTable):
 
     def _dataset(self, bounded: Collection[str]) -> ds.Dataset:
         """All rows; filters on bounded columns skip files."""
-        if not are_the_rows(self):
-            # Only a program other than Weir can have made it so; delta-rs says what it cannot read.
-            return super().to_pyarrow_dataset(filesystem=self._files)
         listed = pa.table(self.get_add_actions(flatten=True))
         names = names_of(listed)
         self.storage.bring(self.name, names)
         verify_footers(self.folder / name for name in names)
+        if not are_the_rows(self):
+            # Only a program other than Weir can have made it so; delta-rs says what it cannot read.
+            return super().to_pyarrow_dataset(filesystem=self._files)
         return bounded_dataset(self._files, listed, columns_of(self), bounded)
 
     @property

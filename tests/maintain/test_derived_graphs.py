@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,12 @@ from tests.support.generators.derived_lives import READERS, DerivedLife
 from tests.support.laws import Seeds
 from tests.support.projects.graphs import FIRST, LATER, ingest_change_sets, knows
 from tests.support.projects.project import PATCHES, Project
+from weir.compute.writing import Commit
 from weir.definitions.catalog import registered
 from weir.errors import WeirError
+from weir.lake.lake import Lake
 from weir.lake.tables import DERIVED
+from weir.maintain.derived_graphs import DerivedGraph
 from weir.pending import Pending
 from weir.project import Project as Opened
 from weir.why.explain import explain_epoch
@@ -40,6 +45,33 @@ def begun(folder: Path) -> Project:
 def project(as_built: AsBuilt) -> Project:
     """A project with a derived graph, two readers, and two epochs."""
     return as_built(begun)
+
+
+def test_a_graph_that_cannot_be_written_fails_its_query_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = Project(tmp_path).declare(PATCHES, parallel_queries=1)
+    write, error = DerivedGraph.write, OSError(errno.ENOSPC, "no space left on device")
+
+    def failing(graph: DerivedGraph, *arguments: Any) -> Commit:
+        if graph.giver.name == "a":
+            raise error
+        return write(graph, *arguments)
+
+    for name in ("a", "b", "c"):
+        project.query(name, MUTUAL.replace("urn:d:up", f"urn:d:{name}"))
+    project.query("reader", READER.replace("up", "c"))
+    ingest_change_sets(project, FIRST)
+    with monkeypatch.context() as patched:
+        patched.setattr(DerivedGraph, "write", failing)
+        with pytest.raises(WeirError, match="a: the disk is full"):
+            project.maintain()
+    failed = {row["query"] for row in project.table("runs") if row["status"] == "failed"}
+    assert failed - {None} == {"a"}
+    lake = Lake(project.settings.lake)
+    assert [lake.exists(DERIVED.name(name)) for name in ("a", "b", "c")] == [False, True, True]
+    project.maintain()
+    assert Lake(project.settings.lake).exists(DERIVED.name("a"))
 
 
 @pytest.mark.law("derived lives")

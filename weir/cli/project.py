@@ -36,7 +36,7 @@ driver_memory = "2g"
 [limits]
 # An answer of at most so many rows is also a table with types, lake/current/NAME, for DuckDB,
 # pandas, Spark and others (docs/types.md). Up to this size it adds less than a tenth to a run; with
-# 1000000, a run that changes large answers can take half as long again. 0: no such tables.
+# 1000000, a run that changes large answers can take twice as long. 0: no such tables.
 current_rows = 100000
 """,
     "sources.yml": """\

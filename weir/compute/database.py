@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import count
 from threading import Lock
 
@@ -54,7 +56,17 @@ class Database:
         connection.execute(f"ATTACH ':memory:' AS {name}")
         connection.execute(f"USE {name}")
         connection.execute(SESSION)
-        return _Tenant(connection, self._functions, self._connection, name)
+        return _Tenant(connection, self._functions, partial(self._detach, self._connection, name))
+
+    def _detach(self, owner: duckdb.DuckDBPyConnection, name: str) -> None:
+        # Engines of several threads are opened and closed at once; a connection that is in use
+        # refuses a statement.
+        with self._lock:
+            try:
+                owner.execute(f"DETACH {name}")
+            except duckdb.Error as error:
+                if not has_ended(error):
+                    raise
 
     def connection(self) -> duckdb.DuckDBPyConnection:
         """A connection to it, to be closed, that has no relation."""
@@ -76,18 +88,13 @@ class _Tenant(DuckEngine):
         self,
         connection: duckdb.DuckDBPyConnection,
         functions: DriverFunctions,
-        owner: duckdb.DuckDBPyConnection,
-        name: str,
+        detach: Callable[[], None],
     ) -> None:
         super().__init__(connection, functions)
-        self._owner, self._name = owner, name
+        self._detach = detach
 
     def close(self) -> None:
         """Drop all relations, and free their memory."""
         # First, so that nothing uses the database any more; this also unregisters rows.
         self.connection.close()
-        try:
-            self._owner.execute(f"DETACH {self._name}")
-        except duckdb.Error as error:
-            if not has_ended(error):
-                raise
+        self._detach()

@@ -115,7 +115,7 @@ class NewRows:
             raise_if_lost(error)
             self.run.outcome.failed(task, error)
             return
-        self.course.committed(self.leg, task, commit, seconds + time.monotonic() - started)
+        self._report(task, commit, seconds + time.monotonic() - started)
 
     def _commit_or_report(self, task: Task, *, is_alone: bool) -> Task | None:
         """Bring a query up to date; gives it if it is to be computed again, alone.
@@ -137,8 +137,16 @@ class NewRows:
         if commit is None:
             self.course.unchanged(task)
         else:
-            self.course.committed(self.leg, task, commit, time.monotonic() - started)
+            self._report(task, commit, time.monotonic() - started)
         return None
+
+    def _report(self, task: Task, commit: Commit, seconds: float) -> None:
+        """Report a task whose new rows are committed, after what is written of them."""
+        try:
+            self.course.committed(self.leg, task, commit, seconds)
+        except Exception as error:  # noqa: BLE001  (recorded, and raised for all at the end)
+            # Even if rows are lost, its own are not computed again: they are in its table.
+            self.run.outcome.failed(task, error)
 
     def _commit(self, task: Task, engine: Engine) -> Commit | None:
         """Commit the new rows of one task; None if there are none, and nothing is committed."""

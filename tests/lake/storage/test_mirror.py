@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import obstore
+import pyarrow as pa
 import pytest
-from deltalake import Transaction
+from deltalake import Transaction, write_deltalake
 from deltalake.exceptions import CommitFailedError
 
 from tests.support.memory_store import ADDRESS, MemoryLakes, mirror_of
@@ -65,6 +66,19 @@ def test_what_one_process_commits_another_reads(lakes: MemoryLakes) -> None:
     append(lakes.lake(), *range(12))
     assert epochs(lakes.lake()) == [*range(12)]
     assert lakes.lake().last_metadata(TABLE.name) == (12, Metadata("r11", "ingest", 11))
+
+
+def test_a_table_that_another_program_partitioned_is_read(
+    lakes: MemoryLakes, tmp_path: Path
+) -> None:
+    table = tmp_path / TABLE.name
+    store: Any = mirror_of(lakes.lake()).objects._store
+    rows = pa.table({"predicate": ["<p>", "<q>"], "epoch": [1, 2]})
+    write_deltalake(table, rows, partition_by=["predicate"])
+    for file in table.rglob("*"):
+        if file.is_file():
+            obstore.put(store, file.relative_to(tmp_path).as_posix(), file.read_bytes())
+    assert epochs(lakes.lake()) == [1, 2]
 
 
 def test_a_table_that_nobody_made_does_not_exist(lakes: MemoryLakes) -> None:
