@@ -1,4 +1,4 @@
-"""A graph from its files: the first load, a version in which a tenth changed, compaction, audit.
+"""A graph from its files: the first version, one in which a tenth changed, compaction, audit.
 
 The graph is delivered as N-Quads, compressed, several files a version, as a publisher would. Beside
 Weir, plain Spark splits the same files into a table of Parquet files, and pyoxigraph loads them
@@ -23,6 +23,7 @@ from tempfile import TemporaryFile
 
 import duckdb
 import pyarrow as pa
+from deltalake import DeltaTable
 
 from bench.comparison import count_rows
 from bench.graph import Graph
@@ -32,8 +33,8 @@ from bench.results import Scenario, Timing, machine, seconds_text
 from bench.session import measure
 
 FULL_QUADS = 10_000_000
-_CHANGED = 20
-"""Of so many statements one is replaced by another: a tenth of the graph goes or comes."""
+_CHANGED = 15
+"""Of so many statements one is replaced by another, if it has another object: of types, few do."""
 _SAMPLED = 0.2
 """Seconds between looks at a process."""
 _STAGES = ("ingest", "maintain", "validate", "publish")
@@ -100,7 +101,9 @@ class Loads:
             for file, bytes_ in files_of(made.lake).items()
             if file.parts[0] in ("quads", "triples")
         )
-        steps.append(self._delivered(made, waiting / "v2", "a version in which a tenth changed"))
+        steps.append(
+            self._delivered(made, waiting / "v2", "the second version, to published answers")
+        )
         config = ("--config", made.config)
         self.progress("compaction, audit")
         compact = (sys.executable, "-m", "weir.jobs.compact_lake")
@@ -115,6 +118,8 @@ class Loads:
             self.progress(f"the first version by {what}")
             steps.append(_by_other(what, other, waiting / "v1", folder / other))
         shutil.rmtree(waiting)
+        epochs = DeltaTable(made.lake / "transactions").to_pyarrow_table().to_pylist()
+        changed = sum(row["inserted"] + row["deleted"] for row in epochs) - quads
         return Scenario(
             name="load",
             title="a graph from its files, four queries",
@@ -127,7 +132,8 @@ class Loads:
                 f" log of the graph, of which Weir has two orders, has {of_graph / quads:.1f}.",
                 "Steps of Weir are whole commands, with the start of their processes and of Spark."
                 " Seconds of the processor and memory are those of all their processes. Of the"
-                " second version, all quads are read, and compared with those that are known.",
+                " second version, all quads are read, and compared with those that are known:"
+                f" {changed / quads:.1%} as many went or came.",
                 "Plain Spark splits lines by a regular expression and writes Parquet files;"
                 " pyoxigraph loads into a store on disk. Published by others, on 16 cores: Oxigraph"
                 " loads 0.6 million triples a second, with 172 bytes a triple, Jena 0.2 million"
