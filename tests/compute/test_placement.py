@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 from sqlglot import condition, exp, parse_one
 
 from tests.support.opened import no_spark
@@ -15,6 +16,7 @@ from weir.compute.duck import DuckEngine
 from weir.compute.engine import Engine, SparkShape
 from weir.compute.placement import Placement
 from weir.compute.relations import Keep, Statement
+from weir.compute.session import Session
 from weir.compute.sql import column, number
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
@@ -35,10 +37,11 @@ def engine_with(
     *,
     driver_rows: int = 1999,
     table_bytes: int = 10**9,
+    session: Session = no_spark,
 ) -> Engine:
     placement = Placement(driver_rows, table_bytes, driver_scan_rows=4000, driver_parse_bytes=0)
     local = DuckEngine(connection or duckdb.connect())
-    return Engine(Lake(str(folder)), no_spark, local, placement, SHAPE)
+    return Engine(Lake(str(folder)), session, local, placement, SHAPE)
 
 
 @pytest.fixture
@@ -98,6 +101,39 @@ def test_a_write_that_exceeds_the_memory_of_duckdb_is_left_to_spark(
     with ON_SPARK:
         starved.write(table, "large", METADATA)
     assert Lake(str(tmp_path / "lake")).last_metadata("texts") is None
+
+
+@pytest.mark.parametrize("keep", ["cache", "small"])
+def test_what_is_made_of_a_large_relation_is_on_the_driver_only_if_it_is_small(
+    tmp_path: Path, spark: SparkSession, keep: Keep
+) -> None:
+    with engine_with(tmp_path, session=lambda: spark) as engine:
+        engine.load("numbers", pa.table({"n": range(5000)}))
+        make(engine, "part", "SELECT n FROM numbers WHERE n < 4000")
+        make(engine, "large", "SELECT DISTINCT n FROM part", keep)
+        make(engine, "small", "SELECT n FROM large WHERE n < 3", keep)
+        make(engine, "none", "SELECT n FROM part WHERE n > 4000", keep)
+        names = ("large", "small", "none")
+        assert [name for name in names if engine.is_on_driver(name)] == ["small", "none"]
+        assert [engine.count(name) for name in names] == [4000, 3, 0]
+
+
+def test_what_is_made_of_a_large_relation_is_computed_once(
+    tmp_path: Path, spark: SparkSession
+) -> None:
+    computed = spark.sparkContext.accumulator(0)
+
+    def counted(number: int) -> tuple[int]:
+        computed.add(1)
+        return (number,)
+
+    with engine_with(tmp_path, session=lambda: spark) as engine:
+        rows = spark.sparkContext.parallelize(range(5000), 2).map(counted)
+        engine.load("numbers", rows.toDF("n BIGINT"), most=5000)
+        make(engine, "large", "SELECT n FROM numbers", "cache")
+        make(engine, "sum", "SELECT SUM(n) AS n FROM large", "small")
+        assert engine.rows(parse_one("SELECT n FROM sum")) == [(12497500,)]  # type: ignore[arg-type]
+    assert computed.value == 5000
 
 
 def store(folder: Path, *commits: int) -> None:

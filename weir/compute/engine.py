@@ -98,6 +98,7 @@ class _Relation:
             driver.
         only_looked_up: whether the driver only looks up rows in it, and Spark scans it.
         on_spark: whether Spark has it.
+        is_large: whether it has more rows than the driver computes, or is made of such a relation.
         attach: names the stored table in DuckDB, once a statement reads it: its files are verified
             then, which takes as long as reading them.
         sending: held by the thread that makes it on Spark too.
@@ -107,6 +108,7 @@ class _Relation:
     origin: Statement | _Stored | None = None
     only_looked_up: bool = False
     on_spark: bool = False
+    is_large: bool = False
     attach: Callable[[DuckEngine], None] | None = None
     sending: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
@@ -498,7 +500,8 @@ class Engine:
         with self._on_spark() as spark:
             sent = [spark.send(p) if isinstance(p, pa.Table) else p for p in parts]
             frame = reduce(lambda upper, lower: upper.unionByName(lower), sent)
-            self._register(name, spark.gathered(frame, most), keep)
+            frame = spark.gathered(frame, most)
+            self._register(name, frame, keep, is_large=self.placement.exceeds(most))
 
     def make(self, statement: Statement) -> None:
         """Make a relation, by DuckDB if it has all that the statement reads, else by Spark."""
@@ -701,20 +704,38 @@ class Engine:
 
     def _make_on_spark(self, statement: Statement) -> None:
         with self._on_spark() as spark:
-            self._send(_read_by(statement.select))
+            read = _read_by(statement.select)
+            self._send(read)
             frame, size = spark.planned(statement.select)
-            self._register(statement.name, frame, statement.keep, size)
+            is_large = any(self._relations[name].is_large for name in read)
+            self._register(statement.name, frame, statement.keep, size, is_large=is_large)
 
     def _register(
-        self, name: str, frame: DataFrame, keep: Keep, size: PlanSize = STORED_TABLE
+        self,
+        name: str,
+        frame: DataFrame,
+        keep: Keep,
+        size: PlanSize = STORED_TABLE,
+        *,
+        is_large: bool,
     ) -> None:
-        """Name a frame; it is fetched if it is small and `keep` stores it."""
-        rows = None if keep == "view" else self._collect_few(frame)
+        """Name a frame; it is fetched if it is small and `keep` stores it.
+
+        What is made of large relations is stored first: to look whether it is small computes all of
+        it, and it would be computed again if it is not.
+        """
+        is_stored = keep != "view"
+        rows = None if not is_stored or is_large else self._collect_few(frame)
+        if rows is None:
+            self._spark.register(name, frame, keep, size)
+            if is_stored and is_large and self.placement.holds(self._spark.count(name)):
+                rows = self._spark.spark.table(name).toArrow()
+                self._spark.forget(name)
         if rows is not None:
             self._load_on_driver(name, rows)
             return
-        self._spark.register(name, frame, keep, size)
-        self._bind(name, _Relation(False, on_spark=True))
+        is_large |= is_stored and bool(self.placement.driver_rows)
+        self._bind(name, _Relation(False, on_spark=True, is_large=is_large))
 
     def _collect_few(self, frame: DataFrame) -> pa.Table | None:
         most = self.placement.driver_rows

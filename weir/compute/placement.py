@@ -87,6 +87,10 @@ class Placement:
         """Whether the driver takes a relation of `rows` rows."""
         return 0 < self.driver_rows >= rows
 
+    def exceeds(self, rows: int | None) -> bool:
+        """Whether `rows` are known to be too many for a driver that takes any."""
+        return rows is not None and 0 < self.driver_rows < rows
+
     def reads(self, extent: Extent, *, is_slice: bool) -> bool:
         """Whether the driver reads a stored table.
 

@@ -8,6 +8,7 @@ from weir.compute.engine import Engine
 from weir.compute.relations import Lookup, Statement
 from weir.compute.sql import column, columns, number, rows_of, select, text
 from weir.ingest import netting
+from weir.lake.delta.commit import arrow_schema
 from weir.lake.tables import QUADS
 
 
@@ -24,6 +25,10 @@ def quads_about(
         literal_predicates: up to so many predicates are written out as literals, by which the files
             of others are skipped.
     """
+    if not until:
+        # Before the first epoch there are none, which Spark would look for in all assertions.
+        engine.load(name, arrow_schema(QUADS).empty_table())
+        return
     upto: exp.Expr = column("epoch") <= number(until)
     candidates, stored = f"candidates_of_{name}", f"{name}_stored"
     wanted = select(column("subject"), column("predicate")).distinct().from_(rows_of(assertions))
