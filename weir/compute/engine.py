@@ -725,12 +725,14 @@ class Engine:
         it, and it would be computed again if it is not.
         """
         is_stored = keep != "view"
-        rows = None if not is_stored or is_large else self._collect_few(frame)
-        if rows is None:
-            self._spark.register(name, frame, keep, size)
-            if is_stored and is_large and self.placement.holds(self._spark.count(name)):
-                rows = self._spark.spark.table(name).toArrow()
-                self._spark.forget(name)
+        if is_stored and is_large:
+            # Counted by the job that stores them, before they have a name.
+            self._spark.register(name, frame, "small" if keep == "cache" else keep, size)
+            rows = self._fetch_stored(name)
+        else:
+            rows = self._collect_few(frame) if is_stored else None
+            if rows is None:
+                self._spark.register(name, frame, keep, size)
         if rows is not None:
             self._load_on_driver(name, rows)
             return
@@ -743,6 +745,15 @@ class Engine:
             return None
         rows = frame.limit(most + 1).toArrow()
         return rows if self.placement.holds(rows.num_rows) else None
+
+    def _fetch_stored(self, name: str) -> pa.Table | None:
+        """The rows of a relation of Spark, which forgets it; None if they are too many."""
+        if not self.placement.holds(self._spark.count(name)):
+            return None
+        try:
+            return self._spark.spark.table(name).toArrow()
+        finally:
+            self._spark.forget(name)
 
     def _load_on_driver(self, name: str, rows: pa.Table) -> None:
         with self._on_driver() as duck:
