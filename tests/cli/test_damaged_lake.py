@@ -86,7 +86,7 @@ def test_a_damaged_lake_is_named_by_run_and_doctor(weir: Weir, damage: Callable[
         ("quality", ["site"]),
         ("answers/exhibits", ["show", "exhibits"]),
         ("answers/exhibits", ["log", "exhibits"]),
-        ("answers/exhibits", ["sql", "SELECT count(*) FROM exhibits_current"]),
+        ("current/exhibits", ["sql", "SELECT count(*) FROM exhibits_current"]),
         ("quads", ["sql", "SELECT count(*) FROM quads_current"]),
     ],
 )
