@@ -21,6 +21,7 @@ from weir.project import open_lake
 from weir.resident.rounds import Round, Rounds
 from weir.resident.stopping import StopRequest
 from weir.settings import Settings
+from weir.sparql.functions import values
 from weir.stage import claimed
 
 pytestmark = pytest.mark.usefixtures("initialised", "sampled")
@@ -390,6 +391,8 @@ def test_nothing_grows_with_the_number_of_rounds(resident: Resident) -> None:
 
     def objects() -> Counter[str]:
         """Those of classes of ours, and of what they hold."""
+        # Values of terms are remembered, up to a number.
+        values._remembered.cache_clear()
         gc.collect()
         classes = (type(object_) for object_ in gc.get_objects())
         packages = ("weir.", "deltalake.", "duckdb.", "sqlglot.")
