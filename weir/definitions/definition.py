@@ -251,6 +251,7 @@ class Definition:
         owner: who to ask about it, or empty.
         tags: words to find it by.
         current: the table with its answer as it is now.
+        is_entailed: whether it is over triples that follow from others, too.
         gate: which other answers are held because of its own; None if none is.
         door: which of its rows no change set may open; None if any may.
         graph: the IRI, in N-Triples form, of the graph that it gives, whose triples are its answer;
@@ -283,6 +284,7 @@ class Definition:
     owner: str = ""
     tags: tuple[str, ...] = ()
     current: CurrentTable = field(default_factory=CurrentTable)
+    is_entailed: bool = False
     gate: Gate | None = None
     door: Door | None = None
     graph: str | None = None

@@ -131,6 +131,7 @@ def _definition(declaration: Declaration, text: str, compiled: CompiledQuery) ->
         owner=said.owner,
         tags=said.tags,
         current=CurrentTable.of(said),
+        is_entailed=said.entailment != NONE,
     )
 
 

@@ -154,6 +154,7 @@ def read(
         owner=said.owner,
         tags=said.tags,
         current=CurrentTable.of(said),
+        is_entailed=compiled.is_entailed,
         gate=None if said.gate is None else _gate(declaration, said.gate, compiled),
         door=None if said.door is None else _door(declaration, said.door, compiled),
     )

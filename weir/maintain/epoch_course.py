@@ -93,7 +93,7 @@ class EpochCourse:
             run.outcome.read(scope, epochs, read, None, time.monotonic() - started)
         self.keep = "cache"
         # Of what is entailed, a term that no triple has is nothing to be warned of.
-        new = [task for task in tasks if task.is_new and task.definition.patterns]
+        new = [task for task in tasks if task.is_new and not task.definition.is_entailed]
         places = {
             scope: place_of(engine, self.graph[scope], scope) for scope in seeds_by_scope(new)
         }

@@ -71,7 +71,7 @@ def graph_hints(
 
 
 def _seeds(query: Definition, lake: Lake) -> Iterator[Seed]:
-    if not query.patterns:
+    if query.is_entailed:
         # What is entailed may have terms that no triple has.
         return
     for seed in query.body.seeds:
