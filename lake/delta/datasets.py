@@ -21,7 +21,10 @@ def columns_of(table: DeltaTable) -> pa.Schema:
 
 
 def dataset_of(
-    files: fs.FileSystem, names: Iterable[str], schema: pa.Schema
+    files: fs.FileSystem,
+    names: Iterable[str],
+    schema: pa.Schema,
+    bounds: Iterable[ds.Expression] | None = None,
 ) -> ds.FileSystemDataset:
     """The rows of Parquet files in their order, each page verified if its file has checksums.
 
@@ -29,11 +32,16 @@ def dataset_of(
         files: below the folder of a table, of Weir or foreign.
         names: of the files.
         schema: the columns that are read; those that a file lacks are null.
+        bounds: what is true of all rows of each file, by which a filter skips files.
 
     Raises:
         FileNotFoundError: a file is missing; this may show only when rows are read.
     """
-    fragments = [PAGES_ARE_VERIFIED.make_fragment(name, files) for name in names]
+    names = [*names]
+    fragments = [
+        PAGES_ARE_VERIFIED.make_fragment(name, files, partition_expression=bound)
+        for name, bound in zip(names, bounds or [_true()] * len(names), strict=True)
+    ]
     return ds.FileSystemDataset(fragments, schema, PAGES_ARE_VERIFIED, files)
 
 
@@ -56,11 +64,7 @@ def bounded_dataset(
         if name in schema.names and _has_order(schema.field(name).type):
             of_column = _bounds(listed, name)
             bounds = [one & other for one, other in zip(bounds, of_column, strict=True)]
-    fragments = [
-        PAGES_ARE_VERIFIED.make_fragment(name, files, partition_expression=bound)
-        for name, bound in zip(names_of(listed), bounds, strict=True)
-    ]
-    return ds.FileSystemDataset(fragments, schema, PAGES_ARE_VERIFIED, files)
+    return dataset_of(files, names_of(listed), schema, bounds)
 
 
 def _bounds(listed: pa.Table, column: str) -> Iterator[ds.Expression]:

@@ -139,6 +139,7 @@ def _later(definitions: Sequence[Definition], at: int) -> int:
 
 @contextmanager
 def folder_of_data() -> Iterator[Path]:
+    """A folder for what is given, which is deleted at the end."""
     folder = Path(tempfile.mkdtemp(dir=scratch_folder()))
     try:
         yield folder

@@ -323,11 +323,11 @@ def mismatches(
     Raises:
         WeirError: it exceeds a limit, or cannot be computed.
     """
-    differing = []
+    differing, definitions = list[Mismatch | None](), list[Definition]()
     for expected in test.expected:
         rows = made.answer(test.query, expected.given)
         if rows is None:
-            definitions = _computed(project.settings, catalog, test.query)
+            definitions = definitions or _computed(project.settings, catalog, test.query)
             rows = answer_over(project, definitions, expected.given)
         differing.append(_mismatch(expected, rows))
     return [mismatch for mismatch in differing if mismatch is not None]
