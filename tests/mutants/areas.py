@@ -12,6 +12,7 @@ from tests.mutants.entailment import ENTAILMENT_MUTANTS
 from tests.mutants.exists import EXISTS_MUTANTS
 from tests.mutants.looked_up import LOOKED_UP_MUTANTS
 from tests.mutants.mutant import Mutant
+from tests.mutants.netting import NETTING_MUTANTS
 from tests.mutants.origins import ORIGIN_MUTANTS
 from tests.mutants.pages import SERVE_MUTANTS, SITE_MUTANTS
 from tests.mutants.protocol import PROTOCOL_MUTANTS
@@ -81,6 +82,7 @@ AREAS: Mapping[str, tuple[Mutant, ...]] = {
     "rules": _by(RULE_MUTANTS, "tests/rules/test_many_atoms.py", "tests/rules/test_laws.py"),
     "policies": _by(REPLICA_MUTANTS, "tests/remotes/policies/test_elections.py"),
     "remotes": tuple(map(_of_remotes, REMOTE_MUTANTS)),
+    "netting": _by(NETTING_MUTANTS, "tests/ingest/test_netting.py"),
     "protocol": PROTOCOL_MUTANTS,
     "documents": DOCUMENT_MUTANTS,
     "site": SITE_MUTANTS,

@@ -79,45 +79,6 @@ _WATERMARKS = (
         package="lake",
     ),
     *_of(
-        "ingest/netting",
-        ("tests/ingest/test_netting.py",),
-        (
-            "a quad of both versions changes",
-            'where=[column("oldest").eq(column("newest"))]',
-            "where=[]",
-        ),
-        (
-            "what held before a batch of one epoch is not known",
-            'before = column("held") if is_one_epoch',
-            "before = exp.false() if is_one_epoch",
-        ),
-        (
-            "some epochs are taken to be one",
-            "if len(different) == 1",
-            "if different",
-        ),
-    ),
-    *_of(
-        "engine/sweep",
-        ("tests/ingest/test_netting.py",),
-        (
-            "what another graph had before appears again",
-            'alias(sum_of(earlier), "before")',
-            'alias(small_number(0), "before")',
-        ),
-    ),
-    *_of(
-        "delta/datasets",
-        ("tests/lake/test_parquet_files.py",),
-        (
-            "a filter skips the file whose greatest number it names",
-            "field <= most",
-            "field < most",
-        ),
-        ("a filter skips no file", "if name in schema.names and", "if False and"),
-        package="lake",
-    ),
-    *_of(
         "delta/newest_commit",
         _PROGRESS,
         (
