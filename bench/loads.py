@@ -13,13 +13,10 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import duckdb
 import pyarrow as pa
@@ -27,49 +24,41 @@ from deltalake import DeltaTable
 
 from bench.comparison import count_rows
 from bench.graph import Graph
-from bench.places import QUERIES, ROOT, WORK, Project, files_of, project
-from bench.processes import RunFailed, processor_seconds, resident
+from bench.places import QUERIES, WORK, Project, files_of, project
+from bench.processes import Ended, measured
 from bench.results import Scenario, Timing, machine, seconds_text
 from bench.session import measure
 
 FULL_QUADS = 10_000_000
 _CHANGED = 15
 """Of so many statements one is replaced by another, if it has another object: of types, few do."""
-_SAMPLED = 0.2
-"""Seconds between looks at a process."""
 _STAGES = ("ingest", "maintain", "validate", "publish")
-_WEIR = (str(Path(sys.executable).with_name("weir")),)
+_WEIR = Path(sys.executable).with_name("weir")
 _HEAD = ("step", "clock, s", "processor, s", "quads a second", "peak memory, MiB", "bytes a quad")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A process that ended, with what it started.
+    """What was done, by a process that ended.
 
     Attributes:
         what: it did.
-        seconds: of the clock.
-        cpu: seconds of the processor, user and system.
-        peak: of the memory (RSS), in MiB.
-        output: what it printed.
+        took: seconds and memory.
         size: bytes that are on disk by it; None if it is not about that.
     """
 
     what: str
-    seconds: float
-    cpu: float
-    peak: int
-    output: str
+    took: Ended
     size: int | None = None
 
     def line(self, quads: int) -> tuple[str, ...]:
         """In the summary."""
         return (
             self.what,
-            seconds_text(self.seconds),
-            seconds_text(self.cpu),
-            f"{quads / self.seconds:,.0f}",
-            f"{self.peak:,}",
+            seconds_text(self.took.seconds),
+            seconds_text(self.took.processor),
+            f"{quads / self.took.seconds:,.0f}",
+            f"{self.took.peak:,}",
             "" if self.size is None else f"{self.size / quads:.0f}",
         )
 
@@ -107,8 +96,8 @@ class Loads:
         config = ("--config", made.config)
         self.progress("compaction, audit")
         compact = (sys.executable, "-m", "weir.jobs.compact_lake")
-        steps.append(_step("compaction", *compact, *config))
-        steps.append(_step("audit", *_WEIR, *config, "audit"))
+        steps.append(Step("compaction", measured([*compact, *config])))
+        steps.append(Step("audit", measured([_WEIR, *config, "audit"])))
         self.progress("the answers computed again, to compare their rows")
         shutil.rmtree(versions)
         versions.mkdir()
@@ -162,13 +151,13 @@ class Loads:
         self.progress(what)
         # As a publisher would, so that no half of it is read.
         shutil.copytree(version, made.folder / "versions" / version.name)
-        return _step(what, *_WEIR, "--config", made.config, "--output", "json", "run")
+        return Step(what, measured([_WEIR, "--config", made.config, "--output", "json", "run"]))
 
     def _timings(self, steps: Sequence[Step]) -> Iterator[Timing]:
         for step in steps:
-            yield Timing(step.what, "cold", (step.seconds,))
-            if step.output.startswith("{"):
-                for stage in json.loads(step.output)["stages"]:
+            yield Timing(step.what, "cold", (step.took.seconds,))
+            if step.took.printed.startswith("{"):
+                for stage in json.loads(step.took.printed)["stages"]:
                     if stage["stage"] in _STAGES:
                         yield Timing(stage["stage"], "cold", (stage["seconds"],), step.what)
 
@@ -192,39 +181,10 @@ def _selected(rows: pa.Table, query: str) -> pa.Table:
 
 
 def _by_other(what: str, other: str, version: Path, to: Path) -> Step:
-    step = _step(
-        f"the first version by {what}", sys.executable, "-m", "bench.loads", other, version, to
-    )
+    took = measured([sys.executable, "-m", "bench.loads", other, version, to])
     size = sum(files_of(to).values())
     shutil.rmtree(to)
-    return Step(step.what, step.seconds, step.cpu, step.peak, step.output, size)
-
-
-def _step(what: str, *arguments: object) -> Step:
-    """Run a process to its end.
-
-    Raises:
-        RunFailed: with the last lines that were printed.
-    """
-    with TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
-        began = time.monotonic()
-        process = subprocess.Popen(
-            [*map(str, arguments)], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=errors
-        )
-        cpu = peak = 0.0
-        while process.poll() is None:
-            time.sleep(_SAMPLED)
-            # A process that is about to end no longer has all that it started.
-            cpu = max(cpu, processor_seconds(process.pid))
-            peak = max(peak, resident(process.pid))
-        seconds = time.monotonic() - began
-        output.seek(0)
-        errors.seek(0)
-        printed = output.read()
-        if process.returncode:
-            last = "\n".join((printed + errors.read()).splitlines()[-30:])
-            raise RunFailed(f"{what}: exit code {process.returncode}\n{last}")
-    return Step(what, seconds, cpu, round(peak / (1 << 20)), printed)
+    return Step(f"the first version by {what}", took, size)
 
 
 def _by_spark(version: Path, to: Path) -> None:

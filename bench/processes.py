@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from bench.places import ROOT, Project
+
+_SAMPLED = 0.2
+"""Seconds between looks at a process."""
 
 
 class RunFailed(Exception):  # noqa: N818  (named after what is wrong)
@@ -92,6 +99,76 @@ def _started_by(pid: int) -> list[int]:
         with suppress(OSError):  # a thread that has ended meanwhile
             children += map(int, (thread / "children").read_text().split())
     return children
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A process that ended, with all that it started.
+
+    Attributes:
+        seconds: of the clock.
+        processor: seconds of the processor, user and system.
+        peak: of the memory (RSS), in MiB.
+        printed: on the standard output.
+    """
+
+    seconds: float
+    processor: float
+    peak: int
+    printed: str
+
+
+def measured(
+    arguments: Sequence[object],
+    *,
+    folder: Path = ROOT,
+    settings: Mapping[str, str] | None = None,
+    code: int = 0,
+) -> Ended:
+    """Run a process to its end, and look at what it takes.
+
+    Args:
+        arguments: the program first.
+        folder: that it works in.
+        settings: further variables of the environment.
+        code: that it has to end with.
+
+    Raises:
+        RunFailed: with the last lines that were printed.
+    """
+    words = [*map(str, arguments)]
+    before = _of_ended_children()
+    with TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
+        began = time.monotonic()
+        process = subprocess.Popen(
+            words,
+            cwd=folder,
+            env=os.environ | dict(settings or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+        )
+        sampled = peak = 0.0
+        while process.poll() is None:
+            time.sleep(_SAMPLED)
+            sampled = max(sampled, processor_seconds(process.pid))
+            peak = max(peak, resident(process.pid))
+        seconds = time.monotonic() - began
+        output.seek(0)
+        errors.seek(0)
+        printed, said = output.read(), errors.read()
+    if process.returncode != code:
+        last = "\n".join((printed + said).splitlines()[-30:])
+        raise RunFailed(f"{' '.join(words)}: exit code {process.returncode}\n{last}")
+    # A JVM is not waited for: its seconds are among those that were sampled.
+    processor = max(sampled, _of_ended_children() - before)
+    return Ended(seconds, processor, round(peak / (1 << 20)), printed)
+
+
+def _of_ended_children() -> float:
+    """Seconds of the processor of all processes that this one has waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def run_process(

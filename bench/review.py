@@ -8,11 +8,8 @@ script of docs/review.md runs, and after it each of its commands by itself.
 from __future__ import annotations
 
 import os
-import resource
 import shutil
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +19,7 @@ import pyoxigraph as ox
 
 from bench.histories import BrickHistory
 from bench.places import ROOT, WORK, Project, project
-from bench.processes import RunFailed
+from bench.processes import RunFailed, measured
 from bench.results import Scenario, Target, Timing, machine, seconds_text
 from bench.session import measure
 
@@ -77,15 +74,6 @@ _ROWS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Took:
-    """What a command took: seconds of the clock, and of the processor of all its processes."""
-
-    seconds: float
-    processor: float
-    printed: str
-
-
 @dataclass(slots=True)
 class Review:
     """The scenario.
@@ -113,7 +101,10 @@ class Review:
         timings, lines = [], []
         for what, (command, code) in commands.items():
             self.progress(f"{what}, {self.repeats} times")
-            took = [_run(made.folder, command, code) for _ in range(self.repeats)]
+            took = [
+                measured(command, folder=made.folder, settings=_variables(), code=code)
+                for _ in range(self.repeats)
+            ]
             if what == "the script":
                 _verify(took[0].printed)
             seconds = tuple(one.seconds for one in took)
@@ -228,27 +219,10 @@ def _verify(printed: str) -> None:
         raise RunFailed(f"the review prints something else:\n{printed}")
 
 
-def _run(folder: Path, command: Sequence[str], code: int) -> _Took:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    started = time.monotonic()
-    done = subprocess.run(
-        [*command], cwd=folder, env=_environment(), capture_output=True, text=True, check=False
-    )
-    seconds = time.monotonic() - started
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode != code:
-        raise RunFailed(
-            f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
-        )
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return _Took(seconds, processor, done.stdout)
-
-
 def _git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", *arguments], cwd=folder, env=_environment(), check=True)
+    measured(["git", *arguments], folder=folder, settings=_variables())
 
 
-def _environment() -> dict[str, str]:
+def _variables() -> dict[str, str]:
     roles = {f"GIT_{r}_{k}": "bench" for r in ("AUTHOR", "COMMITTER") for k in ("NAME", "EMAIL")}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return os.environ | roles | {"PATH": path}
+    return roles | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
