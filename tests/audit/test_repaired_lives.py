@@ -111,6 +111,17 @@ def test_a_text_that_was_never_published_begins_where_it_began(
     assert damaged(ahead, damage, query) == expected
 
 
+def test_an_edit_that_is_taken_back_before_it_is_published_leaves_no_trace(
+    ahead: Project, tmp_path: Path
+) -> None:
+    expected = undisturbed(ahead, tmp_path / "undisturbed", "rooms")
+    ahead.query("rooms", ROOMS.replace("?t ?r", "?r"))
+    ahead.maintain()
+    ahead.query("rooms", ROOMS)
+    ahead.run()
+    assert ahead.signed("rooms") == expected
+
+
 def test_epochs_that_the_graph_no_longer_knows_come_as_one_difference_which_is_said(
     ahead: Project,
 ) -> None:

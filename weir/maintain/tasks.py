@@ -205,6 +205,9 @@ def _task(completion: Completion, definition: Definition) -> Task:
             return replace(new, reason=reason, base=0)
         return new
     if is_edited(definition, completion):
+        published = start_again(completion, definition, stored)
+        if published is not None:
+            return new.rebased("its text is the published one again", published)
         return replace(new, mode="edited", reason=f"it was edited since epoch {stored.epoch}")
     why = ""
     failed = _failed_check(completion, stored, definition.name)
