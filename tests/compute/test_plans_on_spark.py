@@ -60,6 +60,23 @@ def _jobs(spark: SparkSession) -> int:
     return int(spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs())
 
 
+def _newest_description(spark: SparkSession) -> str:
+    """What the session's page of jobs says of the newest one."""
+    jobs = spark.sparkContext._jsc.sc().statusStore().jobsList(None)
+    return str(jobs.head().description().get())
+
+
+def test_a_job_is_described_by_its_stage_and_relation(quick_spark: SparkSession) -> None:
+    engine = SparkEngine(quick_spark, broadcast_rows=10, job="maintain")
+    try:
+        with engine.cancellable():
+            rows = quick_spark.createDataFrame(pa.table({"a": ["x", "y"]}))
+            engine.register("keys", rows, "small")
+        assert _newest_description(quick_spark) == "maintain: keys"
+    finally:
+        engine.release()
+
+
 @pytest.mark.parametrize(
     ("keep", "jobs"), [("cache", (0, 1, 0)), ("small", (1, 0, 0)), ("broadcast", (1, 0, 0))]
 )

@@ -58,17 +58,19 @@ Frame: TypeAlias = "pa.Table | DataFrame"
 
 @dataclass(frozen=True, slots=True)
 class SparkShape:
-    """Limits of what Spark stores and writes.
+    """Limits of what Spark stores and writes, and what it says that its jobs are for.
 
     Attributes:
         broadcast_rows: most rows of a relation that is in one partition or sent to every task.
         rows_per_file: rows of a written file of a table.
         staging: folder or URI for driver rows that are too many for a Spark plan.
+        job: the stage.
     """
 
     broadcast_rows: int
     rows_per_file: int
     staging: str | None = None
+    job: str = "weir"
 
 
 @dataclass(slots=True)
@@ -180,7 +182,7 @@ class Engine:
     ) -> Self:
         """The engine of a stage."""
         shape = SparkShape(
-            limits.broadcast_rows, limits.rows_per_file, staging_folder(lake.root, job)
+            limits.broadcast_rows, limits.rows_per_file, staging_folder(lake.root, job), job
         )
         return cls(lake, session, database.engine(), Placement.of(limits), shape, indexes)
 
@@ -250,6 +252,7 @@ class Engine:
                     self._shape.broadcast_rows,
                     self._shape.staging,
                     self._duck.functions.limits,
+                    self._shape.job,
                 )
             return self._shared_spark.engine
 

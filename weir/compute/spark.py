@@ -96,6 +96,7 @@ class SparkEngine:
             task.
         staging: folder or URI for driver rows that are more than this; removed by `release`.
         limits: of each call of a function of the engine.
+        job: what Spark says its jobs are for: the stage.
     """
 
     def __init__(
@@ -104,8 +105,10 @@ class SparkEngine:
         broadcast_rows: int,
         staging: str | None = None,
         limits: EvaluationLimits = _DEFAULT,
+        job: str = "weir",
     ) -> None:
         self.spark = spark
+        self._job = job
         self._broadcast_rows, self._staging = broadcast_rows, staging
         self._views: dict[str, _View] = {}
         self._numbers = count()
@@ -126,7 +129,7 @@ class SparkEngine:
         """
         context, group = self.spark.sparkContext, f"weir-{uuid4().hex}"
         before = {name: context.getLocalProperty(name) for name in _JOB_GROUP}
-        context.setJobGroup(group, "the new rows of a query", interruptOnCancel=True)
+        context.setJobGroup(group, self._job, interruptOnCancel=True)
         try:
             yield lambda: context.cancelJobGroup(group)
         finally:
@@ -150,6 +153,7 @@ class SparkEngine:
             size: of its plan, from `planned`.
         """
         view = _View(frame, size)
+        self._describe(name)
         match keep:
             case "cache":
                 self._cut(view)
@@ -230,6 +234,7 @@ class SparkEngine:
                     # Replaces the view by the same rows with another plan.
                     view.frame.createOrReplaceTempView(name)
                 if is_deep and view.size.depth > 0:
+                    self._describe(name)
                     view.frame.count()
                     view.size = STORED_TABLE
         return PlanSize(total, own + max((view.size.depth for view in views.values()), default=0))
@@ -237,6 +242,7 @@ class SparkEngine:
     def count(self, relation: str) -> int:
         """The number of rows of a relation, counted once; counting stores those of a cut view."""
         view = self._views[relation]
+        self._describe(relation)
         with view.cutting:
             rows = view.rows
             if rows is None and view.stored is not None:
@@ -272,6 +278,10 @@ class SparkEngine:
             self.forget(name)
         if self._staging is not None:
             remove(self.spark, self._staging)
+
+    def _describe(self, relation: str) -> None:
+        """Have Spark say of the next jobs of this thread which rows they compute."""
+        self.spark.sparkContext.setJobDescription(f"{self._job}: {relation}")
 
     def _cut(self, view: _View) -> None:
         """Cut the plan of a view: a deep one is computed now, others when a job needs them."""
