@@ -4,7 +4,7 @@ A shapes graph with the key `door` has its report computed for the rows that ing
 write, by a dry run of maintain: the derived graphs that it reads, and the report, from the stored
 rows at the newest epoch. Nothing of it is stored; a maintain of the same process commits the rows
 if these change sets are what ingest committed. A change set at whose epoch a result opens stops its
-source.
+source. So does one that a report cannot be computed of: nothing passes a door unseen.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from sqlglot import exp
 
 from weir.compute.early_rows import EarlyRows
 from weir.compute.engine import Engine
+from weir.compute.lost_rows import LostRowsError
 from weir.compute.relations import Statement
 from weir.compute.sql import (
     alias,
@@ -37,7 +39,7 @@ from weir.definitions.catalog import Catalog
 from weir.definitions.definition import Definition
 from weir.definitions.kinds import SHAPES
 from weir.engine.graph import QUADS, TRIPLES
-from weir.errors import ConfigurationError
+from weir.errors import BusyError, ConfigurationError, WeirError
 from weir.ingest import netting
 from weir.ingest.graph_target import GraphEpochs
 from weir.ingest.sources.all_sources import all_sources
@@ -104,27 +106,47 @@ class Door:
             head: the newest epoch of the lake.
             sources: by epoch, the source of its change set.
 
+        A report that cannot be brought up to date, or whose new rows cannot be computed, refuses
+        all change sets that it guards; those of other sources go on.
+
         Raises:
             BusyError: a report is behind, and another run maintains.
-            WeirError: a report cannot be brought up to date, or its new rows cannot be computed.
+            LostRowsError: rows were lost on the way; the run is to be repeated.
         """
         self._early = {}
         guarded = {one.name: _guarded_epochs(one, sources) for one in self.shapes}
         asked = [one for one in self.shapes if guarded[one.name]]
-        if not asked:
-            return {}
         reasons: dict[int, list[str]] = {}
-        with engine.scope() as own:
-            answers = self._answers(own, asked, epochs, head)
-            for one in asked:
-                for epoch, reason in _opened(own, one, answers[one.name]):
-                    if epoch in guarded[one.name]:
-                        reasons.setdefault(epoch, []).append(reason)
+        for name, opened in self._reasons(engine, asked, epochs, head).items():
+            for epoch, reason in opened:
+                if epoch in guarded[name]:
+                    reasons.setdefault(epoch, []).append(reason)
         return {epoch: "; ".join(of_epoch) for epoch, of_epoch in reasons.items()}
 
     def taken(self) -> None:
         """What was computed of the change sets need not be computed again by this process."""
         self.project.early_rows |= self._early
+
+    def _reasons(
+        self, engine: Engine, reports: Sequence[Definition], epochs: GraphEpochs, head: int
+    ) -> Mapping[str, Sequence[tuple[int, str]]]:
+        """By report, why an epoch is refused: what would open, or that it cannot be computed."""
+        if not reports:
+            return {}
+        try:
+            with engine.scope() as own:
+                answers = self._answers(own, reports, epochs, head)
+                return {one.name: [*_opened(own, one, answers[one.name])] for one in reports}
+        except (BusyError, LostRowsError, ConfigurationError):
+            raise
+        except WeirError as error:
+            if len(reports) > 1:
+                alone = (self._reasons(engine, [one], epochs, head) for one in reports)
+                return dict(chain.from_iterable(opened.items() for opened in alone))
+            (one,) = reports
+            self.progress(f"{one.name}: {error}")
+            reason = f"cannot be checked by {one.name}: {error.what}"
+            return {one.name: [(epoch, reason) for epoch in epochs.numbers.values()]}
 
     def _answers(
         self, engine: Engine, reports: Sequence[Definition], epochs: GraphEpochs, head: int
@@ -162,14 +184,33 @@ class Door:
         return answers
 
     def _brought_up_to_date(self, definitions: Sequence[Definition]) -> Completion:
-        """The completion of the lake once no definition is behind."""
+        """The completion of the lake once no definition is behind.
+
+        Raises:
+            WeirError: one stays behind.
+        """
         completion = Completion.read(self.project.lake)
         behind = [one.name for one in definitions if is_unfinished(completion, one)]
         if not behind:
             return completion
+        # What reads one of them may be behind once that is not.
+        names = [one.name for one in definitions]
         self.progress(f"{', '.join(behind)}: bringing up to date what a door reads")
-        maintain_queries(self.project, self.run_id, self.progress, only=behind)
-        return Completion.read(self.project.lake)
+        failed: WeirError | None = None
+        try:
+            maintain_queries(self.project, self.run_id, self.progress, only=names)
+        except (BusyError, LostRowsError, ConfigurationError):
+            raise
+        except WeirError as error:
+            # It may be about other queries, as about files with errors.
+            failed = error
+        completion = Completion.read(self.project.lake)
+        left = [one.name for one in definitions if is_unfinished(completion, one)]
+        if left:
+            what = f"{enumerated(left)} cannot be brought up to date"
+            parts = () if failed is None else failed.parts
+            raise WeirError(what, "", "Correct it and run again.", parts=parts) from failed
+        return completion
 
 
 def _with_givers(reports: Sequence[Definition]) -> Sequence[Definition]:

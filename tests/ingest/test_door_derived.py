@@ -11,11 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.support.opened import opened
-from tests.support.projects.project import PATCHES, Project
+from tests.support.projects.project import PATCHES, SNAPSHOTS, Project
 from weir.definitions.graph_program import GraphProgramBody
 from weir.definitions.plan_body import PlanBody
 from weir.door import guarded
-from weir.errors import WeirError
 from weir.ingest.stage import ingest_changes
 from weir.lake.tables import DERIVED
 from weir.maintain.stage import maintain_queries
@@ -153,17 +152,59 @@ def test_a_query_that_was_edited_is_computed_again_first(project: Project) -> No
     assert not project.deliver().errors, "a result that was open before it"
 
 
-def test_a_graph_that_cannot_be_computed_lets_nothing_in(project: Project) -> None:
+def test_what_reads_an_edited_query_is_computed_again_too(project: Project) -> None:
+    project.query("links", _LINKS.replace("?x <http://x/link> ?y", "?x <http://x/link> ?x"))
+    project.change_set(f"A {_has('a', 'b')}")
+    assert not project.deliver_and_run().errors
+    project.query("links", _LINKS)
+    project.change_set(f"A {_has('b', 'c')}")
+    assert project.deliver().errors, "the machine would have three parts"
+
+
+def _with_a_product(project: Project) -> None:
+    """Let the graph that is read be one that exceeds a limit once there are three things."""
     project.configure(product_rows=1)
     product = (
         "CONSTRUCT { ?x <http://x/link> ?z } WHERE { ?x <http://x/has> ?y . ?z <http://x/is> ?w }"
     )
     project.query("links", f"#+ graph: http://x/links\n{product}")
-    lines = [f'A <http://x/{name}> <http://x/is> "1" .' for name in "xyz"]
-    project.change_set(*lines, f"A {_has('a', 'b')}")
-    with pytest.raises(WeirError, match="more than product_rows = 1"):
-        project.deliver()
-    assert len(project.table("transactions")) == 1
+
+
+_THREE_THINGS = [f'A <http://x/{name}> <http://x/is> "1" .' for name in "xyz"]
+
+
+def test_a_graph_that_cannot_be_brought_up_to_date_lets_nothing_in(project: Project) -> None:
+    project.query("other", "SELECT nonsense")
+    for line in _THREE_THINGS:
+        project.change_set(line)
+    assert not project.deliver().errors
+    _with_a_product(project)
+    project.change_set(f"A {_has('a', 'b')}")
+    (error,) = project.deliver().errors
+    assert "cannot be checked by machines: " in error.what
+    assert "links cannot be brought up to date" in error.what
+    assert len(project.table("transactions")) == 4
+
+
+def test_a_change_set_of_which_a_graph_cannot_be_computed_stops_its_source_alone(
+    project: Project,
+) -> None:
+    _with_a_product(project)
+    assert not project.deliver_and_run().errors
+    project.declare(PATCHES, SNAPSHOTS, product_rows=1)
+    project.write("versions/001.ttl", "<http://x/s> <http://x/t> 1 .")
+    project.change_set(*_THREE_THINGS, f"A {_has('a', 'b')}")
+    (error,) = project.deliver().errors
+    assert "cannot be checked by machines: " in error.what
+    assert "product_rows = 1" in error.what
+    assert sorted(row["source"] for row in project.table("transactions")) == ["p", "s"]
+
+
+def test_a_query_with_an_error_that_no_door_reads_stops_nothing(project: Project) -> None:
+    project.query("other", "SELECT nonsense")
+    project.query("links", _LINKS.replace("?y }\n", "?y FILTER(?x != ?y) }\n"))
+    project.change_set(f"A {_has('m', 'b')}")
+    assert not project.deliver().errors
 
 
 def test_what_the_door_computed_is_not_computed_again(project: Project) -> None:

@@ -95,6 +95,20 @@ def test_an_edited_query_starts_over(maintained: HandMadeLake) -> None:
     assert commit_metadata(task, "m", 3).base == 3
 
 
+def test_a_query_that_is_the_published_one_again_starts_at_the_published_epoch(
+    maintained: HandMadeLake,
+) -> None:
+    publish_by_hand(
+        maintained, "q", ["s"], [(2, 1, "<http://a/s>")], watermark=2, base=2, is_maintained=True
+    )
+    maintained.query("q", QUERY.replace("SELECT", "SELECT DISTINCT"))
+    maintained.maintain("q", [(3, 1, "<http://a/s>")], base=3, mode="edited")
+    maintained.query("q", QUERY)
+    task = task_of(maintained)
+    assert task is not None
+    assert (task.mode, task.base) == ("rebased", 2)
+
+
 @pytest.mark.parametrize(("until", "mode"), [(2, "incremental"), (3, "rebased")])
 def test_a_query_starts_over_if_changes_after_its_watermark_were_consolidated(
     maintained: HandMadeLake, until: int, mode: str

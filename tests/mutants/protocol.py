@@ -310,8 +310,13 @@ _MAINTENANCE = (
         (*_TASKS, *_MAINTAIN),
         (
             "an edited query goes on from its stored state",
-            "if is_edited(definition, completion):\n        return replace",
-            "if False:\n        return replace",
+            "if is_edited(definition, completion):\n        published",
+            "if False:\n        published",
+        ),
+        (
+            "an edit that was taken back is one",
+            "if published is not None:\n            return new",
+            "if False:\n            return new",
         ),
         (
             "a query goes on though its changes were consolidated",

@@ -153,6 +153,27 @@ SHAPES_MUTANTS = (
         tests=_DERIVED,
     ),
     Mutant(
+        "a door brings what is behind up to date, but not what reads that",
+        "door",
+        "only=names)",
+        "only=behind)",
+        tests=_DERIVED,
+    ),
+    Mutant(
+        "an error of what no door reads lets nothing in",
+        "door",
+        "        if left:\n            what",
+        "        if left or failed is not None:\n            what",
+        tests=_DERIVED,
+    ),
+    Mutant(
+        "what cannot be computed passes the door",
+        "door",
+        "for epoch in epochs.numbers.values()]}",
+        "for epoch in ()]}",
+        tests=_DERIVED,
+    ),
+    Mutant(
         "what a derived graph would have is not seen by its readers",
         "maintain/dry_run",
         "more[graph.table.name] = triples",

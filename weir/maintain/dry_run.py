@@ -61,7 +61,7 @@ class DryRun:
             receive: what is done with them.
 
         Raises:
-            WeirError: a product exceeds its limit.
+            WeirError: a definition exceeds a limit.
         """
         more = {**pending}
         with engine.scope() as whole:
@@ -71,7 +71,8 @@ class DryRun:
                     (leg,) = course.legs()
                     new = NewRows(self.run, own, course, leg)
                     for task in course.open(own, leg):
-                        rows = new.make(task, own, is_read_again=True).name
+                        bounded = own.within(self.run.budget())
+                        rows = new.make(task, bounded, is_read_again=True).name
                         receive(task, own, rows)
                         if (graph := DerivedGraph.of(task.definition)) is not None:
                             triples = f"pending_triples_of_{task.name}"
