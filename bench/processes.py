@@ -149,8 +149,7 @@ def measured(
             stderr=errors,
         )
         sampled = peak = 0.0
-        while process.poll() is None:
-            time.sleep(_SAMPLED)
+        while not _ends_within(process, _SAMPLED):
             sampled = max(sampled, processor_seconds(process.pid))
             peak = max(peak, resident(process.pid))
         seconds = time.monotonic() - began
@@ -163,6 +162,13 @@ def measured(
     # A JVM is not waited for: its seconds are among those that were sampled.
     processor = max(sampled, _of_ended_children() - before)
     return Ended(seconds, processor, round(peak / (1 << 20)), printed)
+
+
+def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait for the end of a process; gives whether it has ended."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    return process.returncode is not None
 
 
 def _of_ended_children() -> float:

@@ -57,6 +57,8 @@ from weir.rdf.terms import Literal, parse_term, to_text
 from weir.stage import Progress, silent
 from weir.text.near import enumerated, meant
 
+_OF_THE_RUN = (BusyError, LostRowsError, ConfigurationError)
+"""Errors of which no report is the cause: they end the run."""
 _SHOWN = 3
 """Results that the reason of a stop names."""
 
@@ -100,14 +102,14 @@ class Door:
     ) -> Mapping[int, str]:
         """What the change sets of a batch would open, by epoch; nothing of those that open nothing.
 
+        A report that cannot be brought up to date, or whose new rows cannot be computed, refuses
+        all change sets that it guards; those of other sources go on.
+
         Args:
             engine: knows the relations of the epochs.
             epochs: what the change sets become.
             head: the newest epoch of the lake.
             sources: by epoch, the source of its change set.
-
-        A report that cannot be brought up to date, or whose new rows cannot be computed, refuses
-        all change sets that it guards; those of other sources go on.
 
         Raises:
             BusyError: a report is behind, and another run maintains.
@@ -116,6 +118,8 @@ class Door:
         self._early = {}
         guarded = {one.name: _guarded_epochs(one, sources) for one in self.shapes}
         asked = [one for one in self.shapes if guarded[one.name]]
+        if not asked:
+            return {}
         reasons: dict[int, list[str]] = {}
         for name, opened in self._reasons(engine, asked, epochs, head).items():
             for epoch, reason in opened:
@@ -131,13 +135,11 @@ class Door:
         self, engine: Engine, reports: Sequence[Definition], epochs: GraphEpochs, head: int
     ) -> Mapping[str, Sequence[tuple[int, str]]]:
         """By report, why an epoch is refused: what would open, or that it cannot be computed."""
-        if not reports:
-            return {}
         try:
             with engine.scope() as own:
                 answers = self._answers(own, reports, epochs, head)
                 return {one.name: [*_opened(own, one, answers[one.name])] for one in reports}
-        except (BusyError, LostRowsError, ConfigurationError):
+        except _OF_THE_RUN:
             raise
         except WeirError as error:
             if len(reports) > 1:
@@ -190,7 +192,7 @@ class Door:
             WeirError: one stays behind.
         """
         completion = Completion.read(self.project.lake)
-        behind = [one.name for one in definitions if is_unfinished(completion, one)]
+        behind = _unfinished(completion, definitions)
         if not behind:
             return completion
         # What reads one of them may be behind once that is not.
@@ -199,18 +201,23 @@ class Door:
         failed: WeirError | None = None
         try:
             maintain_queries(self.project, self.run_id, self.progress, only=names)
-        except (BusyError, LostRowsError, ConfigurationError):
+        except _OF_THE_RUN:
             raise
         except WeirError as error:
             # It may be about other queries, as about files with errors.
             failed = error
         completion = Completion.read(self.project.lake)
-        left = [one.name for one in definitions if is_unfinished(completion, one)]
+        left = _unfinished(completion, definitions)
         if left:
             what = f"{enumerated(left)} cannot be brought up to date"
             parts = () if failed is None else failed.parts
             raise WeirError(what, "", "Correct it and run again.", parts=parts) from failed
         return completion
+
+
+def _unfinished(completion: Completion, definitions: Sequence[Definition]) -> list[str]:
+    """The names of those of which maintain has something to do."""
+    return [one.name for one in definitions if is_unfinished(completion, one)]
 
 
 def _with_givers(reports: Sequence[Definition]) -> Sequence[Definition]:

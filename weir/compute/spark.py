@@ -153,7 +153,8 @@ class SparkEngine:
             size: of its plan, from `planned`.
         """
         view = _View(frame, size)
-        self._describe(name)
+        if keep != "view":
+            self._describe(name)
         match keep:
             case "cache":
                 self._cut(view)
@@ -229,6 +230,7 @@ class SparkEngine:
                 is_read_again = view.reads > 1 and view.size.nodes > _PLAIN_NODES
                 is_deep = view.size.depth > 0 and own + view.size.depth > _MOST_DEPTH
                 if not view.is_cut and (is_read_again or is_deep or total > _MOST_NODES):
+                    self._describe(name)
                     total -= (view.size.nodes - 1) * named[name]
                     self._cut(view)
                     # Replaces the view by the same rows with another plan.
@@ -242,15 +244,16 @@ class SparkEngine:
     def count(self, relation: str) -> int:
         """The number of rows of a relation, counted once; counting stores those of a cut view."""
         view = self._views[relation]
-        self._describe(relation)
         with view.cutting:
-            rows = view.rows
-            if rows is None and view.stored is not None:
-                rows = self._count_stored(view)
-                # The same rows, which now are known to be few or none.
-                view.frame.createOrReplaceTempView(relation)
-            elif rows is None:
-                rows = view.rows = view.frame.count()
+            if view.rows is not None:
+                return view.rows
+            self._describe(relation)
+            if view.stored is None:
+                view.rows = view.frame.count()
+                return view.rows
+            rows = self._count_stored(view)
+            # The same rows, which now are known to be few or none.
+            view.frame.createOrReplaceTempView(relation)
             return rows
 
     def is_empty(self, relation: str) -> bool:
