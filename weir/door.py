@@ -40,7 +40,6 @@ from weir.definitions.definition import Definition
 from weir.definitions.kinds import SHAPES
 from weir.engine.graph import QUADS, TRIPLES
 from weir.errors import BusyError, ConfigurationError, WeirError
-from weir.ingest import netting
 from weir.ingest.graph_target import GraphEpochs
 from weir.ingest.sources.all_sources import all_sources
 from weir.ingest.stage import IngestResult
@@ -172,9 +171,7 @@ class Door:
                 answers[task.name].append(guarded)
 
         triples = "pending_triples"
-        only = netting.only_epoch(epochs.counts)
-        net = netting.net_triples(epochs.log, epochs.present, only)
-        engine.make(Statement(triples, net, "cache"))
+        engine.make(Statement(triples, select("*", from_=rows_of(epochs.triples)), "cache"))
         pending = {QUADS: epochs.log, TRIPLES: triples}
         dry.new_rows(engine, definitions, pending, partial(receive, 1))
         if not head:

@@ -66,7 +66,11 @@ class Lake:
         only = netting.only_epoch(epoch for (epoch,) in epochs)
         self.make("present", netting.present("quads"))
         is_one = only is not None
-        self.make("net", netting.net_quads("operations", "present", is_one_epoch=is_one))
+        self.append(netting.net_quads("operations", "present", is_one_epoch=is_one), only)
+
+    def append(self, net: exp.Query, only: int | None) -> None:
+        """Append changes of quads, and those of the triples."""
+        self.make("net", net)
         self.sql.execute("INSERT INTO quads BY NAME SELECT * FROM net")
         self.make("net_triples", netting.net_triples("net", "present", only))
         self.sql.execute("INSERT INTO triples BY NAME SELECT * FROM net_triples")
@@ -137,11 +141,20 @@ def test_netted_snapshots_are_the_log_of_the_sets_for_any_division_into_batches(
         lake.fill("states", rows + rows[:3] + stored)
         lake.fill("versions", [(i, index + 1) for i, index in enumerate(batch, start=1)])
         differences = netting.one_state_assertions if len(batch) == 1 else netting.state_assertions
-        snapshots = differences("states", "versions")
-        lake.sql.execute("DELETE FROM operations")
-        lake.sql.execute(f"INSERT INTO operations BY NAME {snapshots.sql('duckdb')}")
-        lake.net()
+        only = netting.only_epoch(index + 1 for index in batch)
+        lake.append(netting.log_of(differences("states", "versions")), only)
     assert (lake.log("quads"), lake.log("triples")) == expected_logs(states)
+
+
+@settings(max_examples=40, deadline=None)
+@given(states=STATES)
+def test_of_one_graph_each_quad_is_a_triple(states: list[frozenset[Quad]]) -> None:
+    one = [frozenset(("<g>", *quad[1:]) for quad in state) for state in states]
+    quads, triples = expected_logs(one)
+    lake = Lake()
+    lake.fill("quads", quads)
+    lake.make("triples", netting.triples_of_one_graph("quads"))
+    assert lake.log("triples") == triples
 
 
 @settings(max_examples=80, deadline=None)

@@ -17,8 +17,6 @@ from weir.ingest.file_rows import SCHEMA
 from weir.ingest.netting import QUAD
 from weir.ingest.quad_assertions import (
     DatedState,
-    changes_as_assertions,
-    pairs,
     state_assertions,
 )
 from weir.ingest.reading import Carried
@@ -74,13 +72,12 @@ def netted(
             changes = [(ordinal, document, 0, True, *quad) for ordinal, document, quad in rows]
             engine.load("changes", table(CHANGE_COLUMNS[:-1], changes))
             engine.load("stored", table(QUAD, sorted(before)))
-            no_changes = changes_as_assertions(
-                "changes", pairs(engine, "plain", ("ordinal", "epoch"), [])
-            )
-            parts = [no_changes, *state_assertions(engine, "changes", "stored", states, carried)]
-            engine.make(Statement("assertions", union_all(parts)))
-            engine.make(Statement("log", netting.net_quads("assertions", "stored")))
-            log = engine.rows(select(*columns((*QUAD, "epoch", "weight")), from_=rows_of("log")))
+            parts = state_assertions(engine, "changes", "stored", states, carried)
+            log = []
+            if parts:
+                engine.make(Statement("log", netting.log_of(union_all(parts))))
+                whole = select(*columns((*QUAD, "epoch", "weight")), from_=rows_of("log"))
+                log = engine.rows(whole)
     by_epoch = [before]
     for state in states:
         held = {*by_epoch[-1]}

@@ -55,6 +55,19 @@ def test_a_later_run_continues_from_the_state_in_the_lake(project: Project) -> N
     assert len(project.rows("quads")) == 6
 
 
+def test_a_triple_is_one_in_however_many_graphs(project: Project) -> None:
+    statement, one, other = "<urn:s> <urn:p> <urn:o>", "<urn:g>", "<urn:h>"
+    versions = [[one], [one, other], [other], [], [other], [one]]
+    for number, graphs in enumerate(versions, start=1):
+        text = "".join(f"{statement} {graph} .\n" for graph in graphs)
+        project.write(f"versions/{number}.nq", text + f"<urn:v> <urn:p> <urn:o> {one} .\n")
+        project.ingest()
+    changes = [
+        row for row in project.rows("triples", "subject", "epoch", "weight") if row[0] == "<urn:s>"
+    ]
+    assert sorted(change[1:] for change in changes) == [(1, 1), (4, -1), (5, 1)]
+
+
 def test_a_version_that_is_named_base_is_an_epoch_once(project: Project) -> None:
     project.write("versions/base/a.ttl", turtle(1))
     project.ingest()

@@ -20,8 +20,10 @@ from weir.compute.sql import (
     rows_of,
     select,
     small_number,
+    subquery,
     union_all,
 )
+from weir.engine.graph import is_unreserved
 from weir.engine.relations import CHANGE
 from weir.ingest import netting, ownership
 from weir.ingest.changesets import AcceptedChangeSets, ChangeSet
@@ -48,14 +50,14 @@ class GraphEpochs:
         numbers: the epochs by ordinal.
         graphs: relation of who writes which graph.
         log: relation of the changes of quads.
-        present: relation of the quads that were there before.
+        triples: relation of the changes of triples.
         counts: by epoch, how many quads appear and vanish.
     """
 
     numbers: Mapping[int, int]
     graphs: str
     log: str
-    present: str
+    triples: str
     counts: Mapping[int, tuple[int, int]]
 
     def changed_by(self, ordinal: int) -> tuple[int, int]:
@@ -73,7 +75,7 @@ class GraphEpochs:
         """Commit the epochs; returns how many quads they change, in words."""
         inserted, deleted = map(sum, zip((0, 0), *self.counts.values(), strict=True))
         rows = inserted + deleted
-        journal.commit_quads(engine, self.log, self.present, rows, transactions)
+        journal.commit_quads(engine, self.log, self.triples, rows, transactions)
         return f"+{inserted:,} -{deleted:,} quads"
 
 
@@ -108,8 +110,8 @@ class GraphTarget:
         numbers = accepted.numbered(head)
         if not numbers:
             return GraphEpochs({}, graphs, "", "", {})
-        log, present = _net(engine, self.limits, accepted, self.batch, numbers)
-        return GraphEpochs(numbers, graphs, log, present, _counts(engine, log))
+        log, triples = _net(engine, self.limits, accepted, self.batch, numbers, graphs)
+        return GraphEpochs(numbers, graphs, log, triples, _counts(engine, log))
 
 
 def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
@@ -174,48 +176,69 @@ def _net(
     accepted: AcceptedChangeSets,
     batch: BatchReading,
     epochs: Mapping[int, int],
+    graphs: str,
 ) -> tuple[str, str]:
-    """The relations of the log of the batch, and of the quads that were there before it.
+    """The relations of the changes of quads and of triples.
 
-    Both are read more than once, as are the quad assertions: they are computed once.
+    The quads that were there before are looked up where a change set may state what holds already,
+    or a triple be in several graphs.
+
+    Args:
+        engine: makes the relations.
+        limits: of the project.
+        accepted: the change sets.
+        batch: what they hold.
+        epochs: their epochs, by ordinal.
+        graphs: relation of who writes which graph.
     """
     head = min(epochs.values()) - 1
-    assertions, stored = "assertions", "stored"
-    asserted = _assertions(engine, accepted, batch, epochs, head)
-    engine.make(Statement(assertions, asserted, "cache"))
-    quads_about(engine, stored, assertions, head, limits.literal_predicates)
-    present, log = "present", "log"
-    # At most the quads of the batch, however large the graph is.
-    engine.make(Statement(present, netting.present(stored), "small"))
     only = netting.only_epoch(epochs.values())
-    net = netting.net_quads(assertions, present, is_one_epoch=only is not None)
-    engine.make(Statement(log, net, "cache"))
-    traversals = {change_set.source.traversal for change_set in accepted.change_sets.values()}
-    merges = [
-        netting.net_merge(log, present, name, only) for name in sorted(filter(None, traversals))
-    ]
-    if not merges:
-        return log, present
-    merged = "log_with_merges"
-    whole = [select(*columns((*netting.QUAD, *CHANGE)), from_=rows_of(log)), *merges]
-    engine.make(Statement(merged, union_all(whole), "cache"))
-    return merged, present
+    log, present, triples = "log", "present", "changed_triples"
 
+    def look_up_present(changes: str) -> None:
+        quads_about(engine, "stored", changes, head, limits.literal_predicates)
+        # At most the quads of the batch, however large the graph is.
+        engine.make(Statement(present, netting.present("stored"), "small"))
 
-def _assertions(
-    engine: Engine,
-    accepted: AcceptedChangeSets,
-    batch: BatchReading,
-    epochs: Mapping[int, int],
-    head: int,
-) -> exp.Query:
+    states = _of_states(engine, accepted, batch, epochs, head)
     plain = {
         ordinal: epoch
         for ordinal, epoch in epochs.items()
         if accepted.change_sets[ordinal].state is None
     }
-    dated = pairs(engine, "plain", ("ordinal", "epoch"), [*plain.items()])
-    parts: list[exp.Query] = [changes_as_assertions("changes", dated)]
+    is_one_graph = _is_one_graph(engine, graphs)
+    # The log is read more than once, as are the quad assertions: they are computed once.
+    if states and not plain:
+        engine.make(Statement(log, netting.log_of(union_all(states)), "cache"))
+        if not is_one_graph:
+            look_up_present(log)
+    else:
+        assertions = "assertions"
+        dated = pairs(engine, "plain", ("ordinal", "epoch"), [*plain.items()])
+        asserted = union_all([changes_as_assertions("changes", dated), *states])
+        engine.make(Statement(assertions, asserted, "cache"))
+        look_up_present(assertions)
+        net = netting.net_quads(assertions, present, is_one_epoch=only is not None)
+        engine.make(Statement(log, net, "cache"))
+        log = _with_merges(engine, accepted, log, present, only)
+    net = (
+        netting.triples_of_one_graph(log)
+        if is_one_graph
+        else netting.net_triples(log, present, only)
+    )
+    engine.make(Statement(triples, net))
+    return log, triples
+
+
+def _of_states(
+    engine: Engine,
+    accepted: AcceptedChangeSets,
+    batch: BatchReading,
+    epochs: Mapping[int, int],
+    head: int,
+) -> list[exp.Query]:
+    """The quad assertions of the change sets that are states, in parts."""
+    parts: list[exp.Query] = []
     for source in accepted.sources():
         states = [
             DatedState(ordinal, epochs[ordinal], change_set.state.graphs)
@@ -228,7 +251,35 @@ def _assertions(
             engine.make(Statement(stored, netting.present(log)))
             carried = batch.carried.get(source, ())
             parts += state_assertions(engine, "changes", stored, states, carried)
-    return union_all(parts)
+    return parts
+
+
+def _is_one_graph(engine: Engine, graphs: str) -> bool:
+    """Whether all unreserved quads, those of the batch too, are of one graph at most."""
+    names = union_all(
+        [
+            select(column("graph"), from_=rows_of(relation), where=[is_unreserved()])
+            for relation in ("owners", graphs)
+        ]
+    )
+    one_or_more = select(column("graph"), from_=subquery(names, "names"), distinct=True).limit(2)
+    return len(engine.rows(one_or_more)) < 2
+
+
+def _with_merges(
+    engine: Engine, accepted: AcceptedChangeSets, log: str, present: str, only: int | None
+) -> str:
+    """The relation of the log with the changes of the merges of traversals."""
+    traversals = {change_set.source.traversal for change_set in accepted.change_sets.values()}
+    merges = [
+        netting.net_merge(log, present, name, only) for name in sorted(filter(None, traversals))
+    ]
+    if not merges:
+        return log
+    merged = "log_with_merges"
+    whole = [select(*columns((*netting.QUAD, *CHANGE)), from_=rows_of(log)), *merges]
+    engine.make(Statement(merged, union_all(whole), "cache"))
+    return merged
 
 
 def _counts(engine: Engine, log: str) -> dict[int, tuple[int, int]]:

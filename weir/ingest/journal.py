@@ -118,7 +118,7 @@ class Journal:
         self,
         engine: Engine,
         log: str,
-        present: str,
+        triples: str,
         rows: int,
         transactions: Sequence[Transaction],
     ) -> None:
@@ -127,7 +127,7 @@ class Journal:
         Args:
             engine: knows the relations.
             log: relation epoch, weight, QUAD: the changes of the quads.
-            present: relation QUAD: as `netting` wants it.
+            triples: relation epoch, weight, TRIPLE: the changes of the triples.
             rows: number of rows of `log`.
             transactions: every epoch after the head, those without changes too.
         """
@@ -139,8 +139,8 @@ class Journal:
         quads = select(*columns(QUADS.column_names), from_=rows_of(log))
         metadata = self.metadata(until, transactions=begun)
         quads_version = append(engine, QUADS, quads, metadata, rows)
-        triples = netting.net_triples(log, present, _only_epoch(transactions))
-        triples_version = append(engine, TRIPLES, triples, self.metadata(until), rows)
+        changed = select(*columns(TRIPLES.column_names), from_=rows_of(triples))
+        triples_version = append(engine, TRIPLES, changed, self.metadata(until), rows)
         self._conclude(transactions, quads_version, triples_version)
 
     def commit_events(self, engine: Engine, events: str, epochs: StreamEpochs) -> None:
@@ -191,7 +191,8 @@ class Journal:
             engine.make(
                 Statement("recovered_present", netting.present("recovered_stored"), "small")
             )
-            only = _only_epoch(transactions)
+            changing = (done.epoch for done in transactions if done.inserted or done.deleted)
+            only = netting.only_epoch(changing)
             triples = netting.net_triples("recovered_log", "recovered_present", only)
             rows = sum(done.inserted + done.deleted for done in transactions)
             append(engine, TRIPLES, triples, self.metadata(begun.watermark), rows)
@@ -284,8 +285,3 @@ def _without_known(rows: exp.Query, known: str) -> exp.Select:
         from_=subquery(rows, "new"),
         joins=[anti_join(rows_of(known, "known"), *equal(names, "new", "known"))],
     )
-
-
-def _only_epoch(transactions: Iterable[Transaction]) -> int | None:
-    """The epoch of all changes of some transactions, if it is one."""
-    return netting.only_epoch(done.epoch for done in transactions if done.inserted or done.deleted)

@@ -127,12 +127,21 @@ def net_quads(assertions: str, present: str, *, is_one_epoch: bool = False) -> e
         alias(before, "before"),
         from_=subquery(with_presence, "with_presence"),
     )
+    changes = select(
+        *columns(("epoch", "insert", *QUAD)),
+        from_=subquery(sequenced, "sequenced"),
+        where=[column("insert").neq(column("before"))],
+    )
+    return log_of(changes)
+
+
+def log_of(changes: exp.Query) -> exp.Select:
+    """The log of quad assertions each of which changes something, as differences of states do."""
     sign = case((column("insert"), small_number(1)), otherwise=small_number(-1))
     return select(
         *columns((*QUAD, "epoch")),
         alias(cast(sign, exp.DType.INT), "weight"),
-        from_=subquery(sequenced, "sequenced"),
-        where=[column("insert").neq(column("before"))],
+        from_=subquery(changes, "changes"),
     )
 
 
@@ -154,8 +163,12 @@ def net_triples(log: str, present: str, epoch: int | None = None) -> exp.Select:
         from_=rows_of(present),
         where=[is_unreserved()],
     )
-    changes = select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log), where=[is_unreserved()])
-    return _set_log(union_all([changes, before]), epoch)
+    return _set_log(union_all([triples_of_one_graph(log), before]), epoch)
+
+
+def triples_of_one_graph(log: str) -> exp.Select:
+    """`net_triples` if all unreserved quads, now and before, are of one graph: each is a triple."""
+    return select(*columns((*TRIPLE, *CHANGE)), from_=rows_of(log), where=[is_unreserved()])
 
 
 def net_merge(log: str, present: str, traversal: str, epoch: int | None = None) -> exp.Select:
