@@ -338,7 +338,7 @@ class Limits(BaseModel):
     parse_seconds: int = Field(600, ge=1, description="CPU seconds of one parser process")
     parse_memory_mb: int = Field(3_000, ge=256, description="memory of one parser process")
     parallel_queries: int = Field(
-        4, ge=1, description="queries whose rows are committed at once, by maintain or publish"
+        4, ge=1, description="queries whose rows are committed or checked at once"
     )
     parsed_rows: int = Field(
         100_000_000, ge=1, description="rows that one input file may give; more stop its source"

@@ -44,7 +44,7 @@ class Lake:
         self.sql.execute(
             f"CREATE TABLE operations (epoch BIGINT, line BIGINT, insert BOOLEAN, {columns})"
         )
-        self.sql.execute(f"CREATE TABLE states (version BIGINT, {columns})")
+        self.sql.execute(f"CREATE TABLE states (version BIGINT, weight INT, {columns})")
         self.sql.execute("CREATE TABLE versions (version BIGINT, epoch BIGINT)")
         self.sql.execute(f"CREATE TABLE changes (epoch BIGINT, sign INT, {columns})")
         self.sql.execute(f"CREATE TABLE held ({columns})")
@@ -135,9 +135,10 @@ def test_netted_snapshots_are_the_log_of_the_sets_for_any_division_into_batches(
 ) -> None:
     lake = Lake()
     for batch in batches(data, len(states)):
-        rows = [(i, *q) for i, index in enumerate(batch, start=1) for q in sorted(states[index])]
+        rows = [(i, 1, *q) for i, index in enumerate(batch, start=1) for q in sorted(states[index])]
         lake.make("present", netting.present("quads"))
-        stored = lake.sql.execute("SELECT 0, * FROM present").fetchall()
+        log = f"SELECT 0, weight, {', '.join(QUAD)} FROM quads"
+        stored = lake.sql.execute(log).fetchall()
         lake.fill("states", rows + rows[:3] + stored)
         lake.fill("versions", [(i, index + 1) for i, index in enumerate(batch, start=1)])
         differences = netting.one_state_assertions if len(batch) == 1 else netting.state_assertions

@@ -15,12 +15,11 @@ from weir.compute.sql import columns, rows_of, select, union_all
 from weir.ingest import netting
 from weir.ingest.file_rows import SCHEMA
 from weir.ingest.netting import QUAD
-from weir.ingest.quad_assertions import (
-    DatedState,
-    state_assertions,
-)
+from weir.ingest.quad_assertions import DatedState, state_assertions
 from weir.ingest.reading import Carried
 from weir.ingest.rows import CHANGE_COLUMNS
+from weir.lake.delta.commit import arrow_schema
+from weir.lake.tables import QUADS as LOG
 from weir.project import open_lake
 from weir.settings import Settings
 
@@ -59,6 +58,14 @@ def table(columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pa.Tabl
     return pa.Table.from_pylist(values, schema=schema)
 
 
+def log_of(held: frozenset[Quad]) -> pa.Table:
+    """A log in which all quads appeared, and those that are not held vanished."""
+    quads = [(graph, "<s>", "<p>", f'"{number}"') for graph in GRAPHS for number in range(3)]
+    changes = [(quad, 1) for quad in quads] + [(q, -1) for q in quads if q not in held]
+    rows = [dict(zip(QUAD, quad, strict=True), weight=weight) for quad, weight in changes]
+    return pa.Table.from_pylist(rows, schema=arrow_schema(LOG))
+
+
 def netted(
     before: frozenset[Quad],
     rows: Sequence[tuple[int, int, Quad]],
@@ -71,7 +78,7 @@ def netted(
         with engine_of(configuration, "ingest", no_spark, open_lake(configuration)) as engine:
             changes = [(ordinal, document, 0, True, *quad) for ordinal, document, quad in rows]
             engine.load("changes", table(CHANGE_COLUMNS[:-1], changes))
-            engine.load("stored", table(QUAD, sorted(before)))
+            engine.load("stored", log_of(before))
             parts = state_assertions(engine, "changes", "stored", states, carried)
             log = []
             if parts:

@@ -314,9 +314,13 @@ class SparkEngine:
             view: its frame is replaced.
             eager: whether the rows are stored now, or by the first job that reads them.
         """
+        from pyspark import StorageLevel
         from pyspark.sql import DataFrame as Frame
 
-        plan = view.frame.localCheckpoint(eager)._jdf.queryExecution().logical()
+        # Of Python's levels, all store bytes: millions of rows as objects of Java keep its
+        # collector busy.
+        stored = view.frame.localCheckpoint(eager, StorageLevel.MEMORY_AND_DISK)
+        plan = stored._jdf.queryExecution().logical()
         session, view.stored = self.spark._jsparkSession, plan.rdd()
         frame = Frame(
             session.internalCreateDataFrame(view.stored, plan.schema(), False), self.spark

@@ -246,10 +246,8 @@ def _of_states(
             if change_set.state is not None and batch.change_sets[ordinal].is_usable
         ]
         if states:
-            log, stored = f"log_of_{source}", f"stored_of_{source}"
-            quads_of(engine, log, source, "owners", head)
-            engine.make(Statement(stored, netting.present(log)))
-            carried = batch.carried.get(source, ())
+            stored, carried = f"stored_of_{source}", batch.carried.get(source, ())
+            quads_of(engine, stored, source, "owners", head)
             parts += state_assertions(engine, "changes", stored, states, carried)
     return parts
 

@@ -210,7 +210,8 @@ def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> e
     the last version of each run of versions that hold it, unless that is the last version.
 
     Args:
-        states: version, QUAD: what each version holds; version 0 is the state before the batch.
+        states: version, weight, QUAD: a version holds the quads whose weights add up to more than
+            nothing; version 0 is the state before the batch.
         versions: version, epoch, key: the epoch of each version from 1 on.
         key: columns of the quad within which versions are numbered.
     """
@@ -218,7 +219,12 @@ def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> e
     def beside(neighbour: exp.Lag | exp.Lead) -> exp.Window:
         return over(neighbour, columns(QUAD), [ascending(column("version"))])
 
-    once = select(*columns(("version", *QUAD)), from_=rows_of(states), distinct=True)
+    once = select(
+        *columns(("version", *QUAD)),
+        from_=rows_of(states),
+        group_by=columns(("version", *QUAD)),
+        having=sum_of(column("weight")) > number(0),
+    )
     version = column("version")
     islands = select(
         *columns(("version", *QUAD)),
@@ -255,22 +261,21 @@ def state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> e
 def one_state_assertions(states: str, versions: str, key: tuple[str, ...] = ()) -> exp.Select:
     """`state_assertions` where no graph has a version after 1, as in most batches.
 
-    A quad is in one of both versions, or in both: nothing has to be sorted.
+    Whether both versions hold a quad shows at once, and nothing has to be sorted.
     """
-    oldest, newest = (kind(this=column("version")) for kind in (exp.Min, exp.Max))
-    bounds = select(
+    earlier = case((column("version").eq(number(0)), column("weight")), otherwise=small_number(0))
+    both = select(
         *columns(QUAD),
-        alias(oldest, "oldest"),
-        alias(newest, "newest"),
+        alias(sum_of(earlier) > number(0), "before"),
+        alias(exp.Max(this=column("version")).eq(number(1)), "insert"),
         from_=rows_of(states),
         group_by=columns(QUAD),
     )
     edges = select(
         alias(bigint(number(1)), "version"),
-        alias(column("oldest").eq(number(1)), "insert"),
-        *columns(QUAD),
-        from_=subquery(bounds, "bounds"),
-        where=[column("oldest").eq(column("newest"))],
+        *columns(("insert", *QUAD)),
+        from_=subquery(both, "both"),
+        where=[column("insert").neq(column("before"))],
     )
     return _dated(edges, versions, key)
 

@@ -24,6 +24,7 @@ from weir.compute.sql import (
     rows_of,
     select,
     semi_join,
+    small_number,
     union_all,
 )
 from weir.ingest import netting
@@ -87,7 +88,7 @@ def state_assertions(
     Args:
         engine: makes the relations.
         changes: relation of `CHANGE_COLUMNS`.
-        stored: relation of the quads of the source's graphs.
+        stored: relation weight, QUAD: the log of the source's graphs.
         states: those that are accepted and usable, in order.
         carried: what counts for a state beside its own documents.
     """
@@ -163,16 +164,18 @@ def _load(engine: Engine, name: str, arrays: Mapping[str, pa.Array[Any]]) -> str
 
 
 def _held(changes: str, versions: _Versions, carried: str, stored: str) -> exp.Query:
-    """What each version holds: version, QUAD; version 0 is what is stored.
+    """What each version holds: version, weight, QUAD; version 0 is what is stored.
 
     Args:
         changes: `CHANGE_COLUMNS`; every row is a quad of its document.
         versions: of the states; rows of graphs that a state does not cover are left out.
         carried: document, ordinal: earlier documents that count for a state too.
-        stored: QUAD: the quads of the source's graphs.
+        stored: weight, QUAD: the log of the source's graphs.
     """
 
-    def quads_in(relation: str, version: exp.Expr, *joins: exp.Join) -> exp.Select:
+    def quads_in(
+        relation: str, version: exp.Expr, weight: exp.Expr, *joins: exp.Join
+    ) -> exp.Select:
         where: list[exp.Expr] = []
         if versions.left_out is not None:
             others = rows_of(versions.left_out, "left_out")
@@ -180,6 +183,7 @@ def _held(changes: str, versions: _Versions, carried: str, stored: str) -> exp.Q
             where = [is_null(column("graph", "left_out"))]
         return select(
             alias(version, "version"),
+            alias(weight, "weight"),
             *columns(QUAD, "quads"),
             from_=rows_of(relation, "quads"),
             joins=joins,
@@ -198,10 +202,11 @@ def _held(changes: str, versions: _Versions, carried: str, stored: str) -> exp.Q
         semi_join(rows_of(versions.numbers, "versions"), *equal([name], "quads", "versions"))
         for name in versions.key
     ]
+    version, once = column("version", "versions"), small_number(1)
     return union_all(
         [
-            quads_in(changes, column("version", "versions"), numbered("quads")),
-            quads_in(changes, column("version", "versions"), earlier, numbered("carried")),
-            quads_in(stored, number(0), *covered),
+            quads_in(changes, version, once, numbered("quads")),
+            quads_in(changes, version, once, earlier, numbered("carried")),
+            quads_in(stored, number(0), column("weight", "quads"), *covered),
         ]
     )

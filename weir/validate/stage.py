@@ -139,7 +139,7 @@ def validate_answers(
                 graph = (validate_graph(engine, graph_from, graph_to, streams),)
             if work:
                 progress(f"checking {counted(len(work), 'answer')}")
-            answers = validate_queries(engine, work)
+            answers = validate_queries(engine, work, settings.limits.parallel_queries)
             checked = {item.query: (catalog.member(item.query), item) for item, _ in work}
             fit = type_results(engine, completion, checked, settings.limits)
             items = [item for item, _ in work]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import count
 from typing import TYPE_CHECKING
 
 from weir.compute.duck import is_out_of_memory
@@ -100,13 +102,21 @@ def validate_graph(
     return Validation("", from_epoch, to_epoch, run_checks(checks))
 
 
-def validate_queries(engine: Engine, work: Sequence[Checked]) -> list[Validation]:
-    """Check queries, as many as possible together; the results are in the order of `work`."""
+def validate_queries(
+    engine: Engine, work: Sequence[Checked], parallel: int = 1
+) -> list[Validation]:
+    """Check queries, as many as possible together; the results are in the order of `work`.
+
+    Args:
+        engine: reads their rows.
+        work: the queries.
+        parallel: how many statements are prepared at once.
+    """
     if not work:
         return []
     packed = packs(engine, work, kind_of, lambda checked: stored_rows(checked[0]), looked_up=True)
     with engine.scope() as own:
-        results = _Checks(own).results(packed)
+        results = _Checks(own, parallel).results(packed)
     return [
         Validation(
             item.query, item.from_epoch, item.to_epoch, results[item.query], rules.guards.places
@@ -124,11 +134,12 @@ class _Checks:
 
     Attributes:
         engine: has the rows.
-        relations: the number of relations that were made, for unique names.
+        parallel: how many packs are read at once.
     """
 
     engine: Engine
-    relations: int = 0
+    parallel: int
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def results(self, packed: Sequence[Sequence[Checked]]) -> _Results:
         """The results by query.
@@ -168,7 +179,11 @@ class _Checks:
         return {query: (_unreadable(query, error),)}
 
     def _together(self, packed: Sequence[Sequence[Checked]]) -> _Results:
-        names = {self._make(pack): [item.query for item, _ in pack] for pack in packed}
+        # Of few rows, Spark plans longer than it computes, in the thread that asks.
+        with ThreadPoolExecutor(self.parallel) as threads:
+            made = [*threads.map(self._make, packed)]
+        queries = ([item.query for item, _ in pack] for pack in packed)
+        names = dict(zip(made, queries, strict=True))
         on_driver = [name for name in names if self.engine.held([name]) is not None]
         results: _Results = {}
         if on_driver and (rows := self.engine.held(on_driver)) is not None:
@@ -180,8 +195,7 @@ class _Checks:
         return results
 
     def _make(self, pack: Sequence[Checked]) -> str:
-        self.relations += 1
-        name = f"checked_{self.relations}"
+        name = f"checked_{next(self._numbers)}"
         make_answer_rows(self.engine, name, pack)
         return name
 
