@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-_IMPORTING = Lock()
+_CHECKING, _IMPORTING = Lock(), Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Check:
 def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
     """One result per check, scope, suite and expectation, in this order.
 
-    Not thread-safe: all Spark frames are checked under the same temporary view.
+    One call at a time: all Spark frames are checked under the same temporary view.
 
     Raises:
         ValueError: a frame lacks a column of its suite, or has unexpected rows in a scope that
@@ -54,7 +54,9 @@ def run_checks(checks: Sequence[Check]) -> tuple[QualityResult, ...]:
         RuntimeError: Great Expectations could not compute a suite.
     """
     results: list[QualityResult] = []
-    for check, validation in zip(checks, validations(checks), strict=True):
+    with _CHECKING:
+        checked = validations(checks)
+    for check, validation in zip(checks, checked, strict=True):
         unexpected = _by_scope(validation)
         for scope, suite in product(check.scopes, check.suites):
             for expectation in suite.expectations:

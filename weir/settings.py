@@ -304,7 +304,7 @@ class Limits(BaseModel):
         " `weir init` writes 100,000",
     )
     broadcast_rows: int = Field(
-        20_000,
+        100_000,
         ge=1,
         description="rows of a relation that Spark keeps in one partition or sends to every task",
     )

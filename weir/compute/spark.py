@@ -48,6 +48,8 @@ _MOST_DEPTH = 120
 """Most nodes in a chain that one job computes: if it has more, an earlier job computes what it
 reads. A task contains its whole chain, which Java deserializes by recursion; its stack overflows at
 about 300 nodes."""
+_SENT_ROWS = 20_000
+"""Most rows of the driver that are sent with a plan, in each statement that reads them."""
 _DEPTH_OF_CUT = 10
 """Nodes by which storing the rows of a plan makes the chain longer."""
 
@@ -186,11 +188,13 @@ class SparkEngine:
         Rows in a plan are copied into every plan that reads them.
         """
         frame = self.spark.createDataFrame(rows)
-        if rows.num_rows <= self._broadcast_rows or self._staging is None:
+        is_few = rows.num_rows <= self._broadcast_rows
+        if self._staging is None or (is_few and rows.num_rows <= _SENT_ROWS):
             return F.broadcast(frame)
         folder = f"{self._staging}/rows-{next(self._numbers)}"
         stage(frame, folder)
-        return self.spark.read.schema(frame.schema).parquet(folder)
+        staged = self.spark.read.schema(frame.schema).parquet(folder)
+        return F.broadcast(staged) if is_few else staged
 
     def keyed(self, frame: DataFrame, key: str, value: str, columns: Sequence[str]) -> DataFrame:
         """A frame with these columns, null where missing, and a column `key` with `value`."""

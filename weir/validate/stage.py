@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -130,13 +131,10 @@ def validate_answers(
         if not work and graph_from >= graph_to:
             _raise_for(ValidateResult(), (), declared)
             return ValidateResult()
-        graph: tuple[Validation, ...] = ()
-        with project.engine(JOB) as engine:
+        with project.engine(JOB) as engine, ThreadPoolExecutor(1) as beside:
             if graph_to > graph_from:
                 progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
-                shares = _max_late_shares(settings, lake)
-                streams = checked_streams(lake, graph_from, graph_to, shares)
-                graph = (validate_graph(engine, graph_from, graph_to, streams),)
+            of_graph = beside.submit(_graph_checks, engine, settings, lake, graph_from, graph_to)
             if work:
                 progress(f"checking {counted(len(work), 'answer')}")
             answers = validate_queries(engine, work, settings.limits.parallel_queries)
@@ -144,6 +142,7 @@ def validate_answers(
             fit = type_results(engine, completion, checked, settings.limits)
             items = [item for item, _ in work]
             own = _own_results(engine, completion, catalog, declared, items)
+            graph = of_graph.result()
         answers = [
             validation.with_results(
                 [
@@ -185,6 +184,16 @@ def validate_answers(
         result = replace(result, not_accepted=tuple(name for name in held if name in accept))
         _raise_for(result, accepted, declared)
     return result
+
+
+def _graph_checks(
+    engine: Engine, settings: Settings, lake: Lake, from_epoch: int, to_epoch: int
+) -> Sequence[Validation]:
+    """The checks of the graph's epochs (from_epoch, to_epoch], if there are any."""
+    if to_epoch <= from_epoch:
+        return ()
+    streams = checked_streams(lake, from_epoch, to_epoch, _max_late_shares(settings, lake))
+    return (validate_graph(engine, from_epoch, to_epoch, streams),)
 
 
 def _own_results(
