@@ -74,6 +74,12 @@ def test_files_that_the_documents_name_exist(page: Path) -> None:
     assert {path for path in _PATH.findall(text) if not (ROOT / path).exists()} == set()
 
 
+def test_every_decision_is_listed() -> None:
+    folder = ROOT / "docs/decisions"
+    listed = {*_LINK.findall((folder / "README.md").read_text(encoding="utf-8"))}
+    assert {file.name for file in folder.glob("0*.md")} - listed == set()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=str)
 def test_prose_has_no_private_words(page: Path) -> None:
     lines = _prose(page, tables=True)
