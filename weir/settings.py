@@ -304,7 +304,7 @@ class Limits(BaseModel):
         " `weir init` writes 100,000",
     )
     broadcast_rows: int = Field(
-        100_000,
+        20_000,
         ge=1,
         description="rows of a relation that Spark keeps in one partition or sends to every task",
     )
@@ -338,7 +338,9 @@ class Limits(BaseModel):
     parse_seconds: int = Field(600, ge=1, description="CPU seconds of one parser process")
     parse_memory_mb: int = Field(3_000, ge=256, description="memory of one parser process")
     parallel_queries: int = Field(
-        4, ge=1, description="queries whose rows are committed or checked at once"
+        4,
+        ge=1,
+        description="statements of maintain, validate or publish that run at once",
     )
     parsed_rows: int = Field(
         100_000_000, ge=1, description="rows that one input file may give; more stop its source"

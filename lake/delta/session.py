@@ -54,10 +54,6 @@ _QUICK = {
     # Spark keeps the last 100 classes that it generates; a run has hundreds. So each run of a
     # process would generate, load and optimize all of them again.
     "spark.sql.codegen.cache.maxEntries": "2000",
-    # Each hash table of Spark, as of a relation that is sent to every task, has a page of its own.
-    # By default that is a sixteenth of the memory of a task, 32 MB here: a run of small relations
-    # has dozens, and Java would collect them for an eighth of its time.
-    "spark.buffer.pageSize": "2m",
 }
 _JVM = (
     "-XX:+UseSerialGC",
@@ -137,6 +133,11 @@ def _on_this_machine() -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.local.dir": str(scratch_folder() / "spark"),
+        # Each hash table of Spark, as of a relation that is sent to every task, has a page of its
+        # own. By default that is a sixteenth of the memory of a task, 32 MB here: a run of small
+        # relations has dozens, and Java would collect them for an eighth of its time. A task has at
+        # most 8,192 pages, so this is for heaps up to 50 GB.
+        "spark.buffer.pageSize": "4m",
     }
 
 

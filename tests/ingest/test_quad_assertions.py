@@ -90,6 +90,7 @@ def netted(
         held = {*by_epoch[-1]}
         for *quad, epoch, weight in log:
             if epoch == state.epoch:
+                assert (tuple(quad) in held) == (weight == -1), "each row changes something"
                 (held.add if weight == 1 else held.remove)(tuple(quad))  # type: ignore[arg-type]
         by_epoch.append(frozenset(held))
     return by_epoch

@@ -68,6 +68,17 @@ def test_a_triple_is_one_in_however_many_graphs(project: Project) -> None:
     assert sorted(change[1:] for change in changes) == [(1, 1), (4, -1), (5, 1)]
 
 
+def test_changes_that_come_with_a_version_are_netted(project: Project) -> None:
+    project.declare(SNAPSHOTS, PATCHES)
+    for number, added in ((1, "<urn:a>"), (2, "<urn:b>")):
+        project.write(f"versions/{number}.ttl", turtle(number))
+        quads = (f"A <urn:s> <urn:p> {term} <urn:g> ." for term in ("<urn:a>", added))
+        project.patch(f"changes/{number}.rdfp", *quads)
+        project.ingest()
+    counts = project.rows("transactions", "source", "inserted", "deleted")
+    assert sorted(counts) == [("p", 1, 0), ("p", 1, 0), ("s", 1, 0), ("s", 1, 1)]
+
+
 def test_a_version_that_is_named_base_is_an_epoch_once(project: Project) -> None:
     project.write("versions/base/a.ttl", turtle(1))
     project.ingest()
@@ -255,6 +266,31 @@ def test_the_last_good_version_of_a_broken_document_stays_once_it_is_accepted(
     assert states == ["1 2", "1 3", "1 4", "4 5"]
     rejected = project.rows("rejected", "position", "file", "line")
     assert rejected == [("2", "a.ttl", 1), ("3", "a.ttl", 1), ("4", "b.ttl", 1)]
+
+
+def test_what_is_carried_into_a_version_is_written_by_it(project: Project) -> None:
+    """Its graph may be another one by now."""
+    project.declare(SNAPSHOTS | {"graph": "urn:g"})
+    project.write("versions/1/a.ttl", turtle(1))
+    project.write("versions/1/b.ttl", turtle(2))
+    project.ingest()
+    project.declare(SNAPSHOTS | {"graph": "urn:h"})
+    project.write("versions/2/a.ttl", "")
+    project.write("versions/2/b.ttl", BROKEN)
+    ingest_all(project)
+    project.write("versions/3/b.ttl", turtle(2))
+    project.ingest()
+    assert sorted(project.rows("graphs", "graph")) == [("<urn:g>",), ("<urn:h>",)]
+    changes = project.rows("quads", "graph", "object", "epoch", "weight")
+    assert sorted(changes) == [
+        ("<urn:g>", '"1"', 1, 1),
+        ("<urn:g>", '"1"', 2, -1),
+        ("<urn:g>", '"2"', 1, 1),
+        ("<urn:g>", '"2"', 2, -1),
+        ("<urn:h>", '"2"', 2, 1),
+    ]
+    triples = project.rows("triples", "object", "epoch", "weight")
+    assert sorted(triples) == [('"1"', 1, 1), ('"1"', 2, -1), ('"2"', 1, 1)]
 
 
 @pytest.mark.usefixtures("sampled")

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 from tests.mutants.mutant import Mutant
 
+_VERSIONS = ("tests/ingest/test_snapshots.py",)
 _READS = ("tests/lake/test_parquet_files.py",)
 NETTING_MUTANTS = (
     Mutant(
-        "a quad of both versions changes",
+        "a quad of both versions appears again",
         "ingest/netting",
-        'where=[column("oldest").eq(column("newest"))]',
-        "where=[]",
+        'alias(sum_of(earlier) > number(0), "before")',
+        'alias(exp.false(), "before")',
+    ),
+    Mutant(
+        "a quad that vanished is taken to be there",
+        "ingest/netting",
+        'alias(sum_of(earlier) > number(0), "before")',
+        'alias(exp.Min(this=column("version")).eq(number(0)), "before")',
+    ),
+    Mutant(
+        "two graphs are taken to be one",
+        "ingest/graph_target",
+        "len(engine.rows(one_or_more)) < 2",
+        "len(engine.rows(one_or_more)) < 3",
+        tests=_VERSIONS,
+    ),
+    Mutant(
+        "changes are not netted that come with versions",
+        "ingest/graph_target",
+        "if states and not plain:",
+        "if states:",
+        tests=_VERSIONS,
     ),
     Mutant(
         "what held before a batch of one epoch is not known",

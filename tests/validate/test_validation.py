@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Semaphore
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -11,6 +15,10 @@ from tests.support.opened import engine_of, no_spark
 from tests.support.projects.handmade import HandMadeLake
 from weir.compute.engine import RowsOnDriver
 from weir.compute.session import Spark
+from weir.definitions.definition import Form
+from weir.expectations import run
+from weir.expectations.run import Check, run_checks
+from weir.expectations.suite import QualityResult
 from weir.lake.delta.commit import write
 from weir.lake.delta.metadata import Metadata
 from weir.lake.tables import embeddings
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 QUERIES = ("p", "q")
+DRIVER = ("driver_rows", "driver_table_bytes", "driver_scan_rows", "driver_parse_bytes")
 OUT_OF_MEMORY = duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate 2 GiB")
 DAMAGED = duckdb.IOException("IO Error: not a Parquet file")
 
@@ -38,14 +47,21 @@ def written(lake: HandMadeLake) -> HandMadeLake:
     return lake
 
 
-def validations(lake: HandMadeLake, spark: Spark) -> list[Validation]:
+def validations(
+    lake: HandMadeLake,
+    spark: Spark,
+    forms: Sequence[Form] = ("select", "select"),
+    parallel: int = 1,
+) -> list[Validation]:
     metadata = Metadata("m", "maintain", 1, base=1, extra={"columns": [["x", 0]]})
     maintained = Watermark(1, 1, metadata, 1)
-    rules = AnswerRules("select", False)
-    work = [(Backlog(query, maintained, None, False, ""), rules) for query in QUERIES]
+    work = [
+        (Backlog(query, maintained, None, False, ""), AnswerRules(form, False))
+        for query, form in zip(QUERIES, forms, strict=True)
+    ]
     stored = open_lake(lake.settings)
     with engine_of(lake.settings, "validate", spark, stored) as engine:
-        return validate_queries(engine, work)
+        return validate_queries(engine, work, parallel)
 
 
 def fail_for(query: str, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,3 +104,32 @@ def test_spark_checks_what_duckdb_has_no_memory_for(
     assert [outcome.success for outcome in expected] == [True, False]
     fail_for("q", OUT_OF_MEMORY, monkeypatch)
     assert validations(written, spark) == expected
+
+
+def test_kinds_of_queries_that_spark_checks_at_once_have_their_own_results(
+    written: HandMadeLake, spark: SparkSession
+) -> None:
+    kinds: tuple[Form, Form] = ("select", "construct")
+    alone = validations(written, no_spark, kinds)
+    assert [outcome.success for outcome in alone] == [True, False]
+    written.project.configure(**dict.fromkeys(DRIVER, 0))
+    assert validations(written, spark, kinds, parallel=2) == alone
+
+
+def test_one_call_at_a_time_uses_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All Spark frames are checked under the same temporary view."""
+    both, inside = Barrier(2), Semaphore(1)
+
+    def checking(_checks: Sequence[Check]) -> list[object]:
+        assert inside.acquire(blocking=False), "another call is in progress"
+        time.sleep(0.05)
+        inside.release()
+        return []
+
+    def call(_number: int) -> tuple[QualityResult, ...]:
+        both.wait()
+        return run_checks([])
+
+    monkeypatch.setattr(run, "validations", checking)
+    with ThreadPoolExecutor(2) as threads:
+        assert [*threads.map(call, range(2))] == [(), ()]

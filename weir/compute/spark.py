@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import count
+from operator import add
 from typing import TYPE_CHECKING, Any, assert_never
 from uuid import uuid4
 
@@ -48,8 +50,10 @@ _MOST_DEPTH = 120
 """Most nodes in a chain that one job computes: if it has more, an earlier job computes what it
 reads. A task contains its whole chain, which Java deserializes by recursion; its stack overflows at
 about 300 nodes."""
-_SENT_ROWS = 20_000
-"""Most rows of the driver that are sent with a plan, in each statement that reads them."""
+_MORE_SHORT_ROWS = 5
+"""So many times `broadcast_rows` are sent to every task if they are short."""
+_BYTES_SENT = 16_000_000
+"""The most bytes of such rows, as text."""
 _DEPTH_OF_CUT = 10
 """Nodes by which storing the rows of a plan makes the chain longer."""
 
@@ -163,7 +167,7 @@ class SparkEngine:
             case "small" | "broadcast":
                 self._store(view, eager=False)
                 rows = self._count_stored(view)
-                if keep == "broadcast" and 0 < rows <= self._broadcast_rows:
+                if keep == "broadcast" and rows and self._is_sent(view.frame, rows):
                     view.frame = F.broadcast(view.frame)
             case "view":
                 pass
@@ -182,19 +186,27 @@ class SparkEngine:
         is_few = rows is not None and rows <= self._broadcast_rows
         return frame.coalesce(1) if is_few else frame
 
+    def _is_sent(self, frame: DataFrame, rows: int) -> bool:
+        """Whether so many stored rows are sent to every task."""
+        if rows <= self._broadcast_rows or rows > _MORE_SHORT_ROWS * self._broadcast_rows:
+            return rows <= self._broadcast_rows
+        texts = [
+            F.coalesce(F.octet_length(F.col(n).cast("string")), F.lit(0)) for n in frame.columns
+        ]
+        size = frame.agg(F.sum(reduce(add, texts))).collect()[0][0]
+        return int(size) <= _BYTES_SENT
+
     def send(self, rows: pa.Table) -> DataFrame:
         """The frame of driver rows: few are sent with the plan, many are staged in files.
 
         Rows in a plan are copied into every plan that reads them.
         """
         frame = self.spark.createDataFrame(rows)
-        is_few = rows.num_rows <= self._broadcast_rows
-        if self._staging is None or (is_few and rows.num_rows <= _SENT_ROWS):
+        if rows.num_rows <= self._broadcast_rows or self._staging is None:
             return F.broadcast(frame)
         folder = f"{self._staging}/rows-{next(self._numbers)}"
         stage(frame, folder)
-        staged = self.spark.read.schema(frame.schema).parquet(folder)
-        return F.broadcast(staged) if is_few else staged
+        return self.spark.read.schema(frame.schema).parquet(folder)
 
     def keyed(self, frame: DataFrame, key: str, value: str, columns: Sequence[str]) -> DataFrame:
         """A frame with these columns, null where missing, and a column `key` with `value`."""
@@ -321,8 +333,8 @@ class SparkEngine:
         from pyspark import StorageLevel
         from pyspark.sql import DataFrame as Frame
 
-        # Of Python's levels, all store bytes: millions of rows as objects of Java keep its
-        # collector busy.
+        # Python's name of this level stands for bytes, Java's for objects: millions of them keep
+        # the collector busy.
         stored = view.frame.localCheckpoint(eager, StorageLevel.MEMORY_AND_DISK)
         plan = stored._jdf.queryExecution().logical()
         session, view.stored = self.spark._jsparkSession, plan.rdd()

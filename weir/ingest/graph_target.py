@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from typing import Self
 
 import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.engine import Engine
-from weir.compute.relations import Statement
+from weir.compute.relations import Statement, StoredTable
 from weir.compute.sql import (
     case,
     column,
     columns,
+    equal,
+    inner_join,
     number,
     rows_of,
     select,
@@ -106,7 +108,7 @@ class GraphTarget:
 
     def epochs(self, engine: Engine, accepted: AcceptedChangeSets, head: int) -> GraphEpochs:
         """Number the accepted change sets after `head`, and compute what each of them changes."""
-        graphs = _written_graphs(engine, accepted)
+        graphs = _written_graphs(engine, accepted, self.batch)
         numbers = accepted.numbered(head)
         if not numbers:
             return GraphEpochs({}, graphs, "", "", {})
@@ -114,9 +116,10 @@ class GraphTarget:
         return GraphEpochs(numbers, graphs, log, triples, _counts(engine, log))
 
 
-def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
+def _written_graphs(engine: Engine, accepted: AcceptedChangeSets, batch: BatchReading) -> str:
     """The relation of who writes what; a source that writes another's graph is stopped there."""
     engine.open("owners", GRAPHS.name)
+    changes = _with_carried(engine, batch)
     for attempt in count():
         name, declared = f"written_graphs_{attempt}", f"sources_{attempt}"
         sources = pa.table(
@@ -136,7 +139,7 @@ def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
             }
         )
         engine.load(declared, sources)
-        written = ownership.written_graphs("changes", declared, "owners")
+        written = ownership.written_graphs(changes, declared, "owners")
         engine.make(Statement(name, written, "cache"))
         refused = [
             ownership.Refusal(str(source), int(str(ordinal)), str(graph), str(owner))
@@ -148,6 +151,26 @@ def _written_graphs(engine: Engine, accepted: AcceptedChangeSets) -> str:
         first = min(refused, key=lambda refusal: refusal.ordinal)
         accepted.stop(first.ordinal, _refusal(first, accepted.change_sets[first.ordinal]))
     raise AssertionError("count() does not end")
+
+
+def _with_carried(engine: Engine, batch: BatchReading) -> str:
+    """The relation of the rows of change sets, and of what is carried into them: ordinal, graph."""
+    carried = [*chain.from_iterable(batch.carried.values())]
+    if not carried:
+        return "changes"
+    ordinals = [(content.document, content.ordinal) for content in carried]
+    numbered = pairs(engine, "all_carried", ("document", "ordinal"), ordinals)
+    own = select(*columns(("ordinal", "graph")), from_=rows_of("changes"))
+    earlier = select(
+        column("ordinal", "carried"),
+        column("graph", "changes"),
+        from_=rows_of("changes", "changes"),
+        joins=[
+            inner_join(rows_of(numbered, "carried"), *equal(["document"], "changes", "carried"))
+        ],
+    )
+    engine.make(Statement("changes_with_carried", union_all([own, earlier])))
+    return "changes_with_carried"
 
 
 def _refusal(refusal: ownership.Refusal, change_set: ChangeSet) -> SourceError:
@@ -253,7 +276,12 @@ def _of_states(
 
 
 def _is_one_graph(engine: Engine, graphs: str) -> bool:
-    """Whether all unreserved quads, those of the batch too, are of one graph at most."""
+    """Whether all unreserved quads, those of the batch too, are of one graph at most.
+
+    That graphs are many shows by the log of their table, without a job of Spark.
+    """
+    if (engine.extent(StoredTable("owners", GRAPHS.name)).rows or 0) > 1:
+        return False
     names = union_all(
         [
             select(column("graph"), from_=rows_of(relation), where=[is_unreserved()])

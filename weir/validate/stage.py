@@ -134,7 +134,8 @@ def validate_answers(
         with project.engine(JOB) as engine, ThreadPoolExecutor(1) as beside:
             if graph_to > graph_from:
                 progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
-            of_graph = beside.submit(_graph_checks, engine, settings, lake, graph_from, graph_to)
+            shares = _max_late_shares(settings, lake) if graph_to > graph_from else {}
+            of_graph = beside.submit(_graph_checks, engine, lake, graph_from, graph_to, shares)
             if work:
                 progress(f"checking {counted(len(work), 'answer')}")
             answers = validate_queries(engine, work, settings.limits.parallel_queries)
@@ -187,12 +188,12 @@ def validate_answers(
 
 
 def _graph_checks(
-    engine: Engine, settings: Settings, lake: Lake, from_epoch: int, to_epoch: int
+    engine: Engine, lake: Lake, from_epoch: int, to_epoch: int, shares: Mapping[str, float]
 ) -> Sequence[Validation]:
     """The checks of the graph's epochs (from_epoch, to_epoch], if there are any."""
     if to_epoch <= from_epoch:
         return ()
-    streams = checked_streams(lake, from_epoch, to_epoch, _max_late_shares(settings, lake))
+    streams = checked_streams(lake, from_epoch, to_epoch, shares)
     return (validate_graph(engine, from_epoch, to_epoch, streams),)
 
 
