@@ -67,6 +67,27 @@ def test_a_process_that_is_killed_and_run_again_leaves_the_same_lake(
     assert project.contents() == unbroken.contents()
 
 
+@pytest.mark.parametrize("other_graph", ["", "<urn:g>"])
+def test_triples_of_versions_are_the_same_if_the_run_after_a_death_computes_them(
+    project: Project, tmp_path_factory: pytest.TempPathFactory, other_graph: str
+) -> None:
+    def fill_with_versions(own: Project) -> None:
+        own.declare(SNAPSHOTS)
+        for number, (one, other) in enumerate((("a", "b"), ("b", "c")), start=1):
+            own.ingest()
+            in_other = f"<urn:s> <urn:p> <urn:{other}> {other_graph} ."
+            own.write(f"versions/{number}.nq", f"<urn:s> <urn:p> <urn:{one}> .\n{in_other}\n")
+
+    unbroken = Project(tmp_path_factory.mktemp("unbroken"))
+    fill_with_versions(unbroken)
+    unbroken.ingest()
+    fill_with_versions(project)
+    with dies_at("ingest:after:quads"):
+        project.ingest()
+    project.ingest()
+    assert project.contents() == unbroken.contents()
+
+
 def test_rejections_are_not_repeated_if_the_batches_of_the_next_run_differ(
     project: Project,
 ) -> None:
