@@ -95,6 +95,17 @@ def test_what_is_no_name_of_a_definition_is_not_completed(completed: Any, line: 
     assert completed(line) == []
 
 
+def test_names_of_sources_are_completed_where_change_sets_are_accepted(
+    completed: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "sources.yml").write_text("sources: [{name: exports}, {name: prices}]\n")
+    assert completed("weir ingest --accept ex") == ["exports"]
+    assert completed("weir run --accept ex") == ["exports", "exact", "exhibits"]
+    assert completed("weir show ex") == ["exact", "exhibits"]
+    (tmp_path / "sources.yml").write_text("sources: [")
+    assert completed("weir ingest --accept ex") == []
+
+
 def test_names_are_those_of_the_project_above_or_of_the_configuration_that_is_named(
     completed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

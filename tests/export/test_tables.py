@@ -126,8 +126,11 @@ def test_exact_terms_come_if_they_are_wanted(call: Weir) -> None:
     assert (row["title_term"], row["title_lang"]) == ('"Münze"@de', "de")
 
 
-def test_without_a_file_csv_is_printed(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert main(["export", "data", "objects"]) == 0
+@pytest.mark.parametrize("options", [[], ["--to", "-"]])
+def test_without_a_file_csv_is_printed(
+    capfdbinary: pytest.CaptureFixture[bytes], options: list[str]
+) -> None:
+    assert main(["export", "data", "objects", *options]) == 0
     assert capfdbinary.readouterr().out.startswith(b'"title","worth"')
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from weir.cli.options import declared_names, named
+from weir.cli.options import all_names, named, source_names
 from weir.lake.names import Name
 
 
@@ -17,7 +17,9 @@ def _option(metavar: str, text: str, **more: Any) -> Any:
 AcceptSource = Annotated[
     list[Name] | None,
     _option(
-        "SOURCE", "Take in the change set that stopped this source, though it is beyond its guards."
+        "SOURCE",
+        "Take in the change set that stopped this source, though it is beyond its guards.",
+        autocompletion=source_names,
     ),
 ]
 AcceptAny = Annotated[
@@ -26,6 +28,6 @@ AcceptAny = Annotated[
         "NAME",
         "Take in the change set that stopped this source, or publish the answer of this query that"
         " is held, though it is beyond its guards.",
-        autocompletion=declared_names,
+        autocompletion=all_names,
     ),
 ]

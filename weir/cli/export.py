@@ -21,9 +21,19 @@ from weir.lake.counted import counted
 if TYPE_CHECKING:
     from weir.project import Project
 
+
+def _file(path: Path | None) -> Path | None:
+    """The file to write; None: standard output, for which `-` stands, too."""
+    return None if path == Path("-") else path
+
+
 To = Annotated[
     Path | None,
-    typer.Option("--to", help="The file to write, as a whole; default: standard output."),
+    typer.Option(
+        "--to",
+        callback=_file,
+        help="The file to write, as a whole; default, or `-`: standard output.",
+    ),
 ]
 export = typer.Typer(help="Write published answers as files.", no_args_is_help=True)
 

@@ -142,6 +142,26 @@ def declared_names(context: typer.Context, incomplete: str) -> list[str]:
     return [word for name in declared if (word := match[0] + name).startswith(incomplete)]
 
 
+def source_names(context: typer.Context, incomplete: str) -> list[str]:
+    """The names of sources that complete a word, as sources.yml has them; none if it has errors."""
+    try:
+        from weir.files.yaml_file import YamlFile
+
+        settings = Options(context.find_root().params.get("config"), Output.table, False).settings()
+        file = settings.sources
+        declared = YamlFile.of(file, file.read_text(encoding="utf-8")).content["sources"]
+        names = [str(source["name"]) for source in declared]
+    except Exception:  # noqa: BLE001  (a message would tear the line)
+        return []
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def all_names(context: typer.Context, incomplete: str) -> list[str]:
+    """The names of sources and of definitions that complete a word, each once."""
+    both = (*source_names(context, incomplete), *declared_names(context, incomplete))
+    return [*dict.fromkeys(both)]
+
+
 def query_argument(text: str, metavar: str | None = None) -> Any:
     """An argument of a command that is the name of a query, program or shapes graph."""
     return typer.Argument(
