@@ -76,6 +76,7 @@ def _property(constraints: str, path: str = ":p") -> str:
             1,
         ),
         ("sh:closed true ; sh:ignoredProperties ( :r )", ":a :p :b . :b :q 1 ; :r 2", 1),
+        ("sh:closed true", ":a :p :b, :c . :b :q 1 . :c :q 1", 2),
     ],
 )
 def test_a_component_finds_what_it_demands(constraints: str, data: str, results: int) -> None:
@@ -90,6 +91,7 @@ def test_a_component_finds_what_it_demands(constraints: str, data: str, results:
         ("[ sh:oneOrMorePath :q ]", ":a :q :b", 1),
         ("[ sh:zeroOrOnePath :q ]", ":a :q :b . :b :q :c", 2),
         ("[ sh:inversePath :q ]", ":b :q :a . :c :q :a", 2),
+        ("[ sh:inversePath ( :q :r ) ]", ":b :q :c . :c :r :a . :d :r :e . :e :q :a", 1),
         ("( :q [ sh:zeroOrOnePath :r ] )", ":a :q :b . :b :r :c", 2),
         ("[ sh:alternativePath ( :q :r ) ]", ":a :q :b ; :r :b", 1),
     ],

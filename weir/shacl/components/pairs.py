@@ -155,7 +155,9 @@ class Closed(Constraint):
             pattern = triples if nodes.pattern is None else beside(nodes.pattern, triples)
             permitted = map(Constant, self.predicates)
             is_other = sure(call("NOT IN", predicate, *permitted)) if self.predicates else TRUE
-            yield Violation(is_other, pattern, value, path=predicate)
+            # The triples of two value nodes may differ in their subjects alone: two results.
+            detail = None if nodes.pattern is None else nodes.node
+            yield Violation(is_other, pattern, value, detail, path=predicate)
 
 
 def _equals(reading: Reading, value: str) -> Constraint:
