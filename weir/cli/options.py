@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -132,28 +132,36 @@ def declared_names(context: typer.Context, incomplete: str) -> list[str]:
     """
     match = _BEFORE.match(incomplete)
     assert match is not None, "it may be empty"
-    try:
-        from weir.definitions import names
-
-        settings = Options(context.find_root().params.get("config"), Output.table, False).settings()
-        declared = names.declared_names(names.folders_of(settings))
-    except Exception:  # noqa: BLE001  (a message would tear the line)
-        return []
+    declared = _names(context, _of_definitions)
     return [word for name in declared if (word := match[0] + name).startswith(incomplete)]
 
 
 def source_names(context: typer.Context, incomplete: str) -> list[str]:
     """The names of sources that complete a word, as sources.yml has them; none if it has errors."""
-    try:
-        from weir.files.yaml_file import YamlFile
+    return [name for name in _names(context, _of_sources) if name.startswith(incomplete)]
 
-        settings = Options(context.find_root().params.get("config"), Output.table, False).settings()
-        file = settings.sources
-        declared = YamlFile.of(file, file.read_text(encoding="utf-8")).content["sources"]
-        names = [str(source["name"]) for source in declared]
+
+def _names(context: typer.Context, of: Callable[[Settings], Sequence[str]]) -> Sequence[str]:
+    """Names in the project of a line that is typed; none if they cannot be read."""
+    try:
+        config = context.find_root().params.get("config")
+        return of(Options(config, Output.table, False).settings())
     except Exception:  # noqa: BLE001  (a message would tear the line)
-        return []
-    return [name for name in names if name.startswith(incomplete)]
+        return ()
+
+
+def _of_definitions(settings: Settings) -> Sequence[str]:
+    from weir.definitions import names
+
+    return names.declared_names(names.folders_of(settings))
+
+
+def _of_sources(settings: Settings) -> Sequence[str]:
+    from weir.files.yaml_file import YamlFile
+
+    file = settings.sources
+    declared = YamlFile.of(file, file.read_text(encoding="utf-8")).content["sources"]
+    return [str(source["name"]) for source in declared]
 
 
 def all_names(context: typer.Context, incomplete: str) -> list[str]:

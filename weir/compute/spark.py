@@ -188,8 +188,10 @@ class SparkEngine:
 
     def _is_sent(self, frame: DataFrame, rows: int) -> bool:
         """Whether so many stored rows are sent to every task."""
-        if rows <= self._broadcast_rows or rows > _MORE_SHORT_ROWS * self._broadcast_rows:
-            return rows <= self._broadcast_rows
+        if rows <= self._broadcast_rows:
+            return True
+        if rows > _MORE_SHORT_ROWS * self._broadcast_rows:
+            return False
         texts = [
             F.coalesce(F.octet_length(F.col(n).cast("string")), F.lit(0)) for n in frame.columns
         ]

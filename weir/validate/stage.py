@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -132,10 +132,13 @@ def validate_answers(
             _raise_for(ValidateResult(), (), declared)
             return ValidateResult()
         with project.engine(JOB) as engine, ThreadPoolExecutor(1) as beside:
+            of_graph: list[Future[Validation]] = []
             if graph_to > graph_from:
                 progress(f"checking the graph, epochs {graph_from + 1}..{graph_to}")
-            shares = _max_late_shares(settings, lake) if graph_to > graph_from else {}
-            of_graph = beside.submit(_graph_checks, engine, lake, graph_from, graph_to, shares)
+                shares = _max_late_shares(settings, lake)
+                streams = checked_streams(lake, graph_from, graph_to, shares)
+                check = beside.submit(validate_graph, engine, graph_from, graph_to, streams)
+                of_graph.append(check)
             if work:
                 progress(f"checking {counted(len(work), 'answer')}")
             answers = validate_queries(engine, work, settings.limits.parallel_queries)
@@ -143,7 +146,7 @@ def validate_answers(
             fit = type_results(engine, completion, checked, settings.limits)
             items = [item for item, _ in work]
             own = _own_results(engine, completion, catalog, declared, items)
-            graph = of_graph.result()
+            graph = [check.result() for check in of_graph]
         answers = [
             validation.with_results(
                 [
@@ -185,16 +188,6 @@ def validate_answers(
         result = replace(result, not_accepted=tuple(name for name in held if name in accept))
         _raise_for(result, accepted, declared)
     return result
-
-
-def _graph_checks(
-    engine: Engine, lake: Lake, from_epoch: int, to_epoch: int, shares: Mapping[str, float]
-) -> Sequence[Validation]:
-    """The checks of the graph's epochs (from_epoch, to_epoch], if there are any."""
-    if to_epoch <= from_epoch:
-        return ()
-    streams = checked_streams(lake, from_epoch, to_epoch, shares)
-    return (validate_graph(engine, from_epoch, to_epoch, streams),)
 
 
 def _own_results(
