@@ -11,7 +11,7 @@ from tests.support.laws import Seeds
 from tests.support.rules.cases import RuleCase, rule_case
 from tests.support.rules.given import GIVEN, given_case
 from tests.support.rules.laws import ProgramMeaning, different_states
-from tests.support.rules.memory import ProgramMemory
+from tests.support.rules.memory import memory_of
 
 
 @pytest.mark.parametrize("name", GIVEN)
@@ -25,7 +25,7 @@ def test_the_log_is_the_answer_of_clingo_at_every_epoch_and_point(seeds: Seeds) 
 
 
 def _different_from_clingo(case: RuleCase) -> Iterator[str]:
-    memory = ProgramMemory(case.checked, case.epochs, case.axis, case.corrects_back)
+    memory = memory_of(case)
     memory.run(0, len(case.epochs))
     meaning = ProgramMeaning(case, output_by_clingo)
     for difference in different_states(case, meaning, memory.log()):

@@ -12,7 +12,7 @@ from tests.support.duck import DuckOfTest
 from tests.support.laws import Seeds
 from tests.support.rules.cases import RuleCase, rule_case
 from tests.support.rules.given import given_case
-from tests.support.rules.memory import LogRow, ProgramMemory
+from tests.support.rules.memory import LogRow, ProgramMemory, memory_of
 from tests.support.rules.papers import paper_example
 from weir.compute.engine import Engine, SparkShape
 from weir.compute.placement import Placement
@@ -63,6 +63,6 @@ def test_spark_records_what_duckdb_records(on_spark: Engine, seeds: Seeds) -> No
 
 def _log(case: RuleCase, engine: Engine | None) -> list[LogRow]:
     """The log of one run; of DuckDB without an engine."""
-    memory = ProgramMemory(case.checked, case.epochs, case.axis, case.corrects_back, engine=engine)
+    memory = memory_of(case, engine=engine)
     memory.run(0, len(case.epochs))
     return memory.log()

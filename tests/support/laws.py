@@ -127,6 +127,7 @@ LAWS: Mapping[str, Law] = {
         20, 1, "machines share a lake in an object store, their clocks apart, and die now and then"
     ),
     "repaired lives": Law(40, 1, "a life with damaged embeddings, beside one without"),
+    "derived graphs over streams": Law(20, 1, "readings and a graph that moves, in a lake"),
     "killed streams": Law(5, 1, "a history of a stream that is killed at every commit"),
     "killed refreshes": Law(20, 20, "evaluations of a remote, each killed at a checkpoint"),
     "interrupts": Law(10, 10, "Ctrl-C at a random moment of a run"),

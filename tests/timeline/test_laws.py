@@ -62,6 +62,7 @@ _LEAST = {
     "(]": 10,
     "pyoxigraph is the oracle": 40,
     "no solutions without content": 15,
+    "a derived graph beside windows": 8,
 }
 """How many of a hundred cases have a trait at least."""
 
@@ -70,7 +71,7 @@ def _traits(case: StreamCase) -> set[str]:
     plan = lower(case.parsed(), allow_product=True)
     memory = StreamMemory.of(case, plan)
     timeline = memory.timeline(len(case.epochs))
-    meaning = Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
+    meaning = case.meaning()
     windows = [*case.windows.values()]
     traits = {type(window).__name__ for window in windows}
     traits |= {getattr(window, name, "") for window in windows for name in ("first", "bounds")}
@@ -85,6 +86,7 @@ def _traits(case: StreamCase) -> set[str]:
         "a change of the graph corrects": any(h is not None and at <= h for _, at, h in held),
         "pyoxigraph is the oracle": case.departure is None,
         "no solutions without content": case.non_empty,
+        "a derived graph beside windows": any(c.scope.derived for c in plan.components),
     }
     return traits | {trait for trait, is_so in has.items() if is_so}
 

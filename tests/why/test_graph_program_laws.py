@@ -32,8 +32,8 @@ from weir.definitions.kinds import PROGRAM
 from weir.definitions.names import Declaration
 from weir.definitions.program import read
 from weir.why.explanation import ChangedRow, Derivation, Event, Explanation, Ground
+from weir.why.graph_changes import newest
 from weir.why.graph_programs import GraphProgramSurroundings, around_opened
-from weir.why.plan_surroundings import newest
 from weir.why.worlds import STORED
 
 ROWS = 2

@@ -34,7 +34,7 @@ from weir.sparql.frontend.translate import translate
 from weir.timeline.evaluation import LegInputs, plan_rows
 from weir.why.explanation import ChangedRow, Explanation
 from weir.why.graph import around_changes
-from weir.why.plan_surroundings import newest
+from weir.why.graph_changes import newest
 from weir.why.whole_match import StoredGraph
 from weir.why.worlds import STORED, Worlds
 

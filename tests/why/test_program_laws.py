@@ -7,7 +7,7 @@ log; what a derivation reads is there, and what it needs to be absent is not.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 
@@ -21,13 +21,12 @@ from tests.support.laws import Seeds
 from tests.support.rules.cases import RuleCase, rule_case
 from tests.support.rules.given import GIVEN, given_case
 from tests.support.rules.laws import ProgramMeaning
-from tests.support.rules.memory import LogRow, ProgramMemory, table_of
+from tests.support.rules.memory import LogRow, memory_of, table_of
 from tests.support.rules.vocabulary import atoms_of, counts, value
 from tests.support.streams.histories import GraphChange, StreamBatch
 from weir.compute.relations import Statement
 from weir.compute.sql import alias, column, columns, number, rows_of, select
 from weir.definitions.definition import Body
-from weir.engine.graph import QUADS, TRIPLES
 from weir.engine.plan_delta import PlanDelta
 from weir.engine.windows import EVENT, LastElements
 from weir.lars.columns import predicate_term
@@ -62,9 +61,7 @@ class Explained:
 
     def __init__(self, case: RuleCase) -> None:
         self.case = case
-        self.memory = ProgramMemory(
-            self.case.checked, self.case.epochs, self.case.axis, self.case.corrects_back
-        )
+        self.memory = memory_of(self.case)
         self.memory.run(0, len(self.case.epochs))
         self.rng = random.Random(f"why {case.seed}")
 
@@ -101,9 +98,8 @@ class Explained:
                 engine.make(Statement(events[stream], known, "cache"))
             stored = [(ANSWER, *cells) for cells in memory.stored if int(str(cells[-2])) <= epoch]
             engine.load(STORED, table_of(stored, ("node", *names, "instant", "epoch", "weight")))
-            logs = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
-            graph = GraphLog(logs, logs, moment.graph.settled, moment.graph.times)
-            rules = Rules(case.checked, case.axis, "union", "program")
+            graph = GraphLog(memory.logs, memory.logs, moment.graph.settled, moment.graph.times)
+            rules = Rules(case.checked, case.axis, memory.scope, "program")
             worlds = Worlds(engine, RuleBody(rules), len(names), names)
             reads = StreamReads(
                 {name: LastElements(10**9) for name in events},
@@ -119,24 +115,23 @@ class Explained:
 
 
 def without(case: RuleCase, explanation: Explanation) -> RuleCase:
-    """The case without what an explanation names."""
+    """The case without the events that an explanation names."""
     events = {
         (moved.event.stream, moved.event.epoch, moved.event.line)
         for moved in explanation.changes
         if isinstance(moved, MovedEvent)
     }
-    changes = {(c.epoch, c.triple) for c in explanation.changes if isinstance(c, Change)}
     epochs: list[StreamBatch | GraphChange] = []
     for number_, epoch in enumerate(case.epochs, start=1):
-        match epoch:
-            case StreamBatch(stream, happened, frontier):
-                kept = tuple(
-                    one for i, one in enumerate(happened) if (stream, number_, i) not in events
-                )
-                epochs.append(StreamBatch(stream, kept, frontier))
-            case GraphChange(vanish, appear, time):
-                named = {triple for at, triple in changes if at == number_}
-                epochs.append(GraphChange(vanish - named, appear - named, time))
+        if isinstance(epoch, StreamBatch):
+            kept = tuple(
+                event
+                for i, event in enumerate(epoch.events)
+                if (epoch.stream, number_, i) not in events
+            )
+            epochs.append(replace(epoch, events=kept))
+        else:
+            epochs.append(epoch)
     return replace(case, epochs=tuple(epochs))
 
 
@@ -157,25 +152,22 @@ class Outputs:
     def __init__(self, case: RuleCase) -> None:
         self.meaning = ProgramMeaning(case)
 
-    def change(self, atom: GroundAtom, epoch: int, point: int, case: RuleCase) -> int:
-        """By how much an atom changes at a point, as known at an epoch."""
+    def change(
+        self,
+        atom: GroundAtom,
+        epoch: int,
+        point: int,
+        case: RuleCase,
+        gone: Collection[tuple[int, Triple]] = (),
+    ) -> int:
+        """By how much an atom changes at a point, as known at an epoch, without some changes."""
         meaning = copy(self.meaning)
         meaning.case = case
-        meaning.times = self.meaning.times.without(set(), removed(self.meaning.case, case))
+        meaning.times = self.meaning.times.without(set(), gone)
         origin = meaning.times.origin
         assert origin is not None, "there is a row"
         before = atom in meaning.output(epoch, point - 1) if point > origin else False
         return (atom in meaning.output(epoch, point)) - before
-
-
-def removed(case: RuleCase, other: RuleCase) -> set[tuple[int, Triple]]:
-    """The changes of the graph that another case does not have."""
-    changes: set[tuple[int, Triple]] = set()
-    for number_, (own, left) in enumerate(zip(case.epochs, other.epochs, strict=True), start=1):
-        if isinstance(own, GraphChange) and isinstance(left, GraphChange):
-            gone = (own.vanish - left.vanish) | (own.appear - left.appear)
-            changes |= {(number_, triple) for triple in gone}
-    return changes
 
 
 def broken_laws(case: RuleCase) -> Iterator[str]:
@@ -193,7 +185,8 @@ def broken_laws(case: RuleCase) -> Iterator[str]:
         before = outputs.change(atom, epoch - 1, point, case) if moment.corrects else 0
         # A rule may derive something of the graph, or of time, alone; then no event is named.
         named = without(case, explanation) if explanation.changes else eventless(case, moment)
-        left = by * (outputs.change(atom, epoch, point, named) - before)
+        gone = {(c.epoch, c.triple) for c in explanation.changes if isinstance(c, Change)}
+        left = by * (outputs.change(atom, epoch, point, named, gone) - before)
         is_broken = left > 0 if explanation.changes else left <= 0 and not moment.is_first
         if is_broken:
             yield f"seed {case.seed}: {log_row} is named {explanation.changes}"

@@ -25,7 +25,6 @@ from tests.support.streams.memory import StreamMemory, StreamRow
 from tests.why.test_laws import PlanBody
 from weir.compute.relations import Statement
 from weir.compute.sql import column, number, rows_of, select
-from weir.engine.graph import QUADS, TRIPLES
 from weir.plan.lower import lower
 from weir.plan.plan import Plan
 from weir.sparql.algebra.queries import Ask, Dataset
@@ -64,10 +63,8 @@ class Explained:
         case, memory = self.case, self.memory
         moment = Moment.of(memory.timeline(epoch), instant, epoch)
         with memory.engine.scope() as engine:
-            logs = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
-            triples = "subject, predicate, object, epoch, weight FROM changes"
-            engine.bindings.view(logs[TRIPLES], f"SELECT {triples}")
-            engine.bindings.view(logs[QUADS], f"SELECT '' AS graph, {triples}")
+            for relation, rows in memory.graph_inputs.items():
+                engine.bindings.view(relation, rows)
             events = {stream: f"events_{stream}" for stream in {*case.streams.values()}}
             for stream, name in events.items():
                 engine.bindings.view(
@@ -79,7 +76,7 @@ class Explained:
             engine.make(Statement(STORED, select("*", from_=rows_of("stored"), where=known)))
             shown = [name for _, name in self.plan.columns]
             worlds = Worlds(engine, PlanBody(self.plan), self.plan.width, shown)
-            graph = GraphLog(logs, logs, moment.graph.settled, moment.graph.times)
+            graph = GraphLog(memory.logs, memory.logs, moment.graph.settled, moment.graph.times)
             reads = StreamReads(case.windows, case.streams, events, graph, LOOKED_UP)
             around = around_moment(worlds, reads, moment)
             return moment, around.explain(ChangedRow(values, weight, instant))
@@ -97,8 +94,7 @@ class Explained:
 
     def meaning(self) -> Meaning:
         """What the query reads."""
-        case = self.case
-        return Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
+        return self.case.meaning()
 
 
 def changes_by(

@@ -52,8 +52,5 @@ def upstreams(
 def _reads_graph(definition: Definition) -> bool:
     """Whether it reads triples of the sources of the graph, not only reserved graphs or windows."""
     scopes = {seed.scope for seed in definition.body.seeds}
-    if not scopes:
-        # A program names no patterns, and reads no reserved graph.
-        return bool(definition.reads)
     of_graph = [s.graphs for s in scopes if s.window is None and not s.is_derived]
     return any(graphs is None or not all(map(is_reserved, graphs)) for graphs in of_graph)

@@ -189,7 +189,7 @@ def _needed(
         engine,
         lake,
         axis,
-        reads_graph=bool(query.reads),
+        reads_graph=bool(query.logs),
         after=after,
         last=last,
         begins=None if start is None else start.begins,

@@ -12,6 +12,7 @@ from weir.definitions.current_table import CurrentTable
 from weir.definitions.kinds import Kind
 from weir.definitions.services import NO_SERVICES, Services
 from weir.definitions.traversals import TraversalName
+from weir.lake.tables import DERIVED
 from weir.plan.lookups import Lookup, Seed, Shape, seeds
 from weir.sparql.algebra.windows import Registration
 from weir.timeline.axis import EPOCHS, Axis
@@ -296,6 +297,11 @@ class Definition:
         """The names of the definitions whose streams or graphs it reads."""
         streams = (upstream.query for upstream in self.axis.upstreams)
         return (*streams, *(giver.name for giver in self.derived))
+
+    @property
+    def logs(self) -> tuple[str, ...]:
+        """The tables with triples that it reads: of the graph, and of derived graphs."""
+        return (*sorted(self.reads), *(DERIVED.name(giver.name) for giver in self.derived))
 
     @property
     def has_full_history(self) -> bool:

@@ -221,16 +221,7 @@ def over_derived(
         named: what it names by something else than their names, by IRIs or the rules that they
             have, with the names of the definitions.
         givers: all whose graphs it reads.
-
-    Raises:
-        ConfigurationError: it is one that cannot read them.
     """
-    if reader.axis.windows:
-        raise ConfigurationError(
-            f"a query with windows does not read derived graphs, as that of {givers[0].name}",
-            str(reader.file),
-            "Read it in a query without windows.",
-        )
     own, body = reader.fingerprint, reader.body.over(named)
     return replace(
         reader,

@@ -78,8 +78,7 @@ def graph_program(
         program: its rules.
     """
     file, said = declaration.file, head.values
-    derived = tuple(sorted({*said.reads}))
-    scope = Scope(None if said.default_graph == "union" else ("",), derived=derived)
+    scope = background(said)
     body = GraphProgramBody(program, scope, tuple(said.atoms))
     columns = tuple((name, f"v{i}") for i, name in enumerate(program.answer_columns))
     guards = Guards.of(file, head.lines("max_rows", "min_rows"), said.max_rows, said.min_rows)
@@ -96,7 +95,7 @@ def graph_program(
                 [program_form(pattern) for pattern in program.read_patterns],
                 program.answer,
                 said.default_graph,
-                [*derived],
+                [*scope.derived],
             ]
         ),
         columns=columns,
@@ -113,3 +112,9 @@ def graph_program(
         graph=said.graph,
         rules=said.rules,
     )
+
+
+def background(said: ProgramFrontMatter) -> Scope:
+    """Which triples the atoms of the graph are made of."""
+    derived = tuple(sorted({*said.reads}))
+    return Scope(None if said.default_graph == "union" else ("",), derived=derived)

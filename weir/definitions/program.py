@@ -11,21 +11,22 @@ from weir.definitions.current_table import CurrentTable, check_columns
 from weir.definitions.definition import Body, Definition, DerivedPredicate, Guards, Output
 from weir.definitions.fingerprint import fingerprint
 from weir.definitions.front_matter import read_head
-from weir.definitions.graph_program import graph_program
+from weir.definitions.graph_program import background, graph_program
 from weir.definitions.kinds import PROGRAM
 from weir.definitions.names import Declaration
+from weir.definitions.plan_body import logs_of
 from weir.definitions.predicate_views import VIEW_COLUMNS, VIEW_ENDINGS, view_of
 from weir.definitions.program_form import program_form
 from weir.definitions.program_keys import ProgramFrontMatter, check_program_keys, declarations
 from weir.errors import ConfigurationError
 from weir.files.text import decoded_text
 from weir.lake.instants import microseconds
-from weir.lake.tables import QUADS, RESERVED_NAMES, TRIPLES
+from weir.lake.tables import RESERVED_NAMES
 from weir.lars.errors import UnsupportedProgram
 from weir.lars.program import Program, read_program
 from weir.lars.reads import reach
 from weir.lars.syntax import PointWindow
-from weir.plan.lookups import Shape
+from weir.plan.lookups import Seed, Shape
 from weir.plan.scope import Scope
 from weir.sparql.algebra.windows import (
     CountWindow,
@@ -66,13 +67,24 @@ class ProgramBody(Body):
     file: str
 
     @property
+    def scope(self) -> Scope:
+        """Which triples its atoms of the graph are made of."""
+        return background(self.front_matter)
+
+    @property
+    def seeds(self) -> Sequence[Seed]:
+        """The patterns of the atoms of the graph."""
+        patterns = (one for one in self.program.read_patterns if one.origin == "graph")
+        shapes = (Shape.of(triple) for pattern in patterns for triple in pattern.triples)
+        return [Seed(self.scope, shape) for shape in dict.fromkeys(shapes)]
+
+    @property
     def origins(self) -> Origins:
         """Where the arguments of the published atoms come from."""
         from weir.definitions.program_origins import Reads, program_origins
 
-        graph = Scope(None if self.front_matter.default_graph == "union" else ("",))
         streams = (Scope(window=f"<{STREAM_IRI}{name}>") for name in self.program.streams)
-        return program_origins(self.program, Reads(graph, tuple(streams)))
+        return program_origins(self.program, Reads(self.scope, tuple(streams)))
 
     def delta(self, leg: LegInputs) -> PlanDelta:
         """The new rows of the answer: what the rules derive, less what is stored."""
@@ -91,7 +103,7 @@ class ProgramBody(Body):
 
         said = self.front_matter
         axis = PointAxis(said.unit_us, said.origin_us, said.time_terms)
-        return Rules(self.program, axis, said.default_graph, self.file)
+        return Rules(self.program, axis, self.scope, self.file)
 
     def elements(self, embeddings: str, columns: Sequence[tuple[str, str]]) -> exp.Query:
         """The triples of the atoms that it writes as a stream."""
@@ -119,6 +131,10 @@ def read(declaration: Declaration, source: bytes, _: CompilationCache | None = N
     if not said.stream:
         check_columns(head, program.answer_columns)
         return graph_program(declaration, text, head, program)
+    if not program.reads_graph:
+        why = "is about atoms of the graph, and the rules read none"
+        hint = 'Delete the line, or declare one: atoms: {"p(X,Y)": {graph: "?X :p ?Y"}}.'
+        head.refuse({"reads": f"reads {why}"}, hint)
     _check_windows(program, said.unit_us, str(file))
     _check_views(name, program, str(file))
     check_columns(head, program.answer_columns)
@@ -131,13 +147,13 @@ def read(declaration: Declaration, source: bytes, _: CompilationCache | None = N
         file=file,
         text=text,
         description=said.description,
-        fingerprint=program_fingerprint(program, axis, said.time_terms, said.default_graph),
+        fingerprint=program_fingerprint(program, axis, said),
         columns=tuple((column, f"v{i}") for i, column in enumerate(program.answer_columns)),
         width=len(program.answer_columns),
         # An atom holds at a point or does not.
         is_set=True,
         output=Output(program.answer_columns, "select", guards),
-        reads=_logs(program, said),
+        reads=logs_of([background(said)]) if program.reads_graph else frozenset(),
         patterns=tuple(
             (streams if pattern.origin == "stream" else frozenset(), Shape.of(triple))
             for pattern in program.read_patterns
@@ -164,13 +180,6 @@ def read(declaration: Declaration, source: bytes, _: CompilationCache | None = N
     )
 
 
-def _logs(program: Program, said: ProgramFrontMatter) -> frozenset[str]:
-    """The log of the graph that atoms of the background are read in."""
-    if not program.reads_graph:
-        return frozenset()
-    return frozenset([TRIPLES.name if said.default_graph == "union" else QUADS.name])
-
-
 def _axis(program: Program, said: ProgramFrontMatter) -> Instants:
     """Its streams as windows that hold what its rules look back at, on the grid of points."""
     content = _content(program, said)
@@ -195,15 +204,15 @@ def _content(program: Program, said: ProgramFrontMatter) -> WindowContent:
     return TimeWindow((back.points + 1) * said.unit_us)
 
 
-def program_fingerprint(program: Program, axis: Axis, time_terms: str, default_graph: str) -> str:
+def program_fingerprint(program: Program, axis: Axis, said: ProgramFrontMatter) -> str:
     """The fingerprint of a program.
 
     Args:
         program: the program.
         axis: what it reads of its streams.
-        time_terms: as what terms points are.
-        default_graph: which graph atoms of the graph are read in.
+        said: its front matter.
     """
+    derived = background(said).derived
     literals = [literal for rule in program.rules.rules for literal in rule.literals]
     read = {literal.atom.predicate for literal in literals}
     read |= {atom.predicate for counts in program.counted_reads for atom in counts.counted}
@@ -218,9 +227,10 @@ def program_fingerprint(program: Program, axis: Axis, time_terms: str, default_g
             [*program.output],
             [*program.answer_columns],
             program_form(program.written),
-            time_terms,
-            default_graph if program.reads_graph else "",
+            said.time_terms,
+            said.default_graph if program.reads_graph else "",
             *axis.identity,
+            *derived,
         ]
     )
 

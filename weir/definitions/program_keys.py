@@ -168,7 +168,7 @@ def check_program_keys(head: Head[ProgramFrontMatter]) -> None:
         head.refuse(
             {
                 key: f"{key} is for programs without streams, and this one reads {said.stream[0]}"
-                for key in ("graph", "reads", "rules")
+                for key in ("graph", "rules")
             },
             "Delete the line; `write_stream` makes a stream of atoms.",
         )

@@ -26,9 +26,8 @@ SERVICE_KEYS = ("max_staleness", "push_filters")
 _NOT_WITH_WINDOWS = {
     "history": "the log of this one has every instant",
     "max_change": "the rows of this one have instants, and are not deleted",
-    "entailment": "nothing is derived from the content of a window",
+    "entailment": "nothing is derived from the content of a window; `reads` names derived graphs",
     "graph": "REGISTER names the stream that this one gives",
-    "reads": "derived graphs are read by queries without windows",
 }
 """The keys that are for queries without windows, and why."""
 

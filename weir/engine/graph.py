@@ -75,10 +75,20 @@ def stored_logs(scope: Scope) -> Mapping[str, str]:
 
     `triples` has the union of all graphs, `quads` some of them, and a derived graph has its own.
     """
-    derived = {DERIVED.name(name): f"{DERIVED.folder}_{name}" for name in scope.derived}
-    if scope.has_union:
-        return {TRIPLES: TRIPLES, **derived}
-    return derived if scope.is_derived else {QUADS: QUADS, **derived}
+    tables = [*map(DERIVED.name, scope.derived)]
+    if not scope.is_derived:
+        tables.insert(0, TRIPLES if scope.has_union else QUADS)
+    return {table: log_relation(table) for table in tables}
+
+
+def log_relation(table: str) -> str:
+    """The name of the relation of all rows of a table with triples."""
+    return table.replace("/", "_")
+
+
+def stored_columns(table: str) -> tuple[str, ...]:
+    """The columns of a table with triples."""
+    return ("graph", *POSITIONS, *CHANGE) if table == QUADS else (*POSITIONS, *CHANGE)
 
 
 def scope_log(

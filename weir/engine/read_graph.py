@@ -30,11 +30,12 @@ from weir.engine.graph import (
     log_columns,
     restricted_graph,
     scope_log,
+    stored_columns,
     stored_logs,
     whole_graph,
 )
 from weir.engine.neighbourhood import Hop, hops
-from weir.engine.relations import CHANGE, EpochRange
+from weir.engine.relations import EpochRange
 from weir.engine.thresholds import Thresholds, reason_for_whole
 from weir.plan.leaves import Component
 from weir.plan.lookups import Lookup, Position, Seed, needed, predicates
@@ -166,14 +167,9 @@ def looked_up(
         first, *_ = wanted.named_selects
         has_one = column(key[0], "t").eq(column(first, "k"))
         joined = semi_join(subquery(wanted.copy(), "k"), has_one)
-        own = columns(_stored_columns(scope, table), "t")
+        own = columns(stored_columns(table), "t")
         engine.make(Statement(some, select(*own, from_=rows_of(whole, "t"), joins=[joined])))
     return rows
-
-
-def _stored_columns(scope: Scope, table: str) -> tuple[str, ...]:
-    """The columns of a stored log that the log of a scope is made of."""
-    return ("graph", *POSITIONS, *CHANGE) if table == QUADS else log_columns(scope)
 
 
 def neighbourhood_graph(
@@ -253,7 +249,7 @@ def changes_of_merge(
     for table, relation in stored.items():
         narrowed[table] = f"{name}_in_{relation}"
         joined = inner_join(rows_of(touched, "c"), *equal(POSITIONS, "t", "c"))
-        names = columns(_stored_columns(scope, table), "t")
+        names = columns(stored_columns(table), "t")
         own = select(*names, from_=rows_of(relation, "t"), joins=[joined])
         engine.make(Statement(narrowed[table], own, keep))
     log = subquery(scope_log(scope, epochs.last, None, narrowed), "log")

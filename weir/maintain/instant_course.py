@@ -86,7 +86,9 @@ class InstantCourse:
         timeline, lake, axis = self.beginning.timeline, self.run.lake, self._axis
         assert timeline.origin is not None, "there is a leg"
         events = open_windows(engine, lake, axis, leg.last, leg.low)
-        reads_graph = bool(self.task.definition.reads)
+        logs, graph = self.task.definition.logs, None
+        if logs:
+            graph = open_graph_log(engine, lake, logs, *timeline.graph_at(leg))
         return InstantInputs(
             engine=engine,
             leg=leg,
@@ -96,7 +98,7 @@ class InstantCourse:
             stored=stored,
             prefix=prefix,
             thresholds=self.run.thresholds,
-            graph=open_graph_log(engine, timeline, leg) if reads_graph else None,
+            graph=graph,
             starts=timeline.starts,
             product_rows=self.run.limits.product_rows,
         )

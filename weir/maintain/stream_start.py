@@ -15,7 +15,6 @@ from weir.engine.graph import POSITIONS
 from weir.engine.relations import BEFORE_ALL, FOREVER
 from weir.lake.instants import instant_text
 from weir.lake.tables import TRIPLES
-from weir.lake.upkeep.consolidated import consolidated_until
 from weir.maintain.emitted_streams import OutputStream
 from weir.maintain.logs import log_of
 from weir.maintain.run import Run
@@ -25,7 +24,7 @@ from weir.progress.backlog import HORIZON, LaterStart
 from weir.timeline.axis import Instants
 from weir.timeline.completeness import first_complete
 from weir.timeline.consolidation import ConsolidatedLog
-from weir.timeline.reading import open_windows, read_timeline
+from weir.timeline.reading import known_from, open_windows, read_timeline
 from weir.timeline.retention import begins_within
 from weir.timeline.stream_names import stream_name
 from weir.timeline.timeline import Timeline
@@ -95,7 +94,7 @@ class StreamStart:
                 engine,
                 self.run.lake,
                 self.axis,
-                reads_graph=bool(task.definition.reads),
+                reads_graph=bool(task.definition.logs),
                 after=task.after,
                 last=self.run.last,
                 begins=None if start is None else start.begins,
@@ -132,7 +131,7 @@ class StreamStart:
         if timeline.origin is None:
             return None
         begins = self._first_complete(timeline, 0)
-        if task.definition.reads:
+        if task.definition.logs:
             begins = max(begins, self._graph_begins(task, timeline))
         if begins <= timeline.origin:
             return None
@@ -143,8 +142,8 @@ class StreamStart:
         return LaterStart(begins, unknown_from)
 
     def _graph_begins(self, task: Task, timeline: Timeline) -> int:
-        """The first instant at which the graph's log has all that holds."""
-        until = max(consolidated_until(self.run.lake, log) for log in task.definition.reads)
+        """The first instant at which the logs of the graph have all that holds."""
+        until = max(known_from(self.run.lake, log) for log in task.definition.logs)
         held = [instant for epoch, instant in timeline.graph_times if epoch <= until]
         return max(held, default=BEFORE_ALL)
 

@@ -8,7 +8,7 @@ among the last tuples if all its triples are. A window may count only the triple
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from sqlglot import exp
@@ -62,7 +62,8 @@ class AtomReader:
         points: at which rules are evaluated.
         axis: turns instants to points.
         prefix: begins the names of relations.
-        graph: the interval relation of the graph, if it is made already.
+        scope: which triples the atoms of the graph are made of.
+        graph: the interval relation of these, if it is made already.
     """
 
     engine: SqlEngine
@@ -70,6 +71,7 @@ class AtomReader:
     points: PointRange
     axis: PointAxis
     prefix: str
+    scope: Scope = field(default_factory=Scope)
     graph: str | None = None
 
     def given(self, events: Sequence[str]) -> Given:
@@ -77,7 +79,7 @@ class AtomReader:
 
         Args:
             events: relations of the events of streams (`weir.engine.windows.EVENT`). If the program
-                reads the graph, there is also the log `triples` by point.
+                reads the graph, there are also the logs of it by point.
         """
         program = self.program
         of_stream = [pattern for pattern in program.read_patterns if pattern.origin == "stream"]
@@ -193,7 +195,7 @@ class AtomReader:
 
     def _graph(self, patterns: Sequence[AtomPattern]) -> str:
         """The interval relation of the triples that patterns of the graph may match."""
-        log = scope_log(Scope(), self.points.last, predicates_read(patterns))
+        log = scope_log(self.scope, self.points.last, predicates_read(patterns))
         held = select(
             *columns((*POSITIONS, *INTERVAL)), from_=subquery(integrate(log, POSITIONS), "i")
         )

@@ -100,7 +100,7 @@ def _literals(
     points = PointRange(first, first, epochs.last)
     given = Given()
     if graph is not None:
-        given = AtomReader(leg.engine, program, points, _AXIS, prefix, graph).given(())
+        given = AtomReader(leg.engine, program, points, _AXIS, prefix, graph=graph).given(())
     else:
         prefix = f"{prefix}_part"
     shared = shared_kinds(program.rules)

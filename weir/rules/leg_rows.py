@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Statement
 from weir.compute.sql import alias, column, columns, rows_of, select, text
-from weir.engine.graph import POSITIONS, QUADS, TRIPLES
 from weir.engine.plan_delta import PlanDelta
 from weir.lars.program import Program
 from weir.plan.plan import ANSWER
+from weir.plan.scope import Scope
 from weir.rules.points import PointAxis
 from weir.rules.products import ProductLimit
 from weir.rules.program import ProgramInputs, program_delta
 from weir.timeline.elements import LOG
 from weir.timeline.evaluation import InstantInputs
-from weir.timeline.graph_log import GraphLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +24,13 @@ class Rules:
     Attributes:
         program: the program.
         axis: its points.
-        default_graph: which graph its atoms of the graph are read in.
+        scope: which triples its atoms of the graph are made of.
         file: its name, for errors.
     """
 
     program: Program
     axis: PointAxis
-    default_graph: str
+    scope: Scope
     file: str
 
 
@@ -44,8 +42,6 @@ def program_rows(rules: Rules, leg: InstantInputs) -> PlanDelta:
     """
     engine, axis, graph = leg.engine, rules.axis, leg.graph
     if graph is not None:
-        if rules.default_graph == "default":
-            graph = of_default_graph(engine, graph)
         times = tuple((epoch, axis.point(instant)) for epoch, instant in graph.times)
         on_points = replace(graph, times=times)
         on_points.on_axis(engine, axis.point(leg.leg.low), axis.point(leg.origin))
@@ -60,7 +56,7 @@ def program_rows(rules: Rules, leg: InstantInputs) -> PlanDelta:
         axis,
         leg.leg,
         leg.origin,
-        ProgramInputs(tuple(leg.events.values()), log),
+        ProgramInputs(tuple(leg.events.values()), log, rules.scope),
         leg.prefix,
         leg.starts,
         None if limit is None else ProductLimit(limit, rules.file),
@@ -69,19 +65,3 @@ def program_rows(rules: Rules, leg: InstantInputs) -> PlanDelta:
     node = alias(text(ANSWER), "node")
     rows = select(node, *renamed, *columns(LOG), from_=rows_of(delta.result.name))
     return PlanDelta((*delta.statements, delta.result), Statement(f"{leg.prefix}_new", rows), ())
-
-
-def of_default_graph(engine: SqlEngine, graph: GraphLog) -> GraphLog:
-    """The log in which the unnamed graph is in the place of all graphs merged."""
-    relations_of = {}
-    for part, relations in (("stored", graph.stored), ("recent", graph.recent)):
-        name = f"default_{part}"
-        of_default = [column("graph").eq(text(""))]
-        rows = select(
-            *columns((*POSITIONS, "epoch", "weight")),
-            from_=rows_of(relations[QUADS]),
-            where=of_default,
-        )
-        engine.make(Statement(name, rows))
-        relations_of[part] = {**relations, TRIPLES: name}
-    return replace(graph, stored=relations_of["stored"], recent=relations_of["recent"])

@@ -7,7 +7,7 @@ follows from the atoms that windows have there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -30,6 +30,7 @@ from weir.engine.relations import CHANGE, INTERVAL, EpochRange
 from weir.engine.sweep import Key, differentiate
 from weir.lars.columns import PREDICATE, predicate_term
 from weir.lars.program import Program
+from weir.plan.scope import Scope
 from weir.rules.atoms import AtomReader
 from weir.rules.derived import now
 from weir.rules.literals import Literals
@@ -50,10 +51,12 @@ class ProgramInputs:
             least those that `Program.look_back` asks for; all, if tuples are counted.
         stored: the program's log up to the epoch before the leg: `Program.answer_columns`, instant,
             epoch, weight.
+        scope: which triples the atoms of the graph are made of.
     """
 
     events: tuple[str, ...]
     stored: str
+    scope: Scope = field(default_factory=Scope)
 
 
 def program_delta(
@@ -73,7 +76,7 @@ def program_delta(
     they are now, less those that are stored. `instant` is the first one of a point.
 
     Args:
-        engine: has the relations of `inputs`; if the program reads the graph, `triples` with points
+        engine: has the relations of `inputs`; if the program reads the graph, its logs with points
             in the place of epochs (`weir.timeline.graph_log.GraphLog.on_axis`).
         program: the program.
         axis: its points.
@@ -90,7 +93,7 @@ def program_delta(
     first = axis.point(max(leg.low, origin))
     leg = _in_points(leg, axis)
     points = PointRange(axis.point(origin if starts is None else starts), first, leg.high)
-    given = AtomReader(engine, program, points, axis, prefix).given(inputs.events)
+    given = AtomReader(engine, program, points, axis, prefix, inputs.scope).given(inputs.events)
     log = answer_log(engine, program, axis, given, points, leg.low, prefix, products)
     row = program.answer_columns
     on_axis = f"{prefix}_stored"

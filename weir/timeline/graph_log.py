@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from sqlglot import exp
@@ -12,6 +12,8 @@ from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
     alias,
+    all_of,
+    any_of,
     column,
     columns,
     equal,
@@ -22,7 +24,7 @@ from weir.compute.sql import (
     subquery,
     union_all,
 )
-from weir.engine.graph import POSITIONS, QUADS, TRIPLES, graph_columns, scope_log
+from weir.engine.graph import graph_columns, log_relation, scope_log, stored_columns
 from weir.engine.read_graph import changes_relation, read_neighbourhood
 from weir.engine.relations import INTERVAL, EpochRange
 from weir.engine.sweep import integrate, net
@@ -31,40 +33,46 @@ from weir.plan.leaves import Component
 from weir.plan.lookups import Lookup, predicates
 from weir.plan.scope import Scope
 
-_COLUMNS = {TRIPLES: POSITIONS, QUADS: ("graph", *POSITIONS)}
-
 
 @dataclass(frozen=True, slots=True)
 class GraphLog:
-    """The relations with the rows of `triples` and `quads`, by epoch, up to an epoch.
+    """The relations with the rows of tables with triples, by epoch, up to an epoch.
 
     Attributes:
-        stored: by `triples` and `quads`, the relation of all rows.
+        stored: by table, the relation of all rows.
         recent: the same of at least the rows after the epoch `settled`.
         settled: the newest epoch that holds at the beginning of the range.
         times: the instant from which on each later epoch holds.
+        begins: by table that has no change before an epoch but the state at it, that epoch.
     """
 
-    stored: dict[str, str]
-    recent: dict[str, str]
+    stored: Mapping[str, str]
+    recent: Mapping[str, str]
     settled: int
     times: tuple[tuple[int, int], ...]
+    begins: Mapping[str, int] = field(default_factory=dict)
+
+    def is_change(self, table: str, epoch: exp.Expr, epochs: Iterable[int]) -> exp.Expr:
+        """Whether a row of a table is a change of one of some epochs, and not what it begins with.
+
+        Args:
+            table: the table.
+            epoch: of the row.
+            epochs: which.
+        """
+        is_one = any_of([exp.false(), *(epoch.copy().eq(number(one)) for one in epochs)])
+        return all_of([epoch > number(self.begins.get(table, 0)), is_one])
 
     def on_axis(self, engine: SqlEngine, low: int, origin: int) -> None:
-        """Make the relations `triples` and `quads`, whose column `epoch` has instants.
+        """Make the relation of each table (`log_relation`), whose column `epoch` has instants.
 
-        Rows of one instant are not netted.
+        Rows of one instant are not netted. What a table begins with holds from the first instant.
 
         Args:
             engine: makes them.
             low: the instants after it are evaluated.
             origin: the first instant of the query; before it, nothing holds.
         """
-        if low < origin:
-            held: exp.Expr = number(origin)
-        else:
-            # Rows of different epochs stay different: rows that are looked up twice are equal.
-            held = column("epoch") + number(low - self.settled)
         times = "graph_times"
         engine.load(
             times,
@@ -75,22 +83,27 @@ class GraphLog:
                 }
             ),
         )
-        for name, positions in _COLUMNS.items():
+        for table, relation in self.stored.items():
+            *positions, _, _ = stored_columns(table)
+            until = max(self.settled, self.begins.get(table, 0))
+            # Rows of different epochs stay different: rows that are looked up twice are equal.
+            held = column("epoch") + number(low - until) if low >= origin else number(origin)
             settled = select(
                 *columns(positions),
-                alias(held.copy(), "epoch"),
+                alias(held, "epoch"),
                 column("weight"),
-                from_=rows_of(self.stored[name]),
-                where=[column("epoch") <= number(self.settled)],
+                from_=rows_of(relation),
+                where=[column("epoch") <= number(until)],
             )
             later = select(
                 *columns(positions, "r"),
                 alias(column("instant", "t"), "epoch"),
                 column("weight", "r"),
-                from_=rows_of(self.recent[name], "r"),
+                from_=rows_of(self.recent[table], "r"),
                 joins=[inner_join(rows_of(times, "t"), *equal(("epoch",), "r", "t"))],
+                where=[column("epoch", "r") > number(until)],
             )
-            engine.make(Statement(name, union_all([settled, later])))
+            engine.make(Statement(log_relation(table), union_all([settled, later])))
 
 
 def read_graph(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -10,11 +10,14 @@ from sqlglot import exp
 
 from weir.compute.engine import Engine
 from weir.compute.relations import Statement
-from weir.compute.sql import alias, column, columns, number, rows_of, select
+from weir.compute.sql import alias, all_of, column, columns, number, rows_of, select
+from weir.engine.graph import log_relation
+from weir.engine.relations import FOREVER
 from weir.engine.windows import EVENT, look_back
 from weir.lake.instants import microseconds
 from weir.lake.lake import Lake
 from weir.lake.tables import (
+    DERIVED,
     EMBEDDINGS,
     OUTPUT_STREAMS,
     QUADS,
@@ -22,13 +25,14 @@ from weir.lake.tables import (
     TRANSACTIONS,
     TRIPLES,
     output_stream,
+    split_name,
 )
+from weir.lake.upkeep.consolidated import consolidated_until
 from weir.progress.backlog import LaterStart
 from weir.progress.streams import Frontiers, first_instant
 from weir.timeline.axis import Instants, Upstream
 from weir.timeline.elements import elements_as_events
 from weir.timeline.graph_log import GraphLog
-from weir.timeline.legs import Leg
 from weir.timeline.stream_names import stream_name, streams_of
 from weir.timeline.timeline import StreamHistory, Timeline
 from weir.timeline.windows import windows_of
@@ -147,15 +151,43 @@ def open_windows(engine: Engine, lake: Lake, axis: Instants, last: int, low: int
     return relations
 
 
-def open_graph_log(engine: Engine, timeline: Timeline, leg: Leg) -> GraphLog:
-    """Name the log of the graph, as it is known on a leg."""
-    settled, times = timeline.graph_at(leg)
-    stored, recent = {}, {}
-    for name in (TRIPLES.name, QUADS.name):
-        stored[name], recent[name] = f"all_{name}", f"recent_{name}"
-        engine.open(stored[name], name)
-        engine.open(recent[name], name, where=column("epoch") > number(settled))
-    return GraphLog(stored, recent, settled, times)
+def open_graph_log(
+    engine: Engine,
+    lake: Lake,
+    tables: Iterable[str],
+    settled: int,
+    times: tuple[tuple[int, int], ...],
+    last: int | None = None,
+) -> GraphLog:
+    """Name the logs of the graph, and of derived graphs.
+
+    Args:
+        engine: gets the relations.
+        lake: has the tables.
+        tables: that are read; `triples` and `quads` are opened anyway.
+        settled: as in `GraphLog`.
+        times: as in `GraphLog`.
+        last: the epoch after which no row is read; None to read all.
+    """
+    stored, recent, begins = {}, {}, {}
+    for table in dict.fromkeys((TRIPLES.name, QUADS.name, *tables)):
+        name, until = log_relation(table), number(FOREVER if last is None else last)
+        stored[table], recent[table] = f"all_{name}", f"recent_{name}"
+        begins[table] = known_from(lake, table)
+        upto = column("epoch") <= until
+        engine.open(stored[table], table, where=None if last is None else upto)
+        later = [column("epoch") > number(settled), upto.copy()]
+        engine.open(recent[table], table, where=all_of(later))
+    return GraphLog(stored, recent, settled, times, begins)
+
+
+def known_from(lake: Lake, table: str) -> int:
+    """The epoch whose state is the first that a log of triples has; 0 if it has all changes."""
+    folder, _ = split_name(table)
+    if folder != DERIVED.folder:
+        return consolidated_until(lake, table)
+    last = lake.last_metadata(table, job="maintain")
+    return 0 if last is None else last[1].base
 
 
 def source_history(

@@ -24,10 +24,11 @@ from weir.compute.sql import (
     number,
     rows_of,
     select,
+    subquery,
     sum_of,
     text,
 )
-from weir.engine.graph import POSITIONS, TRIPLES
+from weir.engine.graph import POSITIONS, scope_log
 from weir.engine.windows import EVENT
 from weir.lars.atoms import AtomPattern
 from weir.lars.columns import predicate_term
@@ -46,7 +47,7 @@ from weir.lars.syntax import (
 )
 from weir.rules.atoms import AtomReader
 from weir.rules.bodies import body_of
-from weir.rules.leg_rows import Rules, of_default_graph
+from weir.rules.leg_rows import Rules
 from weir.rules.literals import Literals, RuleColumns
 from weir.rules.points import PointRange
 from weir.rules.relations import NTH, POINT, arguments
@@ -112,18 +113,15 @@ class _Search:
         engine, axis, program = world.engine, world.rules.axis, world.rules.program
         points = PointRange(world.start, world.point, world.point)
         if world.graph is not None:
-            graph = world.graph
-            if world.rules.default_graph == "default":
-                graph = of_default_graph(engine, graph)
-            graph.on_axis(engine, world.point - 1, world.point)
+            world.graph.on_axis(engine, world.point - 1, world.point)
             held = select(
                 *columns(POSITIONS),
-                from_=rows_of(TRIPLES),
+                from_=subquery(scope_log(world.rules.scope, world.point), "log"),
                 group_by=columns(POSITIONS),
                 having=sum_of(column("weight")) > number(0),
             )
             engine.make(Statement(_HELD, held))
-        reader = AtomReader(engine, program, points, axis, "why_d")
+        reader = AtomReader(engine, program, points, axis, "why_d", world.rules.scope)
         given = reader.given([*world.events.values()])
         shared = shared_kinds(program.rules)
         self.literals = Literals(engine, given, points, axis, "why_d", shared)

@@ -91,7 +91,8 @@ class EpochSearch:
     def __post_init__(self) -> None:
         engine, program = self.held.engine, self.program
         axis, points = PointAxis(), PointRange(_NOW, _NOW, _NOW)
-        given = AtomReader(engine, program, points, axis, "why_d", self.held.graph).given(())
+        read = AtomReader(engine, program, points, axis, "why_d", graph=self.held.graph)
+        given = read.given(())
         shared = shared_kinds(program.rules)
         self._literals = Literals(engine, given, points, axis, "why_d", shared)
         self._present = Present.of(engine, program.rules.rules)

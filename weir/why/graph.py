@@ -27,8 +27,9 @@ from weir.plan.scope import Scope
 from weir.progress.completion import Completion
 from weir.project import Project
 from weir.why.explanation import Part
+from weir.why.graph_changes import newest
 from weir.why.marked import MARKS, Mark, MarkedRows, differs
-from weir.why.plan_surroundings import PlanSurroundings, newest
+from weir.why.plan_surroundings import PlanSurroundings
 from weir.why.whole_match import StoredGraph
 from weir.why.worlds import Worlds
 

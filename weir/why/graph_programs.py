@@ -34,8 +34,9 @@ from weir.rules.relations import arguments
 from weir.why.epoch_derivations import DURING, EpochSearch, Held
 from weir.why.explanation import Cause, ChangedRow, Match, Part
 from weir.why.graph import MOST_CHANGES, around_changes, make_changes, too_many_changes
+from weir.why.graph_changes import newest
 from weir.why.marked import Mark, MarkedRows
-from weir.why.plan_surroundings import PlanSurroundings, newest
+from weir.why.plan_surroundings import PlanSurroundings
 from weir.why.surroundings import Surroundings
 from weir.why.worlds import STORED, Worlds
 

@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-import pyarrow as pa
 from sqlglot import exp
 
 from weir.compute.protocol import SqlEngine
 from weir.compute.sql import (
-    alias,
     column,
-    columns,
-    equal,
-    inner_join,
     number,
-    rows_of,
-    select,
-    subquery,
-    text,
-    union_all,
 )
-from weir.engine.graph import POSITIONS, graphs_of, is_unreserved, shown_columns, stored_logs
-from weir.lake.tables import QUADS, TRIPLES
 from weir.plan.scope import Scope
 from weir.why.explanation import (
     MOST_NAMED,
     Cause,
-    Change,
     ChangedRow,
     Event,
     Match,
     MovedEvent,
     Part,
-    Triple,
 )
 from weir.why.fewest import Needed, fewest
+from weir.why.graph_changes import quads_of
 from weir.why.last_elements import LastEvents
 from weir.why.marked import Mark, MarkedRows
 from weir.why.surroundings import Surroundings
@@ -192,7 +179,9 @@ class PlanSurroundings(Surroundings[Part]):
         """The events of some steps, and the quads of the changes that have one of the triples."""
         events = [step for step in steps if isinstance(step, Event)]
         moved = [MovedEvent(event, self.steps[event]) for event in events]
-        return [*moved, *self._quads([step for step in steps if not isinstance(step, Event)])]
+        triples = [step for step in steps if not isinstance(step, Event)]
+        scopes = [scope for scope in self.content if scope.window is None]
+        return [*moved, *quads_of(self.worlds.engine, scopes, triples)]
 
     def _where(self, row: ChangedRow) -> Mark:
         """Where the row is: after the change, or before it if it vanished.
@@ -217,47 +206,3 @@ class PlanSurroundings(Surroundings[Part]):
         assert row.instant is not None, "it is of an answer over streams"
         at = column("instant").eq(number(row.instant))
         return self.worlds.recorded(row.row, [at, column("epoch") < number(self.corrected)])
-
-    def _quads(self, triples: Sequence[Triple]) -> Sequence[Change]:
-        """The quads of the changes that have one of some triples, in graphs that are read."""
-        changes: set[Change] = set()
-        if not triples:
-            return []
-        with self.worlds.engine.scope() as engine:
-            engine.load("why_named", _table(triples))
-            for scope in self.content:
-                if scope.window is not None:
-                    continue
-                named = select(
-                    *columns(("graph", *POSITIONS, "weight", "epoch"), "q"),
-                    from_=subquery(union_all([*_changed_quads(scope)]), "q"),
-                    joins=[inner_join(rows_of("why_named", "s"), *equal(POSITIONS, "q", "s"))],
-                )
-                changes |= {
-                    Change(str(name), (str(s), str(p), str(o)), int(str(weight)), int(str(epoch)))
-                    for name, s, p, o, weight, epoch in engine.rows(named)
-                }
-        return sorted(changes, key=lambda change: (change.triple, change.graph, change.epoch))
-
-
-def _changed_quads(scope: Scope) -> Iterator[exp.Query]:
-    """The changes of a scope with the graph of each; of a derived graph the name of its table."""
-    log = columns((*POSITIONS, "epoch", "weight"))
-    for table, relation in stored_logs(scope).items():
-        if table in (QUADS.name, TRIPLES.name):
-            graph = shown_columns(scope)[0] if scope.each else column("graph")
-            changed, name = rows_of(newest(QUADS.name)), graph.unalias()
-            where = [is_unreserved() if scope.has_union else graphs_of(scope)]
-        else:
-            changed, name, where = rows_of(newest(relation)), text(table), []
-        yield select(alias(name, "graph"), *log, from_=changed, where=where)
-
-
-def newest(table: str) -> str:
-    """The name of the relation of the rows of a log that are changes."""
-    return f"why_{table}"
-
-
-def _table(triples: Sequence[Triple]) -> pa.Table:
-    cells = [pa.array([triple[i] for triple in triples], pa.string()) for i in range(3)]
-    return pa.table(cells, [*POSITIONS])

@@ -19,7 +19,6 @@ from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
     anti_join,
-    any_of,
     case,
     column,
     columns,
@@ -31,10 +30,10 @@ from weir.compute.sql import (
     one_of,
     rows_of,
     select,
-    text,
+    subquery,
 )
 from weir.engine.fixpoint import make
-from weir.engine.graph import POSITIONS, QUADS, TRIPLES
+from weir.engine.graph import POSITIONS, log_relation, stored_columns, stored_logs
 from weir.engine.windows import EVENT
 from weir.lars.syntax import PointWindow, points_of
 from weir.rules.leg_rows import Rules
@@ -46,7 +45,6 @@ from weir.timeline.timeline import Timeline
 from weir.why.derivations import World, derivation_of
 from weir.why.explanation import (
     Cause,
-    Change,
     ChangedRow,
     Event,
     Match,
@@ -56,6 +54,7 @@ from weir.why.explanation import (
 )
 from weir.why.fewest import searched
 from weir.why.graph import MOST_CHANGES
+from weir.why.graph_changes import changed_triples, make_newest, quads_of
 from weir.why.marked import Mark
 from weir.why.moments import Moment
 from weir.why.surroundings import Surroundings
@@ -157,7 +156,7 @@ class ProgramSurroundings(Surroundings[Part]):
         """The events of some steps, and the quads of the changes that have one of the triples."""
         moved = [MovedEvent(step, self.steps[step]) for step in steps if isinstance(step, Event)]
         triples = [step for step in steps if not isinstance(step, Event)]
-        return [*moved, *(self._quads(triples) if triples else ())]
+        return [*moved, *quads_of(self.worlds.engine, [self.rules.scope], triples)]
 
     def _where(self, row: ChangedRow) -> Mark:
         where: Mark = "after" if row.weight > 0 else "before"
@@ -236,11 +235,10 @@ class ProgramSurroundings(Surroundings[Part]):
         names: dict[str, dict[str, str]] = {"stored": {}, "recent": {}}
         for part, relations in (("stored", graph.stored), ("recent", graph.recent)):
             for log, relation in relations.items():
-                name = names[part][log] = f"why_{part}_{log}"
-                positions = ("graph", *POSITIONS) if log == QUADS else POSITIONS
-                is_change = one_of_epochs(column("epoch", "l"), own.changes)
+                name = names[part][log] = f"why_{part}_{log_relation(log)}"
+                is_change = graph.is_change(log, column("epoch", "l"), own.changes)
                 rows = select(
-                    *columns((*positions, "epoch", "weight"), "l"),
+                    *columns(stored_columns(log), "l"),
                     from_=rows_of(relation, "l"),
                     joins=[
                         anti_join(rows_of("why_kept", "k"), *equal(POSITIONS, "l", "k"), is_change)
@@ -250,7 +248,13 @@ class ProgramSurroundings(Surroundings[Part]):
         times = [(epoch, instant) for epoch in own.begin]
         if own.own is not None:
             times.append((own.own, instant - 1 if own.own_is_earlier else instant))
-        return GraphLog(names["stored"], names["recent"], own.settled, tuple(times))
+        return replace(
+            graph,
+            stored=names["stored"],
+            recent=names["recent"],
+            settled=own.settled,
+            times=tuple(times),
+        )
 
     def _world(self, engine: SqlEngine, where: Mark) -> World:
         """What the program reads at the point, or at that before it."""
@@ -320,66 +324,38 @@ class ProgramSurroundings(Surroundings[Part]):
 
     def _changed_triples(self) -> Sequence[Triple]:
         """The triples of the graph that change at the point."""
-        graph, moment = self.reads.graph, self.moment
-        if graph is None or (moment.is_first and not moment.corrects):
+        engine, graph, moment = self.worlds.engine, self.reads.graph, self.moment
+        if graph is None:
             return []
-        log = _log(self.rules)
-        of_graph = [] if log == TRIPLES else [column("graph").eq(text(""))]
+        make_newest(engine, graph, moment.graph.changes)
+        if moment.is_first and not moment.corrects:
+            return []
         changed = (
             select(
                 *columns(POSITIONS),
-                from_=rows_of(graph.recent[log]),
-                where=[one_of_epochs(column("epoch"), moment.graph.changes), *of_graph],
+                from_=subquery(changed_triples(self.rules.scope), "changed"),
                 distinct=True,
             )
             .order_by(*columns(POSITIONS))
             .limit(MOST_CHANGES + 1)
         )
-        return [(str(s), str(p), str(o)) for s, p, o in self.worlds.engine.rows(changed)]
-
-    def _quads(self, triples: Sequence[Triple]) -> Sequence[Change]:
-        """The quads that have some triples, of the changes at the point."""
-        graph = self.reads.graph
-        assert graph is not None, "it has changed"
-        is_union = self.rules.default_graph == "union"
-        of_graph = [] if is_union else [column("graph", "q").eq(text(""))]
-        with self.worlds.engine.scope() as engine:
-            engine.load("why_named", _triples_table(triples))
-            quads = select(
-                *columns(("graph", *POSITIONS, "weight", "epoch"), "q"),
-                from_=rows_of(graph.recent[QUADS], "q"),
-                joins=[left_join(rows_of("why_named", "n"), *equal(POSITIONS, "q", "n"))],
-                where=[
-                    column("taken", "n"),
-                    one_of_epochs(column("epoch", "q"), self.moment.graph.changes),
-                    *of_graph,
-                ],
-            )
-            changes = [
-                Change(str(name), (str(s), str(p), str(o)), int(str(weight)), int(str(epoch)))
-                for name, s, p, o, weight, epoch in engine.rows(quads)
-            ]
-        return sorted(changes, key=lambda change: (change.triple, change.graph, change.epoch))
-
-
-def _log(rules: Rules) -> str:
-    """The log that atoms of the graph are read in."""
-    return TRIPLES if rules.default_graph == "union" else QUADS
+        return [(str(s), str(p), str(o)) for s, p, o in engine.rows(changed)]
 
 
 def _background(engine: SqlEngine, rules: Rules, graph: GraphLog | None) -> GraphLog | None:
-    """The log of the graph in which the rows that atoms may have are read once."""
+    """The logs of the graph in which the rows that atoms may have are read once."""
     if graph is None:
         return None
-    log = _log(rules)
-    positions = POSITIONS if log == TRIPLES else ("graph", *POSITIONS)
-    rows = select(
-        *columns((*positions, "epoch", "weight")),
-        from_=rows_of(graph.stored[log]),
-        where=_has_predicate(rules, "graph"),
-    )
-    engine.make(Statement("why_background", rows, "cache"))
-    return replace(graph, stored={**graph.stored, log: "why_background"})
+    stored = dict(graph.stored)
+    for table, relation in stored_logs(rules.scope).items():
+        rows = select(
+            *columns(stored_columns(table)),
+            from_=rows_of(graph.stored[table]),
+            where=_has_predicate(rules, "graph"),
+        )
+        stored[table] = f"why_background_{relation}"
+        engine.make(Statement(stored[table], rows, "cache"))
+    return replace(graph, stored=stored)
 
 
 def _has_predicate(rules: Rules, origin: Literal["stream", "graph"]) -> list[exp.Expr]:
@@ -393,11 +369,6 @@ def _has_predicate(rules: Rules, origin: Literal["stream", "graph"]) -> list[exp
     terms = {term.term for term in predicates if isinstance(term, Constant)}
     known = len(terms) == len(predicates)
     return [one_of(column("predicate"), sorted(terms))] if known else []
-
-
-def one_of_epochs(epoch: exp.Expr, epochs: Sequence[int]) -> exp.Expr:
-    """Whether an epoch is one of some."""
-    return any_of([exp.false(), *(epoch.eq(number(one)) for one in epochs)])
 
 
 def _events_table(events: Sequence[Event]) -> pa.Table:

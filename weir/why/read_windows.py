@@ -12,7 +12,6 @@ from weir.compute.engine import Engine
 from weir.compute.relations import Statement
 from weir.compute.sql import (
     alias,
-    all_of,
     ascending,
     bigint,
     column,
@@ -31,7 +30,7 @@ from weir.engine.relations import FOREVER
 from weir.engine.windows import EVENT, look_back
 from weir.errors import ConfigurationError
 from weir.lake.instants import instant_text
-from weir.lake.tables import OUTPUT_STREAMS, QUADS, STREAMS, TRIPLES
+from weir.lake.tables import OUTPUT_STREAMS, STREAMS
 from weir.progress.backlog import LaterStart
 from weir.progress.completion import Completion
 from weir.project import Project
@@ -40,7 +39,7 @@ from weir.timeline.completeness import first_complete
 from weir.timeline.consolidation import ConsolidatedLog
 from weir.timeline.elements import known_elements
 from weir.timeline.graph_log import GraphLog
-from weir.timeline.reading import read_timeline
+from weir.timeline.reading import open_graph_log, read_timeline
 from weir.timeline.stream_names import stream_name
 from weir.timeline.timeline import Timeline
 from weir.timeline.windows import windows_of
@@ -99,7 +98,7 @@ class StreamAnswer:
             engine,
             completion.lake,
             axis,
-            reads_graph=bool(definition.reads),
+            reads_graph=bool(definition.logs),
             after=epoch - 1,
             last=epoch,
             begins=None if start is None else start.begins,
@@ -134,7 +133,7 @@ class StreamAnswer:
             windows,
             streams,
             self._open_events(engine, moment),
-            _open_graph_log(engine, moment) if definition.reads else None,
+            self._open_graph(engine, moment) if definition.logs else None,
             looked_up(self.project, self.completion),
             self.completion.quads <= MOST_SCANNED,
         )
@@ -163,6 +162,11 @@ class StreamAnswer:
                 if begins < FOREVER
                 else "Rows can be explained once enough events have arrived.",
             )
+
+    def _open_graph(self, engine: Engine, moment: Moment) -> GraphLog:
+        """Name the logs of the graph, as they are known at the epoch of a moment."""
+        lake, logs, graph = self.completion.lake, self.definition.logs, moment.graph
+        return open_graph_log(engine, lake, logs, graph.settled, graph.times, moment.epoch)
 
     def _open_events(self, engine: Engine, moment: Moment) -> Mapping[str, str]:
         """By stream, the relation of the events that its windows may have: `KNOWN_EVENT`."""
@@ -226,16 +230,3 @@ def _known_elements(stored: str, epoch: int) -> exp.Select:
         from_=subquery(union_all(parts), "known"),
         group_by=columns((*POSITIONS, "instant")),
     )
-
-
-def _open_graph_log(engine: Engine, moment: Moment) -> GraphLog:
-    """Name the log of the graph, as it is known at the epoch of a moment."""
-    stored, recent, settled = {}, {}, moment.graph.settled
-    for name in (TRIPLES.name, QUADS.name):
-        stored[name], recent[name] = f"all_{name}", f"recent_{name}"
-        engine.open(stored[name], name, where=column("epoch") <= number(moment.epoch))
-        recently = all_of(
-            [column("epoch") > number(settled), column("epoch") <= number(moment.epoch)]
-        )
-        engine.open(recent[name], name, where=recently)
-    return GraphLog(stored, recent, settled, moment.graph.times)

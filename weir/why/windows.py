@@ -29,7 +29,6 @@ from weir.compute.sql import (
     select,
     subquery,
 )
-from weir.engine.graph import POSITIONS, QUADS
 from weir.engine.relations import EpochRange
 from weir.engine.thresholds import Thresholds
 from weir.engine.windows import EVENT, LastElements, Window, event_intervals
@@ -39,10 +38,11 @@ from weir.plan.scope import Scope
 from weir.timeline.graph_log import GraphLog, read_graph
 from weir.why.explanation import Event, Part
 from weir.why.graph import MOST_CHANGES, holds_at, marked_graph, no_rows
+from weir.why.graph_changes import make_newest
 from weir.why.last_elements import KnownEvent, LastEvents
 from weir.why.marked import Mark, MarkedRows, differs, marks_of
 from weir.why.moments import Moment
-from weir.why.plan_surroundings import Content, PlanSurroundings, newest
+from weir.why.plan_surroundings import Content, PlanSurroundings
 from weir.why.whole_match import StoredGraph
 from weir.why.worlds import Worlds
 
@@ -241,17 +241,12 @@ class _Reading:
         return events
 
     def _open_graph(self) -> None:
-        """Name the log of the graph on an axis, and the quads that the moment's changes have."""
+        """Name the logs of the graph on an axis, and the rows of the moment's changes."""
         assert self.reads.graph is not None, "it reads the graph"
         engine, graph = self.worlds.engine, self.moment.graph
         log = replace(self.reads.graph, settled=graph.settled, times=graph.times)
         log.on_axis(engine, low=0, origin=0)
-        quads = select(
-            *columns(("graph", *POSITIONS, "epoch", "weight")),
-            from_=rows_of(log.recent[QUADS]),
-            where=[any_of([exp.false(), *(column("epoch").eq(number(e)) for e in graph.changes)])],
-        )
-        engine.make(Statement(newest(QUADS), quads))
+        make_newest(engine, log, graph.changes)
 
     def _graph(self, name: str, scope: Scope, parts: list[Component]) -> MarkedRows:
         """The triples that change, and what they can join with; all, at the first instant."""

@@ -59,9 +59,7 @@ def derived_case(seed: int) -> DerivedCase:
     rng = random.Random(f"derived {seed}")
     whole = next(case for case in _cases(seed) if _is_usable(case))
     named = [predicate for predicate in PREDICATES if predicate in whole.query]
-    a, b, c = (
-        rng.choice(predicates) for predicates in (named or PREDICATES, PREDICATES, PREDICATES)
-    )
+    a, b, c = _predicates(rng, rng.choice(named or PREDICATES))
     construct = rng.choice(_CONSTRUCTS).format(a=a, b=b, c=c)
     history = WholeCase(seed, "", "", whole.histories[:3], None).history
     query = whole.query
@@ -69,6 +67,16 @@ def derived_case(seed: int) -> DerivedCase:
         queries = _READS if seed % 3 == 1 else _NAMES
         query = rng.choice(queries).format(a=a, b=b, c=c, graph=GRAPH)
     return DerivedCase(seed, construct, query, whole.default_graph, history, seed % 3 != 2)
+
+
+def construct_with(rng: random.Random, predicate: str) -> str:
+    """A query whose graph mostly has triples with a predicate, by those of others."""
+    a, b, c = _predicates(rng, predicate)
+    return rng.choice(_CONSTRUCTS[:-1]).format(a=a, b=b, c=c)
+
+
+def _predicates(rng: random.Random, first: str) -> tuple[str, str, str]:
+    return first, rng.choice(PREDICATES), rng.choice(PREDICATES)
 
 
 def expected(case: DerivedCase, columns: Iterable[str]) -> Iterator[dict[Row, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tests.support.generators.basic_cases import Triple
@@ -32,14 +33,33 @@ from tests.support.rules.vocabulary import (
     atoms_of,
     counts,
     declared_for,
+    name,
     triples,
 )
+from tests.support.streams.definitions import Derive
 from tests.support.streams.histories import Arriving, Declared, Epochs, GraphChange, Tick, ingested
 from weir.lars import program as checked
 from weir.lars.errors import ProgramError
 from weir.rules.points import PointAxis
 
 VALUES: tuple[Value, ...] = ("a", 1, 2, 3)
+_G2, _IS_G1 = name("g2"), triples("g1", "a")[0][1:]
+_DERIVED: Mapping[str, Derive] = {
+    "{ ?y :g2 ?x } WHERE { ?x :g2 ?y }": lambda triples: frozenset(
+        (o, p, s) for s, p, o in triples if p == _G2 and o[:1] == "<"
+    ),
+    "{ ?x :g2 ?z } WHERE { ?x :g2 ?y . ?y :g2 ?z }": lambda triples: frozenset(
+        (s, p, last)
+        for s, p, o in triples
+        for first, q, last in triples
+        if p == q == _G2 and o == first and s[:1] == "<"
+    ),
+    "{ ?x a :g1 } WHERE { ?x :g2 ?y MINUS { ?x a :g1 } }": lambda triples: (
+        frozenset((s, *_IS_G1) for s, p, _ in triples if p == _G2 and s[:1] == "<")
+        - frozenset(triple for triple in triples if triple[1:] == _IS_G1)
+    ),
+}
+"""What CONSTRUCT queries give of a graph; subjects that are literals are no triples of theirs."""
 _X = tuple(Var(name) for name in ("X", "X", "Y", "Y", "Z"))
 _T = (Var("T"), Var("U"))
 
@@ -55,6 +75,7 @@ class RuleCase:
         epochs: what was ingested, in instants.
         axis: the points of the program.
         corrects_back: as declared, in instants.
+        template: of a query whose triples the graph has, too, with its WHERE; None if none.
     """
 
     seed: int
@@ -63,6 +84,17 @@ class RuleCase:
     epochs: Epochs
     axis: PointAxis
     corrects_back: int
+    template: str | None = None
+
+    @property
+    def construct(self) -> str | None:
+        """The text of that query."""
+        return None if self.template is None else f"PREFIX : <{NAMES}> CONSTRUCT {self.template}"
+
+    @property
+    def derive(self) -> Derive | None:
+        """What it gives, by definition."""
+        return None if self.template is None else _DERIVED[self.template]
 
 
 def rule_case(seed: int) -> RuleCase:
@@ -93,7 +125,9 @@ def rule_case(seed: int) -> RuleCase:
             best = (score, program, known)
     assert best is not None, "there are attempts"
     back = unit * rng.choice((0, 0, 0, 2, 20))
-    return RuleCase(seed, best[1], best[2], epochs, axis, back)
+    derived = [*_DERIVED][seed // 3 % len(_DERIVED)]
+    template = derived if seed % 3 == 1 and best[2].reads_graph else None
+    return RuleCase(seed, best[1], best[2], epochs, axis, back, template)
 
 
 def _derived(program: Program, epochs: Epochs, axis: PointAxis) -> int:

@@ -11,7 +11,7 @@ from tests.support.generators.basic_cases import Triple
 from tests.support.lars.definitions import DataStream, output
 from tests.support.lars.programs import GroundAtom, Program
 from tests.support.rules.cases import RuleCase
-from tests.support.rules.memory import Evaluated, LogRow, ProgramMemory, state
+from tests.support.rules.memory import Evaluated, LogRow, memory_of, state
 from tests.support.rules.vocabulary import atoms_of, counts, value
 from tests.support.streams.definitions import Meaning
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
@@ -34,14 +34,14 @@ def broken_laws(case: RuleCase) -> list[str]:
     evaluated: Evaluated = {}
     rng = random.Random(case.seed)
     cuts = sorted(rng.sample(range(1, last), min(last - 1, rng.choice((1, 1, 2)))))
-    cut = _memory(case, evaluated)
+    cut = memory_of(case, evaluated)
     for after, until in pairwise((0, *cuts, last)):
         cut.run(after, until)
     log = cut.log()
     meaning = ProgramMeaning(case)
     broken = [*different_states(case, meaning, log), *_local(case, meaning, log)]
     if case.seed % 3 == 0:
-        at_once = _memory(case, evaluated)
+        at_once = memory_of(case, evaluated)
         at_once.run(0, last)
         broken += _difference(at_once.log(), log, f"runs up to {cuts}")
     if cut.run(last, last):
@@ -65,7 +65,7 @@ class ProgramMeaning:
         # A change that corrects some of the instants of a point corrects the point.
         back = -(-case.corrects_back // case.axis.unit)
         windows = {name: SlidingWindow(1) for name in streams}
-        self.times = Meaning(windows, streams, self.epochs, back)
+        self.times = Meaning(windows, streams, self.epochs, back, case.derive)
         self._outputs: dict[tuple[int, Content, frozenset[Triple]], frozenset[GroundAtom]] = {}
 
     def tuples(self, epoch: int, point: int) -> Content:
@@ -116,10 +116,6 @@ def on_points(epochs: Epochs, axis: PointAxis) -> Epochs:
             case GraphChange(vanish, appear, time):
                 changed.append(GraphChange(vanish, appear, None if time is None else point(time)))
     return tuple(changed)
-
-
-def _memory(case: RuleCase, evaluated: Evaluated) -> ProgramMemory:
-    return ProgramMemory(case.checked, case.epochs, case.axis, case.corrects_back, evaluated)
 
 
 def different_states(case: RuleCase, meaning: ProgramMeaning, log: list[LogRow]) -> Iterator[str]:

@@ -8,17 +8,20 @@ from functools import cache
 
 import pyarrow as pa
 
+from tests.support.derived_memory import GIVER
 from tests.support.duck import DuckOfTest
 from tests.support.lars.programs import GroundAtom, Value
+from tests.support.rules.cases import RuleCase
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
-from tests.support.streams.memory import graph_changes, recorded
+from tests.support.streams.memory import constructed_log, graph_changes, recorded
 from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Statement
 from weir.compute.sql import column, columns, number, rows_of, select
 from weir.engine.fixpoint import make
-from weir.engine.graph import QUADS, TRIPLES
+from weir.engine.graph import DERIVED, QUADS, stored_logs
 from weir.engine.windows import SlidingWindow
 from weir.lars.program import Program
+from weir.plan.scope import Scope
 from weir.rules.points import PointAxis
 from weir.rules.program import ProgramInputs, program_delta
 from weir.timeline.axis import Grid
@@ -49,9 +52,11 @@ class ProgramMemory:
         evaluated: Evaluated | None = None,
         starts: int | None = None,
         engine: SqlEngine | None = None,
+        construct: str | None = None,
     ) -> None:
         self.program, self.epochs, self.corrects_back = program, epochs, corrects_back
         self.axis, self.starts = axis or PointAxis(), starts
+        self.construct = construct
         self.evaluated = {} if evaluated is None else evaluated
         self.engine = engine or engine_of_process()
         self.row = program.answer_columns
@@ -91,6 +96,18 @@ class ProgramMemory:
             grid=Grid(self.axis.unit, self.axis.origin),
         )
 
+    @property
+    def scope(self) -> Scope:
+        """Which triples the atoms of the graph are made of."""
+        return Scope(derived=() if self.construct is None else (GIVER,))
+
+    @property
+    def logs(self) -> dict[str, str]:
+        """By table, the relation of the log of the graph, or of the derived one."""
+        return {table: f"stored_{name}" for table, name in stored_logs(self.scope).items()} | {
+            QUADS: f"stored_{QUADS}"
+        }
+
     def _sorted(self) -> list[tuple[object, ...]]:
         return sorted(self.stored, key=repr)
 
@@ -110,11 +127,11 @@ class ProgramMemory:
             engine.make(Statement(f"events_{name}", events))
         if self.program.reads_graph:
             settled, times = timeline.graph_at(leg)
-            logs = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
             points = tuple((epoch, self.axis.point(time)) for epoch, time in times)
-            log = GraphLog(logs, logs, settled, points)
+            log = GraphLog(self.logs, self.logs, settled, points)
             log.on_axis(engine, self.axis.point(leg.low), self.axis.point(timeline.origin))
-        inputs = ProgramInputs(tuple(f"events_{name}" for name in self.program.streams), "stored")
+        events_of = tuple(f"events_{name}" for name in self.program.streams)
+        inputs = ProgramInputs(events_of, "stored", self.scope)
         delta = program_delta(
             engine, self.program, self.axis, leg, timeline.origin, inputs, "program"
         )
@@ -149,6 +166,9 @@ class ProgramMemory:
                 rows += [(*triple, epoch, 1) for triple in change.appear]
         relations["stored_triples"] = table_of(rows, _LOG)
         relations["stored_quads"] = table_of([("", *row) for row in rows], ("graph", *_LOG))
+        if self.construct is not None:
+            derived = constructed_log(self.construct, self.epochs)
+            relations[self.logs[DERIVED.name(GIVER)]] = table_of(derived, _LOG)
         return relations
 
 
@@ -181,6 +201,16 @@ def state(
         if known_at <= epoch and at <= instant:
             total[predicate, tuple(map(value, terms))] += weight
     return Counter({atom: weight for atom, weight in total.items() if weight})
+
+
+def memory_of(
+    case: RuleCase, evaluated: Evaluated | None = None, engine: SqlEngine | None = None
+) -> ProgramMemory:
+    """The memory of a random case."""
+    axis, back = case.axis, case.corrects_back
+    return ProgramMemory(
+        case.checked, case.epochs, axis, back, evaluated, engine=engine, construct=case.construct
+    )
 
 
 @cache

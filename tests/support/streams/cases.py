@@ -8,11 +8,14 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import pyoxigraph as ox
 
+from tests.support.derived_memory import GIVER
 from tests.support.generators.basic_cases import NODES, PREDICATES, Triple
+from tests.support.generators.derived_cases import construct_with
 from tests.support.generators.grammar import GRAPHS, Writer
 from tests.support.generators.grammar_cases import (
     ATTEMPTS,
@@ -20,6 +23,7 @@ from tests.support.generators.grammar_cases import (
     different_answers,
     random_quad,
 )
+from tests.support.streams.definitions import Meaning
 from tests.support.streams.histories import (
     Arriving,
     Declared,
@@ -53,6 +57,7 @@ class StreamCase:
         corrects_back: as declared.
         departure: why pyoxigraph may depart from the specification here; None if it is the oracle.
         non_empty: whether it has no solutions while all windows are empty.
+        construct: a query whose graph the patterns outside of windows read, too; None if none.
     """
 
     seed: int
@@ -64,11 +69,30 @@ class StreamCase:
     corrects_back: int
     departure: str | None
     non_empty: bool = False
+    construct: str | None = None
 
     def parsed(self) -> Query:
         """The algebra of the query."""
         query = _parsed(self.query)
+        if self.construct is not None:
+            query = replace(query, dataset=replace(query.dataset, derived=(GIVER,)))
         return where_windows_have_content(query) if self.non_empty else query
+
+    def meaning(self) -> Meaning:
+        """What the query reads."""
+        derive = None if self.construct is None else partial(constructed, self.construct)
+        return Meaning(self.windows, self.streams, self.epochs, self.corrects_back, derive)
+
+
+def constructed(construct: str, triples: frozenset[Triple]) -> frozenset[Triple]:
+    """What a query gives of a graph, by pyoxigraph."""
+    store = ox.Store()
+    for triple in triples:
+        line = f"{' '.join(triple)} ."
+        store.extend(ox.parse(line.encode(), format=ox.RdfFormat.N_TRIPLES))
+    given = store.query(construct)
+    assert isinstance(given, ox.QueryTriples)
+    return frozenset((str(t.subject), str(t.predicate), str(t.object)) for t in given)
 
 
 def stream_case(seed: int, sections: int = SECTIONS, late: float = 0.4) -> StreamCase:
@@ -130,7 +154,15 @@ def _case(seed: int, rng: random.Random, sections: int, late: float) -> StreamCa
         rng.choice((0, 0, 0, 4, 100)),
         departure_of(text, writer, [("", *triple) for triple in pool]),
         seed % 5 == 0,
+        _construct(seed, text) if seed % 3 == 1 else None,
     )
+
+
+def _construct(seed: int, text: str) -> str:
+    """A query that gives a graph with a predicate of another one."""
+    rng = random.Random(f"derived {seed}")
+    named = [predicate for predicate in PREDICATES if predicate in text]
+    return construct_with(rng, rng.choice(named or PREDICATES))
 
 
 def _cut_at_body(text: str) -> tuple[str, str]:

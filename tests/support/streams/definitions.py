@@ -5,13 +5,14 @@ It shares no code with the engine but the parameters of windows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 
 from tests.support.generators.basic_cases import Quad, Triple
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 from weir.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 
+Derive = Callable[[frozenset[Triple]], frozenset[Triple]]
 KnownEvent = tuple[int, int, int, Triple]
 """Instant, epoch, line, triple."""
 
@@ -57,6 +58,27 @@ def _without(epoch: StreamBatch | GraphChange, triples: set[Triple]) -> StreamBa
     return GraphChange(epoch.vanish - triples, epoch.appear - triples, epoch.event_time)
 
 
+def _held(changes: Iterable[StreamBatch | GraphChange]) -> frozenset[Triple]:
+    """What a graph has after some changes."""
+    held: set[Triple] = set()
+    for change in changes:
+        assert isinstance(change, GraphChange), "it has a time"
+        held = (held - change.vanish) | change.appear
+    return frozenset(held)
+
+
+def _derived(derive: Derive, epochs: Epochs) -> Mapping[int, GraphChange]:
+    """By epoch of the graph, how it changes what follows from it."""
+    changes, before, state = dict[int, GraphChange](), frozenset[Triple](), frozenset[Triple]()
+    for number, epoch in enumerate(epochs, start=1):
+        if isinstance(epoch, GraphChange):
+            state = (state - epoch.vanish) | epoch.appear
+            after = derive(state)
+            changes[number] = GraphChange(before - after, after - before)
+            before = after
+    return changes
+
+
 class Meaning:
     """A query's input at every epoch and instant.
 
@@ -65,6 +87,7 @@ class Meaning:
         streams: the stream of each window.
         epochs: the history.
         corrects_back: as declared.
+        derive: gives the triples that the graph has beside its own; None if there are none.
     """
 
     def __init__(
@@ -73,6 +96,7 @@ class Meaning:
         streams: Mapping[str, str],
         epochs: Epochs,
         corrects_back: int,
+        derive: Derive | None = None,
     ) -> None:
         self.windows, self.streams, self.epochs = windows, streams, epochs
         self._used = {*streams.values()}
@@ -80,6 +104,9 @@ class Meaning:
         self.horizons = [None, *self._horizons()]
         """By epoch, the last instant at which the query is final."""
         self._times = self._graph_times(corrects_back)
+        self._derived: Mapping[int, StreamBatch | GraphChange] = (
+            {} if derive is None else _derived(derive, epochs)
+        )
         self._events: dict[str, list[KnownEvent]] = {stream: [] for stream in self._used}
         for number, epoch in enumerate(epochs, start=1):
             if isinstance(epoch, StreamBatch) and epoch.stream in self._used:
@@ -146,10 +173,15 @@ class Meaning:
             stream: [event for event in known if (stream, event) not in events]
             for stream, known in self._events.items()
         }
+        by_epoch = {at: {triple for epoch, triple in changes if epoch == at} for at, _ in changes}
         other.epochs = tuple(
-            _without(epoch, {triple for at, triple in changes if at == number})
+            _without(epoch, by_epoch.get(number, set()))
             for number, epoch in enumerate(self.epochs, start=1)
         )
+        other._derived = {
+            number: _without(change, by_epoch.get(number, set()))
+            for number, change in self._derived.items()
+        }
         return other
 
     def first_affected(self, epoch: int) -> int | None:
@@ -167,14 +199,10 @@ class Meaning:
         return content(self.windows[name], events, instant)
 
     def graph(self, epoch: int, instant: int) -> frozenset[Triple]:
-        """The graph at an instant, as known at an epoch."""
-        held: set[Triple] = set()
-        for number, begins in self._times:
-            change = self.epochs[number - 1]
-            assert isinstance(change, GraphChange), "it has a time"
-            if number <= epoch and begins <= instant:
-                held = (held - change.vanish) | change.appear
-        return frozenset(held)
+        """The graph, with what is derived, at an instant, as known at an epoch."""
+        numbers = [number for number, at in self._times if number <= epoch and at <= instant]
+        own = _held(self.epochs[number - 1] for number in numbers)
+        return own | _held(self._derived[number] for number in numbers if self._derived)
 
     def dataset(self, epoch: int, instant: int) -> frozenset[Quad]:
         """The graph and the windows as named graphs, at an instant, as known at an epoch."""

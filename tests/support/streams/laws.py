@@ -53,7 +53,7 @@ def _without_garbage_collection() -> Iterator[None]:
 def _broken_laws(case: StreamCase) -> list[str]:
     query = case.parsed()
     plan = lower(query, allow_product=True)
-    meaning = Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
+    meaning = case.meaning()
     last = len(case.epochs)
     memory = StreamMemory.of(case, plan)
     memory.run(0, last)

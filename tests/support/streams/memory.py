@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
 import pyarrow as pa
 
+from tests.support.derived_memory import GIVER
 from tests.support.duck import DuckOfTest
-from tests.support.harness import LOOKED_UP
+from tests.support.generators.basic_cases import Quad, Triple
+from tests.support.harness import LOOKED_UP, Memory
 from tests.support.streams.cases import StreamCase
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 from weir.compute.protocol import SqlEngine
 from weir.compute.relations import Statement
 from weir.engine.fixpoint import make
-from weir.engine.graph import QUADS, TRIPLES
+from weir.engine.graph import DERIVED, QUADS, TRIPLES, log_relation
 from weir.engine.windows import Window
+from weir.plan.lower import lower
 from weir.plan.plan import ANSWER, Plan
+from weir.sparql.frontend.translate import translate
 from weir.timeline.evaluation import InstantInputs, plan_rows
 from weir.timeline.graph_log import GraphLog
 from weir.timeline.legs import Leg
@@ -26,8 +30,6 @@ from weir.timeline.timeline import StreamHistory, Timeline
 
 StreamRow = tuple[int, int, int, tuple[str | None, ...]]
 """Epoch, instant, weight, the published columns."""
-_STORED = {name: f"stored_{name}" for name in (TRIPLES, QUADS)}
-"""The relations of the graph's log."""
 
 
 class StreamMemory:
@@ -44,8 +46,10 @@ class StreamMemory:
         epochs: Epochs,
         corrects_back: int = 0,
         begins: int | None = None,
+        construct: str | None = None,
     ) -> None:
         self.begins = begins
+        self.construct = construct
         self.evaluated: dict[Hashable, list[tuple[object, ...]]] = {}
         self.plan, self.windows, self.streams = plan, windows, streams
         self.epochs, self.corrects_back = epochs, corrects_back
@@ -60,7 +64,8 @@ class StreamMemory:
     @classmethod
     def of(cls, case: StreamCase, plan: Plan) -> Self:
         """The memory of a random case."""
-        return cls(plan, case.windows, case.streams, case.epochs, case.corrects_back)
+        windows, streams, epochs = case.windows, case.streams, case.epochs
+        return cls(plan, windows, streams, epochs, case.corrects_back, construct=case.construct)
 
     @property
     def texts(self) -> list[str]:
@@ -97,11 +102,25 @@ class StreamMemory:
             f" WHERE stream = '{stream}' AND epoch <= {leg.last}"
             for i, stream in enumerate(self.streams.values())
         }
+        return inputs | self.graph_inputs
+
+    @property
+    def graph_inputs(self) -> dict[str, str]:
+        """The relations of the logs of the graph, and their rows as queries of DuckDB."""
         triples = "subject, predicate, object, epoch, weight FROM changes"
-        return inputs | {
-            _STORED[TRIPLES]: f"SELECT {triples}",
-            _STORED[QUADS]: f"SELECT '' AS graph, {triples}",
+        inputs = {
+            self.logs[TRIPLES]: f"SELECT {triples}",
+            self.logs[QUADS]: f"SELECT '' AS graph, {triples}",
         }
+        if self.construct is not None:
+            inputs[self.logs[DERIVED.name(GIVER)]] = "SELECT * FROM constructed"
+        return inputs
+
+    @property
+    def logs(self) -> dict[str, str]:
+        """By table, the relation of the log of the graph, or of the derived one."""
+        derived = () if self.construct is None else (DERIVED.name(GIVER),)
+        return {table: f"stored_{log_relation(table)}" for table in (TRIPLES, QUADS, *derived)}
 
     def made(self, engine: SqlEngine, timeline: Timeline, leg: Leg) -> str:
         """Make the new rows of a leg; gives their relation.
@@ -112,7 +131,7 @@ class StreamMemory:
             leg: the leg.
         """
         assert timeline.origin is not None, "there is a leg"
-        graph = GraphLog(_STORED, _STORED, *timeline.graph_at(leg))
+        graph = GraphLog(self.logs, self.logs, *timeline.graph_at(leg))
         events = {window: f"events{i}" for i, window in enumerate(self.streams)}
         inputs = InstantInputs(
             engine, leg, timeline.origin, events, self.windows, "stored", "q", LOOKED_UP, graph
@@ -168,6 +187,12 @@ class StreamMemory:
                     triples += [(*triple, epoch, 1) for triple in change.appear]
         self._insert("events", events)
         self._insert("changes", triples)
+        if self.construct is not None:
+            run(
+                "CREATE TABLE constructed (subject VARCHAR, predicate VARCHAR, object VARCHAR,"
+                " epoch BIGINT, weight INT)"
+            )
+            self._insert("constructed", constructed_log(self.construct, self.epochs))
 
     def _insert(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
         if not rows:
@@ -184,6 +209,23 @@ class _Engine(DuckOfTest):
     def make(self, statement: Statement) -> None:
         """Make a relation, as `DuckEngine` does."""
         super().make(replace(statement, keep="cache"))
+
+
+def constructed_log(construct: str, epochs: Epochs) -> list[tuple[object, ...]]:
+    """The log of the graph that a query gives: `POSITIONS`, epoch, weight."""
+    history: list[tuple[frozenset[Quad], frozenset[Quad]]] = []
+    for change in epochs:
+        vanish, appear = frozenset[Triple](), frozenset[Triple]()
+        if isinstance(change, GraphChange):
+            vanish, appear = change.vanish, change.appear
+        history.append((_unnamed(vanish), _unnamed(appear)))
+    giver = Memory(lower(translate(construct, "union"), allow_product=True), history)
+    giver.run(0, len(history))
+    return [(*row, epoch, weight) for epoch, weight, row in giver.log()]
+
+
+def _unnamed(triples: Iterable[Triple]) -> frozenset[Quad]:
+    return frozenset(("", *triple) for triple in triples)
 
 
 def recorded(epochs: Epochs, stream: str, starts: int | None = None) -> StreamHistory | None:

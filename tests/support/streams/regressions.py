@@ -21,14 +21,14 @@ from tests.support.streams.cases import StreamCase, stream_case
 from tests.support.streams.histories import Epochs, GraphChange, StreamBatch
 from weir.engine.windows import LastElements, SlidingWindow, SteppedWindow, Window
 
-FOLDER = Path(__file__).parents[2] / "streams" / "regressions"
+FOLDER = Path(__file__).parents[2] / "timeline" / "regressions"
 _KINDS = {kind.__name__: kind for kind in (SlidingWindow, SteppedWindow, LastElements)}
 _TAB = "\t"
 
 
 def regression_files() -> list[Path]:
     """The files, by name."""
-    return sorted(FOLDER.glob("*.json"))
+    return sorted(file for file in FOLDER.iterdir() if file.suffix == ".json")
 
 
 def read(file: Path) -> StreamCase:
@@ -44,6 +44,7 @@ def read(file: Path) -> StreamCase:
         stored["corrects_back"],
         stored["departure"],
         stored.get("non_empty", False),
+        stored.get("construct"),
     )
 
 
@@ -64,6 +65,7 @@ def write(case: StreamCase, name: str, why: str, folder: Path = FOLDER) -> Path:
         "corrects_back": case.corrects_back,
         "departure": case.departure,
         "non_empty": case.non_empty,
+        "construct": case.construct,
         "epochs": _epochs(case.epochs),
     }
     file.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")

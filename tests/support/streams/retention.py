@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from tests.support.streams.cases import StreamCase
-from tests.support.streams.definitions import Meaning, content
+from tests.support.streams.definitions import content
 from tests.support.streams.histories import Epochs, StreamBatch
 from tests.support.streams.memory import StreamMemory, StreamRow
 from weir.compute.duck import DIALECT
@@ -56,7 +56,10 @@ class Retained(StreamMemory):
     """A query that is published, consolidated, and loses the events it no longer needs."""
 
     def __init__(self, case: StreamCase, plan: Plan) -> None:
-        super().__init__(plan, case.windows, case.streams, case.epochs, case.corrects_back)
+        windows, streams, epochs = case.windows, case.streams, case.epochs
+        super().__init__(
+            plan, windows, streams, epochs, case.corrects_back, construct=case.construct
+        )
         self.published: list[StreamRow] = []
         self.consolidation = ConsolidatedLog()
 
@@ -115,7 +118,7 @@ def _newcomer(
     """A query that is first computed when events are deleted, as far as a stream may be."""
     last = len(case.epochs)
     registered = rng.randint(1, last)
-    memory = StreamMemory(plan, case.windows, case.streams, case.epochs, case.corrects_back)
+    memory = StreamMemory.of(case, plan)
     kept_from = {}
     for name in sorted({*case.streams.values()}):
         instants = [
@@ -173,7 +176,7 @@ def _incomplete(
     case: StreamCase, kept_from: Mapping[str, int], registered: int, begins: int
 ) -> Iterator[str]:
     """A window that lacks a deleted event where it is said to be complete, by the definitions."""
-    meaning = Meaning(case.windows, case.streams, case.epochs, case.corrects_back)
+    meaning = case.meaning()
     for name, window in case.windows.items():
         stream = case.streams[name]
         events = [

@@ -1,0 +1,226 @@
+"""Derived graphs beside windows, in a lake: readers have the answers of what is written out."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.laws import Seeds
+from tests.support.projects.project import Project
+from tests.support.streams.memory import StreamRow, state
+from tests.support.streams.projects import SECOND, START, answer_log, readings
+from tests.support.streams.sensors import ROOMS, SENSORS
+from weir.audit.stage import audit_lake
+from weir.definitions.catalog import registered
+from weir.lake.lake import Lake
+from weir.lake.tables import DERIVED, EMBEDDINGS
+from weir.progress.backlog import LaterStart
+from weir.project import Project as Opened
+from weir.why.explain import explain_epoch
+from weir.why.explanation import Change
+
+_EX = "http://example.org/"
+FLOORS = f"""#+ graph: urn:d:floors
+PREFIX ex: <{_EX}>
+CONSTRUCT {{ ?sensor ex:on ?floor }} WHERE {{ ?sensor ex:in ?room . ?room ex:of ?floor }}
+"""
+_READER = f"""#+ corrects_back: PT20S
+PREFIX ex: <{_EX}>
+SELECT ?floor (COUNT(*) AS ?n) {{}}
+FROM NAMED WINDOW ex:w ON readings [RANGE PT10S STEP PT10S]
+WHERE {{{{ WINDOW ex:w {{{{ ?reading ex:of ?sensor }}}} {{}} }}}}
+GROUP BY ?floor
+"""
+_ON = "?sensor ex:on ?floor"
+READERS = {
+    "by_reads": "#+ reads: [floors]\n" + _READER.format("", _ON),
+    "by_from": _READER.format("FROM <urn:d:floors>", _ON),
+    "by_graph": _READER.format("", f"GRAPH <urn:d:floors> {{ {_ON} }}"),
+}
+WRITTEN_OUT = _READER.format("", "?sensor ex:in ?room . ?room ex:of ?floor")
+_PROGRAM = """%+ stream: readings
+%+ unit: PT10S
+%+ corrects_back: PT20S
+%+ prefixes: {"": "http://example.org/"}
+"""
+PROGRAM = f"""{_PROGRAM}%+ reads: [floors]
+%+ atoms: {{"read(S)": "?R :of ?S", "on(S,F)": {{graph: "?S :on ?F"}}}}
+busy(F) <- win^1 diamond read(S), on(S,F).
+"""
+PROGRAM_WRITTEN_OUT = f"""{_PROGRAM}%+ atoms:
+%+   "read(S)": "?R :of ?S"
+%+   "within(S,R)": {{graph: "?S :in ?R"}}
+%+   "part(R,F)": {{graph: "?R :of ?F"}}
+busy(F) <- win^1 diamond read(S), within(S,R), part(R,F).
+"""
+_SENSORS, _ROOMS, _FLOORS = ("s1", "s2", "s3"), ("kitchen", "hall"), ("f1", "f2")
+
+
+@dataclass
+class Life:
+    """A random history of where sensors are and of their readings; a third of these are late."""
+
+    projects: Sequence[Project]
+    rng: random.Random
+    now: int = 0
+    number: int = 0
+
+    def advance(self) -> None:
+        """Change the graph, or have some readings arrive, or both."""
+        if self.rng.random() < 0.5:
+            self.move()
+        if self.rng.random() < 0.8:
+            self.read()
+
+    def move(self) -> None:
+        """Change where a sensor or a room is, mostly at a time that is said."""
+        subject = self.rng.choice((*_SENSORS, *_ROOMS))
+        predicate, places = ("in", _ROOMS) if subject in _SENSORS else ("of", _FLOORS)
+        sign = self.rng.choice("AAD")
+        line = f"{sign} <{_EX}{subject}> <{_EX}{predicate}> <{_EX}{self.rng.choice(places)}> ."
+        second = max(0, self.now + self.rng.randint(-25, 5))
+        at = START.replace(minute=second // 60, second=second % 60).isoformat()
+        time = at if self.rng.random() < 0.7 else ""
+        self.number += 1
+        for project in self.projects:
+            project.patch(f"changes/{self.number:04}.rdfp", line, time=time)
+
+    def read(self) -> None:
+        """Have readings arrive."""
+        seconds = [self.now + self.rng.randint(-20, 15) for _ in range(self.rng.randint(1, 4))]
+        self.now = max(self.now, *seconds)
+        text = readings(*((self.rng.choice(_SENSORS), max(0, second)) for second in seconds))
+        self.number += 1
+        for project in self.projects:
+            project.write(f"events/{self.number:04}.nt", text)
+
+
+def begun(folder: Path) -> Project:
+    """A project with a derived graph, its readers, and the same written out; nothing is in it."""
+    project = Project(folder).declare(ROOMS, SENSORS)
+    project.folders("events")
+    project.query("floors", FLOORS)
+    for name, text in READERS.items():
+        project.query(name, text)
+    project.query("written_out", WRITTEN_OUT)
+    project.program("program", PROGRAM)
+    project.program("program_written_out", PROGRAM_WRITTEN_OUT)
+    return project
+
+
+def states(project: Project, name: str, seconds: Sequence[int]) -> list[Counter[object]]:
+    """The answer at some seconds, as known now."""
+    log = answer_log(project, name)
+    return [Counter(dict(state(log, 10**9, second * SECOND))) for second in seconds]
+
+
+def begins(project: Project, name: str) -> int:
+    """The first second of an answer; 0 if it begins with its streams."""
+    last = Lake(project.settings.lake).last_metadata(EMBEDDINGS.name(name))
+    assert last is not None, "it is maintained"
+    start = LaterStart.from_json(last[1].extra)
+    return 0 if start is None else (start.begins - int(START.timestamp()) * SECOND) // SECOND
+
+
+@pytest.mark.usefixtures("slow")
+@pytest.mark.law("derived graphs over streams")
+def test_readers_over_windows_have_the_answers_of_what_is_written_out(
+    tmp_path: Path, seeds: Seeds
+) -> None:
+    """Row for row while they are registered together; then, at each instant from their first on."""
+    for seed in seeds:
+        rng = random.Random(f"derived over streams {seed}")
+        project = begun(tmp_path / str(seed))
+        life = Life([project], rng)
+        life.move()
+        life.read()
+        project.run()
+        for _ in range(6):
+            for _ in range(rng.randint(1, 2)):
+                life.advance()
+            project.run()
+            if rng.random() < 0.2:
+                # What gives the graph is computed again, and so are its readers.
+                project.query("floors", f"# {rng.random()}\n{FLOORS}")
+        pairs = [(name, "written_out") for name in READERS]
+        for name, other in (*pairs, ("program", "program_written_out")):
+            first = begins(project, name)
+            seconds = range(first, life.now + 1)
+            at = f"seed {seed}, {name} from {first} on"
+            assert states(project, name, seconds) == states(project, other, seconds), at
+        with Opened(project.settings) as opened:
+            audit_lake(opened, "audit")
+
+
+def moved(project: Project, second: int, *lines: str) -> None:
+    number = len(project.change_sets) + 1
+    time = START.replace(second=second).isoformat()
+    project.patch(f"changes/{number:04}.rdfp", *(f"{line} ." for line in lines), time=time)
+
+
+def placed(sign: str, subject: str, predicate: str, place: str) -> str:
+    return f"{sign} <{_EX}{subject}> <{_EX}{predicate}> <{_EX}{place}>"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A kitchen on the floor f1, into which s1 comes at second 5; readings until 20."""
+    project = begun(tmp_path / "project")
+    moved(project, 0, placed("A", "kitchen", "of", "f1"))
+    moved(project, 5, placed("A", "s1", "in", "kitchen"))
+    project.write("events/1.nt", readings(("s1", 1), ("s1", 12), ("s1", 25)))
+    return project
+
+
+def rows(log: Sequence[StreamRow]) -> list[tuple[int, int, str]]:
+    """Second, weight and floor."""
+    return [(at // SECOND, weight, str(row[0])[len(_EX) + 1 : -1]) for _, at, weight, row in log]
+
+
+def test_a_reader_that_is_registered_later_begins_when_the_graph_is_known(project: Project) -> None:
+    texts = {name: (project.folder / f"queries/{name}.rq").read_text() for name in READERS}
+    for name in (*READERS, "floors"):
+        project.remove_query(name)
+    (project.folder / "programs/program.lars").unlink()
+    project.run()
+    moved(project, 15, placed("A", "kitchen", "of", "f2"))
+    project.run()
+    project.query("floors", FLOORS)
+    for name, text in texts.items():
+        project.query(name, text)
+    project.run()
+    for name in READERS:
+        assert begins(project, name) == 15
+        assert states(project, name, [20]) == states(project, "written_out", [20])
+
+
+def test_a_reader_of_a_graph_with_its_full_history_begins_with_its_stream(project: Project) -> None:
+    text = (project.folder / "queries/by_reads.rq").read_text()
+    project.remove_query("by_reads")
+    project.query("floors", "#+ history: full\n" + FLOORS)
+    project.run()
+    moved(project, 15, placed("A", "kitchen", "of", "f2"))
+    project.run()
+    project.query("by_reads", text)
+    project.run()
+    assert begins(project, "by_reads") == 0
+    assert answer_log(project, "by_reads") == answer_log(project, "written_out")
+
+
+def test_a_change_of_the_derived_graph_is_named_where_it_changes_an_answer(
+    project: Project,
+) -> None:
+    project.run()
+    moved(project, 10, placed("A", "kitchen", "of", "f2"))
+    project.run()
+    for name in ("by_reads", "program"):
+        with Opened(project.settings) as opened:
+            explained = explain_epoch(opened, registered(project.settings, name), None, {}, 5)
+        causes = [change for row in explained.rows for change in row.changes]
+        graphs = {cause.graph for cause in causes if isinstance(cause, Change)}
+        assert graphs == {DERIVED.name("floors")}, name
