@@ -178,17 +178,37 @@ _WINDOW = (
     ("text", "what"),
     [
         (GIVES.format("a") + _WINDOW, "graph is for queries without windows"),
-        ("#+ reads: [up]\n" + _WINDOW, "reads is for queries without windows"),
-        (
-            _WINDOW.replace("} }", "} GRAPH <urn:d:up> { ?s ?q ?x } }"),
-            "a query with windows does not read derived graphs, as that of up",
-        ),
+        ("#+ entailment: up\n" + _WINDOW, "`reads` names derived graphs"),
+        ("#+ reads: [up]\n" + _WINDOW, "reads is about patterns outside of GRAPH"),
     ],
 )
-def test_queries_over_streams_give_and_read_no_derived_graphs(
+def test_queries_over_streams_give_no_derived_graphs_and_nothing_follows_from_streams(
     tmp_path: Path, text: str, what: str
 ) -> None:
     assert what in refused(tmp_path, a=text, up=GIVES.format("up") + COPY).what
+
+
+def test_a_program_over_streams_without_atoms_of_the_graph_reads_no_derived_one(
+    tmp_path: Path,
+) -> None:
+    texts = {"a": "%+ stream: readings\n%+ reads: [up]\np(X) <- q(X).\n"}
+    error = refused(tmp_path, **texts, up=GIVES.format("up") + COPY)
+    assert error.what == "reads is about atoms of the graph, and the rules read none"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#+ reads: [up]\n" + _WINDOW.replace("} }", "} ?s ?q ?x }"),
+        _WINDOW.replace("} }", "} GRAPH <urn:d:up> { ?s ?q ?x } }"),
+        _WINDOW.replace("FROM", "FROM <urn:d:up> FROM").replace("} }", "} ?s ?q ?x }"),
+    ],
+)
+def test_queries_over_streams_read_derived_graphs_outside_of_windows(
+    tmp_path: Path, text: str
+) -> None:
+    member = catalog(tmp_path, a=text, up=GIVES.format("up") + COPY).member("a")
+    assert (member.upstreams, member.logs[-1]) == (("up",), "derived/up")
 
 
 _OWL = "%+ graph: urn:d:owl\n%+ rules: owl-rl\n"

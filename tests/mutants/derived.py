@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.mutant import Mutant
 
 _LAKE = ("tests/maintain/test_derived_graphs.py",)
+_WINDOWS = ("tests/timeline/test_derived_graphs.py",)
 _RULES = ("tests/rules/test_epochs.py",)
 
 DERIVED_MUTANTS = (
@@ -19,6 +20,27 @@ DERIVED_MUTANTS = (
         "engine/read_graph",
         "for table, relation in stored.items():",
         "for table, relation in [*stored.items()][:1]:",
+    ),
+    Mutant(
+        "what a graph begins with holds from its own epoch on",
+        "timeline/graph_log",
+        "until = max(self.settled, self.begins.get(table, 0))",
+        "until = self.settled",
+        tests=_WINDOWS,
+    ),
+    Mutant(
+        "a reader over windows begins before the graph is known",
+        "timeline/reading",
+        "return 0 if last is None else last[1].base",
+        "return 0",
+        tests=_WINDOWS,
+    ),
+    Mutant(
+        "rules over streams read the union of all graphs alone",
+        "rules/atoms",
+        "log = scope_log(self.scope, self.points.last, predicates_read(patterns))",
+        "log = scope_log(Scope(), self.points.last, predicates_read(patterns))",
+        tests=_WINDOWS,
     ),
     Mutant(
         "a run appends all triples of a derived graph again",

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.laws import Seeds
 from tests.support.projects.project import Project
-from tests.support.streams.memory import StreamRow, state
+from tests.support.streams.memory import state
 from tests.support.streams.projects import SECOND, START, answer_log, readings
 from tests.support.streams.sensors import ROOMS, SENSORS
 from weir.audit.stage import audit_lake
@@ -113,10 +113,12 @@ def begun(folder: Path) -> Project:
     return project
 
 
-def states(project: Project, name: str, seconds: Sequence[int]) -> list[Counter[object]]:
+def states(
+    project: Project, name: str, seconds: Sequence[int]
+) -> list[Counter[tuple[str | None, ...]]]:
     """The answer at some seconds, as known now."""
     log = answer_log(project, name)
-    return [Counter(dict(state(log, 10**9, second * SECOND))) for second in seconds]
+    return [state(log, 10**9, second * SECOND) for second in seconds]
 
 
 def begins(project: Project, name: str) -> int:
@@ -177,11 +179,6 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
-def rows(log: Sequence[StreamRow]) -> list[tuple[int, int, str]]:
-    """Second, weight and floor."""
-    return [(at // SECOND, weight, str(row[0])[len(_EX) + 1 : -1]) for _, at, weight, row in log]
-
-
 def test_a_reader_that_is_registered_later_begins_when_the_graph_is_known(project: Project) -> None:
     texts = {name: (project.folder / f"queries/{name}.rq").read_text() for name in READERS}
     for name in (*READERS, "floors"):
@@ -199,6 +196,25 @@ def test_a_reader_that_is_registered_later_begins_when_the_graph_is_known(projec
         assert states(project, name, [20]) == states(project, "written_out", [20])
 
 
+def test_what_a_graph_begins_with_holds_before_the_epoch_at_which_it_begins(
+    project: Project,
+) -> None:
+    """Late readings begin a leg, and that before it ends at an earlier epoch."""
+    text = (project.folder / "queries/by_graph.rq").read_text()
+    for name in (*READERS, "floors"):
+        project.remove_query(name)
+    (project.folder / "programs/program.lars").unlink()
+    project.run()
+    project.write("events/2.nt", readings(("s1", 14), ("s1", 35)))
+    project.run()
+    project.query("floors", FLOORS)
+    project.query("by_graph", text)
+    project.run()
+    seconds = range(5, 40)
+    assert states(project, "by_graph", seconds) == states(project, "written_out", seconds)
+    assert states(project, "by_graph", [10]) != [Counter()]
+
+
 def test_a_reader_of_a_graph_with_its_full_history_begins_with_its_stream(project: Project) -> None:
     text = (project.folder / "queries/by_reads.rq").read_text()
     project.remove_query("by_reads")
@@ -210,6 +226,10 @@ def test_a_reader_of_a_graph_with_its_full_history_begins_with_its_stream(projec
     project.run()
     assert begins(project, "by_reads") == 0
     assert answer_log(project, "by_reads") == answer_log(project, "written_out")
+
+
+def test_what_only_a_derived_graph_has_is_not_said_to_be_missing(project: Project) -> None:
+    assert project.run().warnings == []
 
 
 def test_a_change_of_the_derived_graph_is_named_where_it_changes_an_answer(

@@ -104,7 +104,7 @@ def explain_tables(
         "",
         *explain_windows(definition.axis, starts, kept_from),
         *explain_services(definition.services.blocks),
-        f"reads: {', '.join(sorted(definition.reads)) or 'streams alone'}",
+        f"reads: {', '.join(definition.logs) or 'streams alone'}",
         f"stored: in embeddings/{name}",
     ]
     return "\n".join(lines)

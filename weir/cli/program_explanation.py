@@ -45,6 +45,7 @@ def explain_program(
         "",
         *explain_streams(axis, starts or {}, kept_from),
         f"look-back: {_look_back(program.look_back, axis.grid.unit)}",
+        *_background(body, registered),
         f"corrects back: {duration_text(axis.corrects_back)}, after changes of the graph",
         f"stored: the answer alone, in embeddings/{registered.name}",
         "",
@@ -58,6 +59,12 @@ def explain_program(
         written = ", ".join(dict.fromkeys(atom.predicate for atom in program.written))
         lines.append(f"stream out of the program: {program.written_stream}, with {written}")
     return "\n".join(lines).rstrip()
+
+
+def _background(body: ProgramBody, registered: Definition) -> Iterator[str]:
+    """What its atoms of the graph are read in."""
+    if registered.logs:
+        yield f"graph: {body.scope.name}"
 
 
 def explain_graph_program(registered: Definition) -> str:

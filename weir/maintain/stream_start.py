@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
+
+from sqlglot import exp
 
 from weir.compute.engine import Engine
 from weir.compute.lost_rows import repeated_if_lost
 from weir.compute.relations import Statement
 from weir.compute.sql import columns, rows_of, select, union_all
-from weir.engine.graph import POSITIONS
+from weir.engine.graph import POSITIONS, log_relation
 from weir.engine.relations import BEFORE_ALL, FOREVER
 from weir.lake.instants import instant_text
-from weir.lake.tables import TRIPLES
+from weir.lake.tables import QUADS, TRIPLES
 from weir.maintain.emitted_streams import OutputStream
 from weir.maintain.logs import log_of
 from weir.maintain.run import Run
@@ -161,15 +163,20 @@ class StreamStart:
         with run.engine() as engine:
             sought = {frozenset[str](), *(windows for windows, _ in definition.patterns)}
             sought |= {frozenset([clause.name]) for clause in self.axis.windows}
-            places = self._places(engine, timeline, sorted(sought, key=sorted))
+            tables = (TRIPLES.name, *(table for table in definition.logs if table != QUADS.name))
+            places = self._places(engine, timeline, sorted(sought, key=sorted), tables)
             patterns = [(places[at], shape) for at, shape in definition.patterns if at in places]
             for name, what in unmatched(engine, {task.name: patterns}, [*places.values()]):
                 run.outcome.warn(name, what, run.progress)
 
     def _places(
-        self, engine: Engine, timeline: Timeline, sought: Sequence[frozenset[str]]
+        self,
+        engine: Engine,
+        timeline: Timeline,
+        sought: Sequence[frozenset[str]],
+        tables: Iterable[str],
     ) -> dict[frozenset[str], Place]:
-        """Where triples are looked for, by the windows that may have them; without, the graph."""
+        """Where triples are looked for, by the windows that may have them; without, in tables."""
         run, axis = self.run, self.axis
         streams = {clause.name: stream_name(clause.stream) for clause in axis.windows}
         assert timeline.origin is not None, "there is a leg"
@@ -177,9 +184,11 @@ class StreamStart:
         places: dict[frozenset[str], Place] = {}
         for windows in sought:
             if not windows:
-                if run.lake.exists(TRIPLES.name):
-                    engine.open(TRIPLES.name, TRIPLES.name)
-                    places[windows] = Place(TRIPLES.name)
+                logs = [table for table in dict.fromkeys(tables) if run.lake.exists(table)]
+                if logs:
+                    relation = "sought_in_graph"
+                    engine.make(Statement(relation, _triples_of(engine, logs)))
+                    places[windows] = Place(relation, relation)
                 continue
             relation = f"sought{len(places)}"
             parts = [
@@ -190,3 +199,12 @@ class StreamStart:
             kind = "stream" if len(names) == 1 else "streams"
             places[windows] = Place(relation, relation, f"the {kind} {', '.join(names)}")
         return places
+
+
+def _triples_of(engine: Engine, tables: Iterable[str]) -> exp.Query:
+    """The triples that some tables have or had."""
+    parts = []
+    for table in tables:
+        engine.open(log_relation(table), table)
+        parts.append(select(*columns(POSITIONS), from_=rows_of(log_relation(table))))
+    return union_all(parts)
