@@ -94,10 +94,10 @@ def feed_retention(log_days: int, file_days: int) -> tuple[tuple[str, str], ...]
 KEPT_HISTORY = (
     ("delta.enableChangeDataFeed", "true"),
     *feed_retention(FEED_LOG_DAYS, FEED_FILE_DAYS),
-    ("delta.checkpointInterval", "50"),
+    ("delta.checkpointInterval", "20"),
 )
 # Every Delta reader can use a table without deletion vectors, column mapping and change feed.
-READABLE = (("delta.enableDeletionVectors", "false"), ("delta.checkpointInterval", "50"))
+READABLE = (("delta.enableDeletionVectors", "false"), ("delta.checkpointInterval", "20"))
 # Read as they are now.
 PLAIN = (*READABLE, ("delta.deletedFileRetentionDuration", "interval 1 days"))
 # The newest commit of ours says how far the table is complete, however old it is.
