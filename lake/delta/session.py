@@ -38,7 +38,7 @@ _SAFE = {
     # must not take the place of the module.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
-_NO_ANSWER = (Py4JError, OSError, AttributeError)
+NO_ANSWER = (Py4JError, OSError, AttributeError)
 """Errors of a JVM that does not answer, and of a context that was stopped by this process."""
 _QUICK = {
     "spark.ui.enabled": "false",
@@ -156,22 +156,27 @@ def _set_in_hadoop(session: SparkSession, options: Mapping[str, str]) -> None:
             hadoop.set(key, value)
 
 
+def answers(session: SparkSession) -> bool:
+    """Whether the context of a session is there: it was not stopped, and its JVM did not die."""
+    try:
+        return not session.sparkContext._jsc.sc().isStopped()
+    except NO_ANSWER:
+        return False
+
+
 def goes_on(session: SparkSession) -> bool:
     """Whether a session can be used; if it ended, it is cleared away, so that `start` starts one.
 
     Its context was stopped, such as by a cluster that removed the application, or its JVM died.
     """
-    try:
-        if not session.sparkContext._jsc.sc().isStopped():
-            return True
-    except _NO_ANSWER:
-        pass
-    with suppress(*_NO_ANSWER):
+    if answers(session):
+        return True
+    with suppress(*NO_ANSWER):
         session.stop()
         return False
     gateway = SparkContext._gateway
     if gateway is not None:
-        with suppress(*_NO_ANSWER):
+        with suppress(*NO_ANSWER):
             gateway.shutdown()
     SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = None

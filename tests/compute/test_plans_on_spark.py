@@ -13,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
+from tests.support.spark_harness import spark_engine
 from weir.compute.duck import DuckEngine
 from weir.compute.engine import Engine, SparkShape
 from weir.compute.placement import Placement
@@ -75,6 +76,27 @@ def test_a_job_is_described_by_its_stage_and_relation(quick_spark: SparkSession)
         assert _newest_description(quick_spark) == "maintain: keys"
     finally:
         engine.release()
+
+
+def _stored(spark: SparkSession) -> dict[int, bool]:
+    """By number, whether stored rows may be in memory."""
+    stored = spark.sparkContext._jsc.getPersistentRDDs()
+    return {int(number): bool(stored[number].getStorageLevel().useMemory()) for number in stored}
+
+
+@pytest.mark.parametrize(("most", "in_memory"), [(2, True), (1_000_001, False), (None, False)])
+def test_what_is_made_of_many_rows_is_stored_on_disk_alone(
+    quick_spark: SparkSession, most: int | None, in_memory: bool
+) -> None:
+    """Spark takes a partition into memory to read it, if it is stored in memory and on disk."""
+    before = _stored(quick_spark)
+    with spark_engine(quick_spark) as engine:
+        rows = quick_spark.createDataFrame(pa.table({"a": ["x", "y"]}))
+        engine.load("rows", rows, most=most)
+        engine.make(Statement("made", select(column("a"), from_=rows_of("rows")), "cache"))
+        assert engine.count("made") == 2
+        stored = _stored(quick_spark)
+    assert {stored[number] for number in stored.keys() - before.keys()} == {in_memory}
 
 
 @pytest.mark.parametrize(

@@ -44,3 +44,42 @@ def test_a_session_whose_context_or_jvm_is_gone_is_replaced(tmp_path: Path) -> N
         timeout=900,
     )
     assert done.stdout.endswith("done\n"), done.stderr[-4000:]
+
+
+DIES = """
+import os, signal, sys
+from weir.compute.session import late_session
+from weir.compute.spark import SparkEngine
+from weir.errors import WeirError
+from weir.process.leaving import leaving_at_once
+from weir.settings import Settings
+
+def main():
+    engine = SparkEngine(late_session(Settings.load())(), 1_000, job="maintain")
+    java = int(engine.spark._jvm.java.lang.ProcessHandle.current().pid())
+    try:
+        with engine.cancellable():
+            os.kill(java, signal.SIGKILL)
+            engine.spark.range(3).count()
+    except WeirError as error:
+        print(error.what, error.hint, sep="; ", flush=True)
+    engine.release()
+    return 3
+
+sys.exit(leaving_at_once(main)())
+"""
+
+
+def test_it_is_said_that_spark_ended_and_what_is_next(tmp_path: Path) -> None:
+    (tmp_path / "weir.toml").write_text("[spark]\nmaster = 'local[1]'\ndriver_memory = '600m'\n")
+    done = subprocess.run(
+        [sys.executable, "-c", DIES],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+    assert done.stdout.startswith("Spark ended during maintain; "), done.stderr[-4000:]
+    assert "`driver_memory` under `[spark]`" in done.stdout
+    assert (done.returncode, "atexit" in done.stderr) == (3, False), done.stderr[-4000:]

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from weir.lake.tables import Table
     from weir.settings import Limits
 
+_MANY = 1_000_000
+"""Of more rows, a partition may be too large for the memory of a task."""
 Frame: TypeAlias = "pa.Table | DataFrame"
 """Rows of the driver, or rows that Spark will compute."""
 
@@ -101,6 +103,7 @@ class _Relation:
         only_looked_up: whether the driver only looks up rows in it, and Spark scans it.
         on_spark: whether Spark has it.
         is_large: whether it has more rows than the driver computes, or is made of such a relation.
+        is_many: whether it may have more than `_MANY` rows, or is made of such a relation.
         attach: names the stored table in DuckDB, once a statement reads it: its files are verified
             then, which takes as long as reading them.
         sending: held by the thread that makes it on Spark too.
@@ -111,6 +114,7 @@ class _Relation:
     only_looked_up: bool = False
     on_spark: bool = False
     is_large: bool = False
+    is_many: bool = False
     attach: Callable[[DuckEngine], None] | None = None
     sending: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
@@ -350,7 +354,7 @@ class Engine:
                 duck.make(Statement(name, _filtered(rows, where)))
 
         only_looked_up = on_driver and self.placement.only_looks_up(extent)
-        relation = _Relation(on_driver, stored, only_looked_up)
+        relation = _Relation(on_driver, stored, only_looked_up, is_many=_are_many(extent.rows))
         relation.attach = attached if on_driver else None
         self._bind(name, relation)
 
@@ -382,7 +386,7 @@ class Engine:
             frame = reduce(lambda upper, lower: upper.unionByName(lower), frames)
             rows = Extent.total(extents).rows
             self._spark.register(stored.name, self._spark.gathered(frame, rows))
-            self._bind(stored.name, _Relation(False, on_spark=True))
+            self._bind(stored.name, _Relation(False, on_spark=True, is_many=_are_many(rows)))
             return
         parts = {key: Part(table, after[key]) for key, table in tables.items()}
         with self._on_driver() as duck, duck.bindings.whole(stored.name):
@@ -471,7 +475,7 @@ class Engine:
 
             frame = scan_feed(self.spark, self._lake, table_name, feed)
             self._spark.register(name, self._spark.gathered(frame, rows))
-            self._bind(name, _Relation(False, on_spark=True))
+            self._bind(name, _Relation(False, on_spark=True, is_many=_are_many(rows)))
         return {files.kind for files in feed}
 
     def load(
@@ -504,7 +508,8 @@ class Engine:
             sent = [spark.send(p) if isinstance(p, pa.Table) else p for p in parts]
             frame = reduce(lambda upper, lower: upper.unionByName(lower), sent)
             frame = spark.gathered(frame, most)
-            self._register(name, frame, keep, is_large=self.placement.exceeds(most))
+            is_large = self.placement.exceeds(most)
+            self._register(name, frame, keep, is_large=is_large, is_many=_are_many(most))
 
     def make(self, statement: Statement) -> None:
         """Make a relation, by DuckDB if it has all that the statement reads, else by Spark."""
@@ -710,8 +715,15 @@ class Engine:
             read = _read_by(statement.select)
             self._send(read)
             frame, size = spark.planned(statement.select)
-            is_large = any(self._relations[name].is_large for name in read)
-            self._register(statement.name, frame, statement.keep, size, is_large=is_large)
+            relations = [self._relations[name] for name in read]
+            self._register(
+                statement.name,
+                frame,
+                statement.keep,
+                size,
+                is_large=any(relation.is_large for relation in relations),
+                is_many=any(relation.is_many for relation in relations),
+            )
 
     def _register(
         self,
@@ -721,6 +733,7 @@ class Engine:
         size: PlanSize = STORED_TABLE,
         *,
         is_large: bool,
+        is_many: bool,
     ) -> None:
         """Name a frame; it is fetched if it is small and `keep` stores it.
 
@@ -730,17 +743,18 @@ class Engine:
         is_stored = keep != "view"
         if is_stored and is_large:
             # Counted by the job that stores them, before they have a name.
-            self._spark.register(name, frame, "small" if keep == "cache" else keep, size)
+            counted: Keep = "small" if keep == "cache" else keep
+            self._spark.register(name, frame, counted, size, on_disk=is_many)
             rows = self._fetch_stored(name)
         else:
             rows = self._collect_few(frame) if is_stored else None
             if rows is None:
-                self._spark.register(name, frame, keep, size)
+                self._spark.register(name, frame, keep, size, on_disk=is_many)
         if rows is not None:
             self._load_on_driver(name, rows)
             return
         is_large |= is_stored and bool(self.placement.driver_rows)
-        self._bind(name, _Relation(False, on_spark=True, is_large=is_large))
+        self._bind(name, _Relation(False, on_spark=True, is_large=is_large, is_many=is_many))
 
     def _collect_few(self, frame: DataFrame) -> pa.Table | None:
         most = self.placement.driver_rows
@@ -805,6 +819,10 @@ class Engine:
 
 def _filtered(rows: exp.Expr, where: exp.Expr | None) -> exp.Select:
     return select("*", from_=rows, where=[] if where is None else [where.copy()])
+
+
+def _are_many(rows: int | None) -> bool:
+    return rows is None or rows > _MANY
 
 
 def _after_epoch(where: exp.Expr | None) -> int | None:

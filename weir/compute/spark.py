@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import count
@@ -28,6 +28,8 @@ from weir.compute.functions import (
 )
 from weir.compute.matching import LinearMatching
 from weir.compute.plan_size import STORED_TABLE, PlanSize
+from weir.errors import WeirError
+from weir.lake.delta.session import NO_ANSWER, answers
 from weir.lake.delta.staging import remove, stage
 from weir.sparql.functions.evaluation_limits import EvaluationLimits
 from weir.sparql.recursion import deep_recursion
@@ -39,7 +41,10 @@ if TYPE_CHECKING:
 
 DIALECT = "spark"
 _DEFAULT = EvaluationLimits()
-
+_ENDED = (
+    "Nothing is lost: the next run goes on. If Spark says `OutOfMemoryError` above, give it more"
+    " memory: `driver_memory` under `[spark]` in weir.toml."
+)
 
 _MOST_NODES = 120
 """Most nodes of a statement's plan: if it has more, views that it reads are cut, largest first."""
@@ -65,6 +70,7 @@ class _View:
     Attributes:
         frame: computes it.
         size: of its plan.
+        on_disk: whether stored rows are kept on disk alone.
         stored: the rows of a cut plan, as Spark's planner has them (a Java RDD); None if it is not
             cut.
         rows: how many it has, once they are counted.
@@ -74,6 +80,7 @@ class _View:
 
     frame: DataFrame
     size: PlanSize
+    on_disk: bool = False
     stored: Any = None
     rows: int | None = None
     reads: int = 0
@@ -132,15 +139,23 @@ class SparkEngine:
         """A context whose value is a function that cancels the jobs started by this thread in it.
 
         A cancelled task ends with its Python process, even within a function.
+
+        Raises:
+            WeirError: Spark ended.
         """
         context, group = self.spark.sparkContext, f"weir-{uuid4().hex}"
         before = {name: context.getLocalProperty(name) for name in _JOB_GROUP}
         context.setJobGroup(group, self._job, interruptOnCancel=True)
         try:
             yield lambda: context.cancelJobGroup(group)
+        except Exception as error:
+            if not answers(self.spark):
+                raise WeirError(f"Spark ended during {self._job}", "", _ENDED) from error
+            raise
         finally:
-            for name, value in before.items():
-                context.setLocalProperty(name, value)  # type: ignore[arg-type]
+            with suppress(*NO_ANSWER):
+                for name, value in before.items():
+                    context.setLocalProperty(name, value)  # type: ignore[arg-type]
 
     def make(self, statement: Statement) -> None:
         """Make a relation; it is computed when it is read, unless its rows are stored."""
@@ -148,7 +163,13 @@ class SparkEngine:
         self.register(statement.name, frame, statement.keep, size)
 
     def register(
-        self, name: str, frame: DataFrame, keep: Keep = "view", size: PlanSize = STORED_TABLE
+        self,
+        name: str,
+        frame: DataFrame,
+        keep: Keep = "view",
+        size: PlanSize = STORED_TABLE,
+        *,
+        on_disk: bool = False,
     ) -> None:
         """Make a relation of a frame.
 
@@ -157,8 +178,9 @@ class SparkEngine:
             frame: its rows.
             keep: how they are stored.
             size: of its plan, from `planned`.
+            on_disk: whether they may be so many that they are stored on disk alone.
         """
-        view = _View(frame, size)
+        view = _View(frame, size, on_disk)
         if keep != "view":
             self._describe(name)
         match keep:
@@ -294,7 +316,9 @@ class SparkEngine:
         del self._views[name]
 
     def release(self) -> None:
-        """Drop all relations, and remove staged rows."""
+        """Drop all relations, and remove staged rows, as far as Spark goes on."""
+        if not answers(self.spark):
+            return
         for name in [*self._views]:
             self.forget(name)
         if self._staging is not None:
@@ -336,8 +360,10 @@ class SparkEngine:
         from pyspark.sql import DataFrame as Frame
 
         # Python's name of this level stands for bytes, Java's for objects: millions of them keep
-        # the collector busy.
-        stored = view.frame.localCheckpoint(eager, StorageLevel.MEMORY_AND_DISK)
+        # the collector busy. Of what is in memory and on disk, Spark takes all bytes of a partition
+        # into memory to read it, and has none left for those of many rows.
+        level = StorageLevel.DISK_ONLY if view.on_disk else StorageLevel.MEMORY_AND_DISK
+        stored = view.frame.localCheckpoint(eager, level)
         plan = stored._jdf.queryExecution().logical()
         session, view.stored = self.spark._jsparkSession, plan.rdd()
         frame = Frame(

@@ -51,7 +51,11 @@ def collect_rarely() -> None:
 
 def _has_spark() -> bool:
     spark = sys.modules.get("pyspark.sql")
-    return spark is not None and spark.SparkSession.getActiveSession() is not None
+    try:
+        return spark is not None and spark.SparkSession.getActiveSession() is not None
+    except Exception:  # noqa: BLE001  (of several libraries)
+        # Its JVM is gone: nothing is left to be closed.
+        return False
 
 
 def leaving_at_once(main: Callable[[], int]) -> Callable[[], int]:
