@@ -47,7 +47,7 @@ def test_the_explanation_lists_the_plan_the_stored_nodes_and_the_classes(tmp_pat
     ("pattern", "scope"),
     [
         ("GRAPH ?g { ?s ?p ?o }", "each named graph"),
-        ("GRAPH :g { ?s ?p ?o }", "the merge of <http://example.org/g>"),
+        ("GRAPH :g { ?s ?p ?o }", "<http://example.org/g>"),
     ],
 )
 def test_the_explanation_names_the_graphs_that_a_part_reads(

@@ -188,12 +188,18 @@ def test_queries_over_streams_give_no_derived_graphs_and_nothing_follows_from_st
     assert what in refused(tmp_path, a=text, up=GIVES.format("up") + COPY).what
 
 
-def test_a_program_over_streams_without_atoms_of_the_graph_reads_no_derived_one(
-    tmp_path: Path,
-) -> None:
-    texts = {"a": "%+ stream: readings\n%+ reads: [up]\np(X) <- q(X).\n"}
-    error = refused(tmp_path, **texts, up=GIVES.format("up") + COPY)
-    assert error.what == "reads is about atoms of the graph, and the rules read none"
+def test_what_a_stream_follows_from_is_upstream_of_its_readers_too(tmp_path: Path) -> None:
+    own = _WINDOW.replace("} }", "} GRAPH <urn:d:up> { ?s ?q ?x } }")
+    reader = (
+        "SELECT * FROM NAMED WINDOW v ON s [RANGE PT10S STEP PT10S] WHERE { WINDOW v { ?a ?b ?c } }"
+    )
+    texts = {"a": reader, "b": own, "up": GIVES.format("up") + COPY}
+    assert {*all_upstreams_of(catalog(tmp_path, **texts).member("a"))} == {"b", "up"}
+
+
+def test_rule_sets_are_no_names_of_graphs_that_are_read(tmp_path: Path) -> None:
+    error = refused(tmp_path, a="#+ reads: [owl-rl]\nSELECT * { ?s ?p ?o }")
+    assert "write names of definitions" in error.what
 
 
 @pytest.mark.parametrize(
@@ -300,3 +306,14 @@ def test_derived_graphs_that_no_pattern_reads_are_refused(
 @pytest.mark.parametrize(("written", "meant"), [("rdfss", "rdfs"), ("owlrl", "owl-rl")])
 def test_a_misspelt_entailment_is_hinted_at(tmp_path: Path, written: str, meant: str) -> None:
     assert f"Did you mean {meant}?" in refused(tmp_path, a=_FOLLOWS.format(written)).hint
+
+
+def test_a_program_over_streams_without_atoms_of_the_graph_reads_no_derived_one(
+    tmp_path: Path,
+) -> None:
+    head = '%+ stream: readings\n%+ reads: [up]\n%+ prefixes: {"": "urn:"}\n'
+    declared = with_programs(
+        tmp_path, {"a": f"{head}p(X) <- q(X).\n"}, up=GIVES.format("up") + COPY
+    )
+    what = "reads is about atoms of the graph, and the rules read none"
+    assert declared.errors["a"].what == what

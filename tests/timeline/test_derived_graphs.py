@@ -16,7 +16,9 @@ from tests.support.streams.memory import state
 from tests.support.streams.projects import SECOND, START, answer_log, readings
 from tests.support.streams.sensors import ROOMS, SENSORS
 from weir.audit.stage import audit_lake
+from weir.compact.stage import compact_lake
 from weir.definitions.catalog import registered
+from weir.errors import WeirError
 from weir.lake.lake import Lake
 from weir.lake.tables import DERIVED, EMBEDDINGS
 from weir.progress.backlog import LaterStart
@@ -29,6 +31,8 @@ FLOORS = f"""#+ graph: urn:d:floors
 PREFIX ex: <{_EX}>
 CONSTRUCT {{ ?sensor ex:on ?floor }} WHERE {{ ?sensor ex:in ?room . ?room ex:of ?floor }}
 """
+OTHER_FLOORS = FLOORS.replace("?room ex:of ?floor", "OPTIONAL { ?room ex:of ?floor }")
+"""The same triples by another plan: an edit has the graph begin again."""
 _READER = f"""#+ corrects_back: PT20S
 PREFIX ex: <{_EX}>
 SELECT ?floor (COUNT(*) AS ?n) {{}}
@@ -63,9 +67,9 @@ _SENSORS, _ROOMS, _FLOORS = ("s1", "s2", "s3"), ("kitchen", "hall"), ("f1", "f2"
 
 @dataclass
 class Life:
-    """A random history of where sensors are and of their readings; a third of these are late."""
+    """A random history of where sensors are and of their readings, of which many are late."""
 
-    projects: Sequence[Project]
+    project: Project
     rng: random.Random
     now: int = 0
     number: int = 0
@@ -87,8 +91,7 @@ class Life:
         at = START.replace(minute=second // 60, second=second % 60).isoformat()
         time = at if self.rng.random() < 0.7 else ""
         self.number += 1
-        for project in self.projects:
-            project.patch(f"changes/{self.number:04}.rdfp", line, time=time)
+        self.project.patch(f"changes/{self.number:04}.rdfp", line, time=time)
 
     def read(self) -> None:
         """Have readings arrive."""
@@ -96,8 +99,7 @@ class Life:
         self.now = max(self.now, *seconds)
         text = readings(*((self.rng.choice(_SENSORS), max(0, second)) for second in seconds))
         self.number += 1
-        for project in self.projects:
-            project.write(f"events/{self.number:04}.nt", text)
+        self.project.write(f"events/{self.number:04}.nt", text)
 
 
 def begun(folder: Path) -> Project:
@@ -134,27 +136,36 @@ def begins(project: Project, name: str) -> int:
 def test_readers_over_windows_have_the_answers_of_what_is_written_out(
     tmp_path: Path, seeds: Seeds
 ) -> None:
-    """Row for row while they are registered together; then, at each instant from their first on."""
+    """Row for row, while what gives the graph is not edited; then at each instant from their
+    first on.
+    """
     for seed in seeds:
         rng = random.Random(f"derived over streams {seed}")
         project = begun(tmp_path / str(seed))
-        life = Life([project], rng)
+        life = Life(project, rng)
         life.move()
         life.read()
         project.run()
+        texts = [FLOORS]
         for _ in range(6):
             for _ in range(rng.randint(1, 2)):
                 life.advance()
-            project.run()
             if rng.random() < 0.2:
-                # What gives the graph is computed again, and so are its readers.
-                project.query("floors", f"# {rng.random()}\n{FLOORS}")
+                texts.append(OTHER_FLOORS if texts[-1] == FLOORS else FLOORS)
+                project.query("floors", texts[-1])
+            project.run()
+        # Readers that wait for the instant from which the graph is known reach it.
+        life.now += 60
+        life.read()
+        project.run()
         pairs = [(name, "written_out") for name in READERS]
         for name, other in (*pairs, ("program", "program_written_out")):
             first = begins(project, name)
             seconds = range(first, life.now + 1)
             at = f"seed {seed}, {name} from {first} on"
             assert states(project, name, seconds) == states(project, other, seconds), at
+            if len(texts) == 1:
+                assert answer_log(project, name) == answer_log(project, other), at
         with Opened(project.settings) as opened:
             audit_lake(opened, "audit")
 
@@ -171,7 +182,7 @@ def placed(sign: str, subject: str, predicate: str, place: str) -> str:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """A kitchen on the floor f1, into which s1 comes at second 5; readings until 20."""
+    """A kitchen on the floor f1, into which s1 comes at second 5; readings at 1, 12 and 25."""
     project = begun(tmp_path / "project")
     moved(project, 0, placed("A", "kitchen", "of", "f1"))
     moved(project, 5, placed("A", "s1", "in", "kitchen"))
@@ -226,6 +237,61 @@ def test_a_reader_of_a_graph_with_its_full_history_begins_with_its_stream(projec
     project.run()
     assert begins(project, "by_reads") == 0
     assert answer_log(project, "by_reads") == answer_log(project, "written_out")
+
+
+def test_a_reader_of_a_graph_with_its_history_since_a_compaction_begins_there(
+    project: Project,
+) -> None:
+    texts = {name: (project.folder / f"queries/{name}.rq").read_text() for name in READERS}
+    for name in (*READERS, "written_out", "floors"):
+        project.remove_query(name)
+    for name in ("program", "program_written_out"):
+        (project.folder / f"programs/{name}.lars").unlink()
+    project.run()
+    here, there = placed("D", "kitchen", "of", "f1"), placed("A", "kitchen", "of", "f2")
+    moved(project, 15, here, there)
+    project.run()
+    project.configure(keep_epochs=0)
+    with Opened(project.settings) as opened:
+        assert compact_lake(opened, "compact").consolidated_until
+    project.query("floors", "#+ history: full\n" + FLOORS)
+    project.query("by_graph", texts["by_graph"])
+    project.run()
+    assert begins(project, "by_graph") == 15
+
+
+def test_rows_of_the_first_run_are_explained(project: Project) -> None:
+    project.run()
+    for name in READERS:
+        with Opened(project.settings) as opened:
+            explained = explain_epoch(opened, registered(project.settings, name), None, {}, 5)
+        assert explained.rows, name
+
+
+def test_a_match_has_triples_with_which_the_derived_graph_begins(project: Project) -> None:
+    """It begins at an epoch of events, after the newest one of the graph."""
+    project.run()
+    project.write("events/2.nt", readings(("s1", 31), ("s1", 45)))
+    project.run()
+    with Opened(project.settings) as opened:
+        definition = registered(project.settings, "by_graph")
+        explained = explain_epoch(opened, definition, None, {}, 5)
+    matches = [row.match for row in explained.rows if row.match is not None]
+    on = (f"<{_EX}s1>", f"<{_EX}on>", f"<{_EX}f1>")
+    assert any(on in match.parts for match in matches)
+
+
+def test_what_fails_is_said_to_be_the_graph(project: Project) -> None:
+    project.run()
+    project.query(
+        "floors", FLOORS.replace("{ ?sensor ex:in", "{ SERVICE ex:no { ?sensor ex:in") + "}"
+    )
+    moved(project, 15, placed("A", "kitchen", "of", "f2"))
+    with pytest.raises(WeirError) as raised:
+        project.run()
+    said = [str(part) for part in raised.value.parts]
+    what = "by_graph.rq: the query floors, whose graph it reads, was not maintained"
+    assert any(what in part for part in said), said
 
 
 def test_what_only_a_derived_graph_has_is_not_said_to_be_missing(project: Project) -> None:

@@ -69,7 +69,7 @@ def _rows(pending: Pending, names: Sequence[str]) -> list[dict[str, Any]]:
                 "tags": [*member.tags] if member else [],
                 "description": member.description or None if member else None,
                 "columns": [*member.output.columns] if member else [],
-                "reads": sorted(member.reads) if member else [],
+                "reads": [*member.logs] if member else [],
                 "streams": sorted({c.name for c in member.axis.windows}) if member else [],
                 "traversals": [*member.traversals] if member else [],
                 "file": str(declared[name].file),

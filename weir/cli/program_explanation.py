@@ -45,7 +45,7 @@ def explain_program(
         "",
         *explain_streams(axis, starts or {}, kept_from),
         f"look-back: {_look_back(program.look_back, axis.grid.unit)}",
-        *_background(body, registered),
+        *_graph(body, registered),
         f"corrects back: {duration_text(axis.corrects_back)}, after changes of the graph",
         f"stored: the answer alone, in embeddings/{registered.name}",
         "",
@@ -61,8 +61,8 @@ def explain_program(
     return "\n".join(lines).rstrip()
 
 
-def _background(body: ProgramBody, registered: Definition) -> Iterator[str]:
-    """What its atoms of the graph are read in."""
+def _graph(body: ProgramBody, registered: Definition) -> Iterator[str]:
+    """Which triples its atoms of the graph are made of."""
     if registered.logs:
         yield f"graph: {body.scope.name}"
 

@@ -298,6 +298,10 @@ class Definition:
         streams = (upstream.query for upstream in self.axis.upstreams)
         return (*streams, *(giver.name for giver in self.derived))
 
+    def read_of(self, upstream: str) -> Literal["stream", "graph"]:
+        """What it reads of one of `upstreams`; of a query whose stream it depends on, that."""
+        return "graph" if any(upstream == giver.name for giver in self.derived) else "stream"
+
     @property
     def logs(self) -> tuple[str, ...]:
         """The tables with triples that it reads: of the graph, and of derived graphs."""

@@ -35,8 +35,18 @@ Graph = Annotated[
         " IRI, which others read"
     ),
 ]
+
+
+def _reads(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not is_name(name):
+            raise ValueError(f"write names of definitions, which are {FORM}; not {name}")
+    return names
+
+
 Reads = Annotated[
     tuple[str, ...],
+    AfterValidator(_reads),
     Field(
         description="the names of queries and programs whose derived graphs are merged with the"
         " default graph"

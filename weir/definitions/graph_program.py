@@ -78,7 +78,7 @@ def graph_program(
         program: its rules.
     """
     file, said = declaration.file, head.values
-    scope = background(said)
+    scope = scope_of_atoms(said)
     body = GraphProgramBody(program, scope, tuple(said.atoms))
     columns = tuple((name, f"v{i}") for i, name in enumerate(program.answer_columns))
     guards = Guards.of(file, head.lines("max_rows", "min_rows"), said.max_rows, said.min_rows)
@@ -114,7 +114,7 @@ def graph_program(
     )
 
 
-def background(said: ProgramFrontMatter) -> Scope:
+def scope_of_atoms(said: ProgramFrontMatter) -> Scope:
     """Which triples the atoms of the graph are made of."""
     derived = tuple(sorted({*said.reads}))
     return Scope(None if said.default_graph == "union" else ("",), derived=derived)

@@ -11,7 +11,7 @@ from weir.definitions.current_table import CurrentTable, check_columns
 from weir.definitions.definition import Body, Definition, DerivedPredicate, Guards, Output
 from weir.definitions.fingerprint import fingerprint
 from weir.definitions.front_matter import read_head
-from weir.definitions.graph_program import background, graph_program
+from weir.definitions.graph_program import graph_program, scope_of_atoms
 from weir.definitions.kinds import PROGRAM
 from weir.definitions.names import Declaration
 from weir.definitions.plan_body import logs_of
@@ -69,7 +69,7 @@ class ProgramBody(Body):
     @property
     def scope(self) -> Scope:
         """Which triples its atoms of the graph are made of."""
-        return background(self.front_matter)
+        return scope_of_atoms(self.front_matter)
 
     @property
     def seeds(self) -> Sequence[Seed]:
@@ -153,7 +153,7 @@ def read(declaration: Declaration, source: bytes, _: CompilationCache | None = N
         # An atom holds at a point or does not.
         is_set=True,
         output=Output(program.answer_columns, "select", guards),
-        reads=logs_of([background(said)]) if program.reads_graph else frozenset(),
+        reads=logs_of([scope_of_atoms(said)]) if program.reads_graph else frozenset(),
         patterns=tuple(
             (streams if pattern.origin == "stream" else frozenset(), Shape.of(triple))
             for pattern in program.read_patterns
@@ -212,7 +212,7 @@ def program_fingerprint(program: Program, axis: Axis, said: ProgramFrontMatter) 
         axis: what it reads of its streams.
         said: its front matter.
     """
-    derived = background(said).derived
+    derived = scope_of_atoms(said).derived
     literals = [literal for rule in program.rules.rules for literal in rule.literals]
     read = {literal.atom.predicate for literal in literals}
     read |= {atom.predicate for counts in program.counted_reads for atom in counts.counted}

@@ -72,11 +72,8 @@ def levels(queries: Iterable[Definition]) -> list[list[Definition]]:
 def all_upstreams_of(query: Definition) -> tuple[str, ...]:
     """The names of the queries on whose streams or graphs one depends, also by other queries."""
     names: dict[str, None] = {}
-    open_ = [*query.axis.upstreams]
-    while open_:
-        upstream = open_.pop()
-        names[upstream.query] = None
-        open_ += upstream.axis.upstreams
+    for upstream in query.axis.upstreams:
+        names |= dict.fromkeys((upstream.query, *upstream.others))
     for giver in query.derived:
         names |= dict.fromkeys((giver.name, *all_upstreams_of(giver)))
     return tuple(names)
@@ -143,7 +140,8 @@ class _Links:
             giver = self._giver(query, self._givers[stream][0], "stream", path)
             _check_stream(query, giver, stream)
             assert isinstance(giver.axis, Instants), "an operator has a window"
-            upstreams.append(Upstream(giver.name, stream, giver.axis))
+            others = all_upstreams_of(giver)
+            upstreams.append(Upstream(giver.name, stream, giver.axis, others))
         if not upstreams:
             return query
         assert isinstance(axis, Instants), "it has windows"

@@ -37,7 +37,8 @@ class Maintenance:
     Attributes:
         run: of maintain.
         behind: by name, the tasks of the definitions that are behind.
-        unreadable: the definitions whose tables, and so what they give, cannot be read.
+        unreadable: the definitions that are not maintained, as their tables cannot be read or what
+            they declare is wrong.
     """
 
     run: Run
@@ -69,13 +70,14 @@ class Maintenance:
             return None
         if task is None:
             return None
-        what = "stream" if definition.axis.windows else "graph"
         for upstream in definition.upstreams:
             if upstream in outcome.waiting:
+                what = definition.read_of(upstream)
                 outcome.waits(task, f"waits for the {what} of the query {upstream}")
                 return None
         for upstream in definition.upstreams:
             if upstream in outcome.failures or upstream in self.unreadable:
+                what = definition.read_of(upstream)
                 why = WeirError(
                     f"the query {upstream}, whose {what} it reads, was not maintained",
                     definition.file.name,
@@ -112,12 +114,14 @@ class Maintenance:
         if task.stored is not None and not task.from_nothing:
             name = recomputed_upstream(self.run.lake, definition, task.stored.metadata)
             if name is not None:
-                what = "stream" if definition.axis.windows else "graph"
+                what = definition.read_of(name)
                 reason = f"the query {name}, whose {what} it reads, was recomputed"
                 start = start_again(self.run.completion, definition, task.stored)
                 task = task.rebased(reason, start or FROM_THE_FIRST)
         known = begin_of_graphs(self.run.lake, definition)
-        return task if task.base is None or known <= task.base else replace(task, base=known)
+        if task.base is None or known <= task.base or not definition.axis.has_states:
+            return task
+        return replace(task, base=known)
 
     def _maintain(self, tasks: Sequence[Task]) -> None:
         """Bring tasks that share their legs to the last epoch.

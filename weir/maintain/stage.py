@@ -45,7 +45,8 @@ def maintain_queries(
         run_id: of this run in the ledger.
         progress: receives a line per step.
         retry: queries that are tried at once though they took more than a limit.
-        only: the queries that are maintained, with those whose streams they read; None for all.
+        only: the queries that are maintained, with those whose streams and graphs they read; None
+            for all.
 
     Raises:
         BusyError: another run maintains.
@@ -81,7 +82,9 @@ def maintain_queries(
         }
         tasks = [task for task in behind if task.name not in put_off]
         run_of_stage = Run(project, completion, outcome, progress)
-        Maintenance(run_of_stage, {task.name: task for task in tasks}, damaged).maintain(
+        # What reads them would pass epochs whose rows come later.
+        left_out = {*damaged, *wrong}
+        Maintenance(run_of_stage, {task.name: task for task in tasks}, left_out).maintain(
             definition for definition in usable if definition.name not in put_off
         )
         if result.failures:
@@ -99,7 +102,7 @@ def maintain_queries(
 def selected_with_upstreams(
     usable: Sequence[Definition], names: Collection[str]
 ) -> list[Definition]:
-    """The definitions with these names, and those whose streams they read, also by others."""
+    """The definitions with these names, and those whose streams and graphs they depend on."""
     chosen = [definition for definition in usable if definition.name in names]
     wanted = {*names, *chain.from_iterable(map(all_upstreams_of, chosen))}
     return [definition for definition in usable if definition.name in wanted]

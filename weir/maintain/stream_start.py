@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from sqlglot import exp
@@ -73,15 +74,14 @@ class StreamStart:
             task, log = task.rebased(why, FROM_THE_FIRST), ConsolidatedLog()
         if task.stored is None:
             timeline = self._timeline(task, None)
-            start = self._start(task, timeline)
+            start, why = self._start(task, timeline)
             if start is not None:
                 at = instant_text(start.begins) if start.begins < FOREVER else ""
                 horizon = timeline.horizon(self.run.last)
                 if horizon is None or horizon < start.begins:
-                    self._wait(task, at)
+                    self._wait(task, at, why)
                     return None
-                reason = f"{task.reason}; begins at {at}: older data that it needs were deleted"
-                task = replace(task, reason=reason)
+                task = replace(task, reason=f"{task.reason}; begins at {at}: {why}")
                 timeline = self._timeline(task, start)
         # Until the first leg of a new text, a table has no rows.
         is_first = task.is_new if task.stored is None else recorded.get(HORIZON) is None
@@ -128,20 +128,21 @@ class StreamStart:
             return False
         return not output.complete_to(self.run.lake, log_of(self.run.lake, task.name))
 
-    def _start(self, task: Task, timeline: Timeline) -> LaterStart | None:
-        """Where one begins that is computed from nothing; None if with its streams."""
+    def _start(self, task: Task, timeline: Timeline) -> tuple[LaterStart | None, str]:
+        """Where one begins that is computed from nothing, and why; None if with its streams."""
         if timeline.origin is None:
-            return None
-        begins = self._first_complete(timeline, 0)
+            return None, ""
+        begins, why = self._first_complete(timeline, 0), "older data that it needs were deleted"
         if task.definition.logs:
-            begins = max(begins, self._graph_begins(task, timeline))
+            known = self._graph_begins(task, timeline), "the graph that it reads is known from then"
+            begins, why = max((begins, why), known, key=itemgetter(0))
         if begins <= timeline.origin:
-            return None
+            return None, ""
         published = self.run.completion.published(task.name)
         horizon = None if published is None else timeline.horizon(published.epoch)
         # The horizon of an earlier text may be a microsecond before that of this one.
         unknown_from = BEFORE_ALL if horizon is None else min(horizon, begins)
-        return LaterStart(begins, unknown_from)
+        return LaterStart(begins, unknown_from), why
 
     def _graph_begins(self, task: Task, timeline: Timeline) -> int:
         """The first instant at which the logs of the graph have all that holds."""
@@ -149,12 +150,12 @@ class StreamStart:
         held = [instant for epoch, instant in timeline.graph_times if epoch <= until]
         return max(held, default=BEFORE_ALL)
 
-    def _wait(self, task: Task, at: str) -> None:
+    def _wait(self, task: Task, at: str, why: str) -> None:
         """Leave a definition that cannot begin yet."""
         until = f"until the streams reach {at}" if at else "until more events arrive"
-        why = f"{task.reason}; older data that it needs were deleted; waits {until}"
-        self.run.progress(f"{task.name}: {why}")
-        self.run.outcome.waits(task, why)
+        reason = f"{task.reason}; {why}; waits {until}"
+        self.run.progress(f"{task.name}: {reason}")
+        self.run.outcome.waits(task, reason)
 
     def _warn_of_unmatched(self, task: Task, timeline: Timeline) -> None:
         """Say what the definition names and no triple has where it looks."""

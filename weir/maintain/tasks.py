@@ -202,7 +202,7 @@ def _task(completion: Completion, definition: Definition) -> Task:
             reason = "new, with its full history"
             if until:
                 reason += f" from epoch {until} on: changes before it were compacted away"
-            return replace(new, reason=reason, base=0)
+            return replace(new, reason=reason, base=until)
         return new
     if is_edited(definition, completion):
         published = start_again(completion, definition, stored)

@@ -109,5 +109,7 @@ class Scope:
         union = ("the union of all graphs",) if self.has_union else ()
         graphs = (graph or "the unnamed graph" for graph in self.graphs or ())
         derived = (f"the graph of {name}" for name in self.derived)
-        listed = ", ".join((*union, *graphs, *derived, *documents))
-        return f"each of {listed}" if self.each else f"the merge of {listed or 'no graph'}"
+        parts = [*union, *graphs, *derived, *documents]
+        if self.each:
+            return f"each of {', '.join(parts)}"
+        return parts[0] if len(parts) == 1 else f"the merge of {', '.join(parts) or 'no graph'}"

@@ -84,7 +84,7 @@ def why_waits(query: Definition, not_ready: Mapping[str, NotReady | None]) -> No
     for upstream in all_upstreams_of(query):
         why = not_ready.get(upstream)
         if why is not None:
-            what = "stream" if query.axis.windows else "graph"
+            what = query.read_of(upstream)
             reason = f"the query {upstream}, whose {what} it reads, is not published"
             return NotReady(why.mode, reason)
     return None

@@ -78,11 +78,13 @@ class Upstream:
         query: its name.
         stream: the IRI of the stream, N-Triples form.
         axis: of the definition.
+        others: the names of the definitions whose streams and graphs it depends on.
     """
 
     query: str
     stream: str
     axis: Instants
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

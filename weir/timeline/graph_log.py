@@ -25,7 +25,7 @@ from weir.compute.sql import (
     union_all,
 )
 from weir.engine.graph import graph_columns, log_relation, scope_log, stored_columns
-from weir.engine.read_graph import changes_relation, read_neighbourhood
+from weir.engine.read_graph import changes_of_merge, changes_relation, read_neighbourhood
 from weir.engine.relations import INTERVAL, EpochRange
 from weir.engine.sweep import integrate, net
 from weir.engine.thresholds import Thresholds
@@ -36,7 +36,7 @@ from weir.plan.scope import Scope
 
 @dataclass(frozen=True, slots=True)
 class GraphLog:
-    """The relations with the rows of tables with triples, by epoch, up to an epoch.
+    """The logs of the graph and of derived graphs, by epoch.
 
     Attributes:
         stored: by table, the relation of all rows.
@@ -130,7 +130,7 @@ def read_graph(
     if instants.from_nothing:
         return _whole(engine, scope, instants, known, prefix)
     changes = f"{prefix}_changes"
-    changes_relation(engine, scope, instants, f"{changes}_unnetted", known)
+    _changes(engine, scope, instants, f"{changes}_unnetted", known)
     rows = select("*", from_=rows_of(f"{changes}_unnetted"))
     engine.make(Statement(changes, net(rows, graph_columns(scope)), "small"))
     read = read_neighbourhood(
@@ -139,6 +139,19 @@ def read_graph(
     if read.reason_whole is not None:
         return _whole(engine, scope, instants, known, prefix)
     return read.relation
+
+
+def _changes(
+    engine: SqlEngine, scope: Scope, instants: EpochRange, name: str, known: frozenset[str] | None
+) -> None:
+    """Make the relation of the changes of a scope; of a merge, out of those of its parts."""
+    if not scope.is_merge:
+        changes_relation(engine, scope, instants, name, known)
+        return
+    parts = [f"{name}_of{number_}" for number_ in range(len(scope.parts))]
+    for part, own in zip(parts, scope.parts, strict=True):
+        changes_relation(engine, own, instants, part, known)
+    changes_of_merge(engine, scope, instants, name, parts)
 
 
 def _whole(

@@ -54,7 +54,7 @@ from weir.why.explanation import (
 )
 from weir.why.fewest import searched
 from weir.why.graph import MOST_CHANGES
-from weir.why.graph_changes import changed_triples, make_newest, quads_of
+from weir.why.graph_changes import changed_triples, make_newest, quads_of, triples_table
 from weir.why.marked import Mark
 from weir.why.moments import Moment
 from weir.why.surroundings import Surroundings
@@ -230,7 +230,7 @@ class ProgramSurroundings(Surroundings[Part]):
         if graph is None:
             return None
         triples = [part for part in undone if not isinstance(part, Event)]
-        engine.load("why_kept", _triples_table(triples))
+        engine.load("why_kept", triples_table(triples))
         own, instant = self.moment.graph, self.moment.instant
         names: dict[str, dict[str, str]] = {"stored": {}, "recent": {}}
         for part, relations in (("stored", graph.stored), ("recent", graph.recent)):
@@ -373,14 +373,9 @@ def _has_predicate(rules: Rules, origin: Literal["stream", "graph"]) -> list[exp
 
 def _events_table(events: Sequence[Event]) -> pa.Table:
     return (
-        _triples_table([event.triple for event in events])
+        triples_table([event.triple for event in events])
+        .append_column("taken", pa.array([True] * len(events), pa.bool_()))
         .append_column("instant", pa.array([event.instant for event in events], pa.int64()))
         .append_column("epoch", pa.array([event.epoch for event in events], pa.int64()))
         .append_column("line", pa.array([event.line for event in events], pa.int64()))
     )
-
-
-def _triples_table(triples: Sequence[Triple]) -> pa.Table:
-    cells = [pa.array([triple[i] for triple in triples], pa.string()) for i in range(3)]
-    taken = pa.array([True] * len(triples), pa.bool_())
-    return pa.table([*cells, taken], [*POSITIONS, "taken"])

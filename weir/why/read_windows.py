@@ -107,7 +107,7 @@ class StreamAnswer:
         complete = first_complete(engine, completion.lake, axis, timeline, epoch, epoch)
         # Right before the instant, windows have to be complete, too.
         after = complete if complete == timeline.origin else complete + 1
-        known = [(after, "events that its windows had were deleted")]
+        known = [(after, "what its windows or its graph had before is not known")]
         if until is not None:
             known.append((until + 1, "what changed before was consolidated"))
         return cls(project, completion, definition, axis, epoch, timeline, max(known))

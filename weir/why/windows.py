@@ -126,8 +126,17 @@ class _Reading:
             looks_back,
             corrected,
             None if log is None else StoredGraph(log.stored, self.reads.scans),
-            self.moment.graph.held,
+            self._graph_epochs(),
         )
+
+    def _graph_epochs(self) -> Mapping[Mark, int]:
+        """By mark, the epoch that the state of the graph is of."""
+        held, log = self.moment.graph.held, self.reads.graph
+        if log is None:
+            return held
+        # What a log begins with holds from the first instant on.
+        begins = max(log.begins.values(), default=0)
+        return {mark: max(epoch, begins) for mark, epoch in held.items()}
 
     def _known(self) -> Mapping[Mark, list[exp.Expr] | None]:
         """What is stored of the answer and its parts."""

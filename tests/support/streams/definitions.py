@@ -173,7 +173,9 @@ class Meaning:
             stream: [event for event in known if (stream, event) not in events]
             for stream, known in self._events.items()
         }
-        by_epoch = {at: {triple for epoch, triple in changes if epoch == at} for at, _ in changes}
+        by_epoch: dict[int, set[Triple]] = {}
+        for at, triple in changes:
+            by_epoch.setdefault(at, set()).add(triple)
         other.epochs = tuple(
             _without(epoch, by_epoch.get(number, set()))
             for number, epoch in enumerate(self.epochs, start=1)
