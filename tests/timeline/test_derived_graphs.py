@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from tests.support.laws import Seeds
+from tests.support.opened import on_spark
 from tests.support.projects.project import Project
 from tests.support.streams.memory import state
 from tests.support.streams.projects import SECOND, START, answer_log, readings
 from tests.support.streams.sensors import ROOMS, SENSORS
 from weir.audit.stage import audit_lake
 from weir.compact.stage import compact_lake
+from weir.compute.session import Spark
 from weir.definitions.catalog import registered
 from weir.errors import WeirError
 from weir.lake.lake import Lake
@@ -24,7 +26,7 @@ from weir.lake.tables import DERIVED, EMBEDDINGS
 from weir.progress.backlog import LaterStart
 from weir.project import Project as Opened
 from weir.why.explain import explain_epoch
-from weir.why.explanation import Change
+from weir.why.explanation import Change, Explanation
 
 _EX = "http://example.org/"
 FLOORS = f"""#+ graph: urn:d:floors
@@ -183,130 +185,127 @@ def placed(sign: str, subject: str, predicate: str, place: str) -> str:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     """A kitchen on the floor f1, into which s1 comes at second 5; readings at 1, 12 and 25."""
-    project = begun(tmp_path / "project")
+    project = Project(tmp_path / "project").declare(ROOMS, SENSORS)
+    project.folders("events")
+    project.query("written_out", WRITTEN_OUT)
     moved(project, 0, placed("A", "kitchen", "of", "f1"))
     moved(project, 5, placed("A", "s1", "in", "kitchen"))
     project.write("events/1.nt", readings(("s1", 1), ("s1", 12), ("s1", 25)))
     return project
 
 
+def register(project: Project, floors: str = FLOORS) -> None:
+    """Have it give a graph, and a query read that."""
+    project.query("floors", floors)
+    project.query("reader", READERS["by_graph"])
+
+
+def explained(project: Project, name: str = "reader") -> Sequence[Explanation]:
+    """Why rows of the newest epoch changed that has any."""
+    with Opened(project.settings) as opened:
+        definition = registered(project.settings, name)
+        return explain_epoch(opened, definition, None, {}, 5).rows
+
+
 def test_a_reader_that_is_registered_later_begins_when_the_graph_is_known(project: Project) -> None:
-    texts = {name: (project.folder / f"queries/{name}.rq").read_text() for name in READERS}
-    for name in (*READERS, "floors"):
-        project.remove_query(name)
-    (project.folder / "programs/program.lars").unlink()
     project.run()
     moved(project, 15, placed("A", "kitchen", "of", "f2"))
     project.run()
-    project.query("floors", FLOORS)
-    for name, text in texts.items():
-        project.query(name, text)
+    register(project)
     project.run()
-    for name in READERS:
-        assert begins(project, name) == 15
-        assert states(project, name, [20]) == states(project, "written_out", [20])
+    assert begins(project, "reader") == 15
+    assert states(project, "reader", [20]) == states(project, "written_out", [20])
 
 
 def test_what_a_graph_begins_with_holds_before_the_epoch_at_which_it_begins(
     project: Project,
 ) -> None:
     """Late readings begin a leg, and that before it ends at an earlier epoch."""
-    text = (project.folder / "queries/by_graph.rq").read_text()
-    for name in (*READERS, "floors"):
-        project.remove_query(name)
-    (project.folder / "programs/program.lars").unlink()
     project.run()
     project.write("events/2.nt", readings(("s1", 14), ("s1", 35)))
     project.run()
-    project.query("floors", FLOORS)
-    project.query("by_graph", text)
+    register(project)
     project.run()
     seconds = range(5, 40)
-    assert states(project, "by_graph", seconds) == states(project, "written_out", seconds)
-    assert states(project, "by_graph", [10]) != [Counter()]
+    assert states(project, "reader", seconds) == states(project, "written_out", seconds)
+    assert states(project, "reader", [10]) != [Counter()]
 
 
 def test_a_reader_of_a_graph_with_its_full_history_begins_with_its_stream(project: Project) -> None:
-    text = (project.folder / "queries/by_reads.rq").read_text()
-    project.remove_query("by_reads")
     project.query("floors", "#+ history: full\n" + FLOORS)
     project.run()
     moved(project, 15, placed("A", "kitchen", "of", "f2"))
     project.run()
-    project.query("by_reads", text)
+    project.query("reader", READERS["by_graph"])
     project.run()
-    assert begins(project, "by_reads") == 0
-    assert answer_log(project, "by_reads") == answer_log(project, "written_out")
+    assert begins(project, "reader") == 0
+    assert answer_log(project, "reader") == answer_log(project, "written_out")
 
 
 def test_a_reader_of_a_graph_with_its_history_since_a_compaction_begins_there(
-    project: Project,
+    project: Project, spark: Spark
 ) -> None:
-    texts = {name: (project.folder / f"queries/{name}.rq").read_text() for name in READERS}
-    for name in (*READERS, "written_out", "floors"):
-        project.remove_query(name)
-    for name in ("program", "program_written_out"):
-        (project.folder / f"programs/{name}.lars").unlink()
+    # While a query over windows reads the graph, its log is kept.
+    project.remove_query("written_out")
+    project.folders("queries")
     project.run()
     here, there = placed("D", "kitchen", "of", "f1"), placed("A", "kitchen", "of", "f2")
     moved(project, 15, here, there)
     project.run()
     project.configure(keep_epochs=0)
-    with Opened(project.settings) as opened:
-        assert compact_lake(opened, "compact").consolidated_until
-    project.query("floors", "#+ history: full\n" + FLOORS)
-    project.query("by_graph", texts["by_graph"])
+    assert on_spark(spark, compact_lake, project.settings, "compact").consolidated_until
+    register(project, "#+ history: full\n" + FLOORS)
     project.run()
-    assert begins(project, "by_graph") == 15
+    assert begins(project, "reader") == 15
 
 
 def test_rows_of_the_first_run_are_explained(project: Project) -> None:
+    register(project)
     project.run()
-    for name in READERS:
-        with Opened(project.settings) as opened:
-            explained = explain_epoch(opened, registered(project.settings, name), None, {}, 5)
-        assert explained.rows, name
+    assert explained(project)
 
 
 def test_a_match_has_triples_with_which_the_derived_graph_begins(project: Project) -> None:
     """It begins at an epoch of events, after the newest one of the graph."""
+    register(project)
     project.run()
     project.write("events/2.nt", readings(("s1", 31), ("s1", 45)))
     project.run()
-    with Opened(project.settings) as opened:
-        definition = registered(project.settings, "by_graph")
-        explained = explain_epoch(opened, definition, None, {}, 5)
-    matches = [row.match for row in explained.rows if row.match is not None]
+    matches = [row.match for row in explained(project) if row.match is not None]
     on = (f"<{_EX}s1>", f"<{_EX}on>", f"<{_EX}f1>")
     assert any(on in match.parts for match in matches)
 
 
 def test_what_fails_is_said_to_be_the_graph(project: Project) -> None:
+    register(project)
     project.run()
-    project.query(
-        "floors", FLOORS.replace("{ ?sensor ex:in", "{ SERVICE ex:no { ?sensor ex:in") + "}"
+    unknown = FLOORS.replace(
+        "WHERE {", "WHERE { SERVICE <http://127.0.0.1/unknown> { ?room ?p ?o }"
     )
+    project.query("floors", unknown)
     moved(project, 15, placed("A", "kitchen", "of", "f2"))
     with pytest.raises(WeirError) as raised:
         project.run()
     said = [str(part) for part in raised.value.parts]
-    what = "by_graph.rq: the query floors, whose graph it reads, was not maintained"
+    what = "reader.rq: the query floors, whose graph it reads, was not maintained"
     assert any(what in part for part in said), said
 
 
 def test_what_only_a_derived_graph_has_is_not_said_to_be_missing(project: Project) -> None:
+    register(project)
     assert project.run().warnings == []
 
 
 def test_a_change_of_the_derived_graph_is_named_where_it_changes_an_answer(
     project: Project,
 ) -> None:
+    register(project)
+    project.query("by_reads", READERS["by_reads"])
+    project.program("program", PROGRAM)
     project.run()
     moved(project, 10, placed("A", "kitchen", "of", "f2"))
     project.run()
-    for name in ("by_reads", "program"):
-        with Opened(project.settings) as opened:
-            explained = explain_epoch(opened, registered(project.settings, name), None, {}, 5)
-        causes = [change for row in explained.rows for change in row.changes]
+    for name in ("reader", "by_reads", "program"):
+        causes = [change for row in explained(project, name) for change in row.changes]
         graphs = {cause.graph for cause in causes if isinstance(cause, Change)}
         assert graphs == {DERIVED.name("floors")}, name
