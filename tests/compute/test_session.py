@@ -32,17 +32,22 @@ print("done")
 """
 
 
-def test_a_session_whose_context_or_jvm_is_gone_is_replaced(tmp_path: Path) -> None:
-    """By its cluster, by the kernel, and by this process."""
-    (tmp_path / "weir.toml").write_text("[spark]\nmaster = 'local[1]'\ndriver_memory = '600m'\n")
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        cwd=tmp_path,
+def ended(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A script that ended, in a folder of which Spark has one core and little memory."""
+    (folder / "weir.toml").write_text("[spark]\nmaster = 'local[1]'\ndriver_memory = '600m'\n")
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         timeout=900,
     )
+
+
+def test_a_session_whose_context_or_jvm_is_gone_is_replaced(tmp_path: Path) -> None:
+    """By its cluster, by the kernel, and by this process."""
+    done = ended(SCRIPT, tmp_path)
     assert done.stdout.endswith("done\n"), done.stderr[-4000:]
 
 
@@ -71,15 +76,7 @@ sys.exit(leaving_at_once(main)())
 
 
 def test_it_is_said_that_spark_ended_and_what_is_next(tmp_path: Path) -> None:
-    (tmp_path / "weir.toml").write_text("[spark]\nmaster = 'local[1]'\ndriver_memory = '600m'\n")
-    done = subprocess.run(
-        [sys.executable, "-c", DIES],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=900,
-    )
+    done = ended(DIES, tmp_path)
     assert done.stdout.startswith("Spark ended during maintain; "), done.stderr[-4000:]
     assert "`driver_memory` under `[spark]`" in done.stdout
     assert (done.returncode, "atexit" in done.stderr) == (3, False), done.stderr[-4000:]
