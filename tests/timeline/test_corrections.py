@@ -113,7 +113,7 @@ def test_a_query_over_a_consolidated_graph_begins_where_the_graph_has_all_that_h
     project.patch("changes/0002.rdfp", *moved, time=at(15))
     arrive(project, 2)
     project.run()
-    monkeypatch.setattr("weir.maintain.stream_start.consolidated_until", lambda *_: 4)
+    monkeypatch.setattr("weir.timeline.reading.consolidated_until", lambda *_: 4)
     project.query("hot", HOT)
     arrive(project, 3)
     project.run()
