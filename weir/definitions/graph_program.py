@@ -45,9 +45,7 @@ class GraphProgramBody(Body):
     @property
     def seeds(self) -> Sequence[Seed]:
         """The patterns of the atoms that are read."""
-        patterns = self.program.read_patterns
-        shapes = (Shape.of(triple) for pattern in patterns for triple in pattern.triples)
-        return [Seed(self.scope, shape) for shape in dict.fromkeys(shapes)]
+        return seeds_of_atoms(self.program, self.scope)
 
     @property
     def origins(self) -> Origins:
@@ -118,3 +116,10 @@ def scope_of_atoms(said: ProgramFrontMatter) -> Scope:
     """Which triples the atoms of the graph are made of."""
     derived = tuple(sorted({*said.reads}))
     return Scope(None if said.default_graph == "union" else ("",), derived=derived)
+
+
+def seeds_of_atoms(program: Program, scope: Scope) -> Sequence[Seed]:
+    """The patterns of the atoms of the graph, which are made of the triples of a scope."""
+    patterns = (one for one in program.read_patterns if one.origin == "graph")
+    shapes = (Shape.of(triple) for pattern in patterns for triple in pattern.triples)
+    return [Seed(scope, shape) for shape in dict.fromkeys(shapes)]

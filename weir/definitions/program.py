@@ -11,7 +11,7 @@ from weir.definitions.current_table import CurrentTable, check_columns
 from weir.definitions.definition import Body, Definition, DerivedPredicate, Guards, Output
 from weir.definitions.fingerprint import fingerprint
 from weir.definitions.front_matter import read_head
-from weir.definitions.graph_program import graph_program, scope_of_atoms
+from weir.definitions.graph_program import graph_program, scope_of_atoms, seeds_of_atoms
 from weir.definitions.kinds import PROGRAM
 from weir.definitions.names import Declaration
 from weir.definitions.plan_body import logs_of
@@ -74,9 +74,7 @@ class ProgramBody(Body):
     @property
     def seeds(self) -> Sequence[Seed]:
         """The patterns of the atoms of the graph."""
-        patterns = (one for one in self.program.read_patterns if one.origin == "graph")
-        shapes = (Shape.of(triple) for pattern in patterns for triple in pattern.triples)
-        return [Seed(self.scope, shape) for shape in dict.fromkeys(shapes)]
+        return seeds_of_atoms(self.program, self.scope)
 
     @property
     def origins(self) -> Origins:

@@ -12,7 +12,6 @@ from weir.compute.engine import Engine
 from weir.compute.relations import Statement
 from weir.compute.sql import alias, all_of, column, columns, number, rows_of, select
 from weir.engine.graph import log_relation
-from weir.engine.relations import FOREVER
 from weir.engine.windows import EVENT, look_back
 from weir.lake.instants import microseconds
 from weir.lake.lake import Lake
@@ -171,13 +170,17 @@ def open_graph_log(
     """
     stored, recent, begins = {}, {}, {}
     for table in dict.fromkeys((TRIPLES.name, QUADS.name, *tables)):
-        name, until = log_relation(table), number(FOREVER if last is None else last)
+        name = log_relation(table)
         stored[table], recent[table] = f"all_{name}", f"recent_{name}"
         begins[table] = known_from(lake, table)
-        upto = column("epoch") <= until
-        engine.open(stored[table], table, where=None if last is None else upto)
-        later = [column("epoch") > number(settled), upto.copy()]
-        engine.open(recent[table], table, where=all_of(later))
+        later = column("epoch") > number(settled)
+        if last is None:
+            engine.open(stored[table], table)
+            engine.open(recent[table], table, where=later)
+        else:
+            known = column("epoch") <= number(last)
+            engine.open(stored[table], table, where=known)
+            engine.open(recent[table], table, where=all_of([later, known.copy()]))
     return GraphLog(stored, recent, settled, times, begins)
 
 

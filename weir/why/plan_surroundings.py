@@ -9,10 +9,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from weir.compute.protocol import SqlEngine
-from weir.compute.sql import (
-    column,
-    number,
-)
+from weir.compute.sql import column, number
 from weir.plan.scope import Scope
 from weir.why.explanation import (
     MOST_NAMED,
