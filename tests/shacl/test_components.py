@@ -100,6 +100,25 @@ def test_a_path_reaches_each_value_node_once(path: str, data: str, results: int)
     assert _results(_property("sh:nodeKind sh:Literal", path), f"{data} .") == results
 
 
+@pytest.mark.parametrize(
+    ("constraints", "results"),
+    [
+        ("sh:nodeKind sh:Literal", 1),
+        ("sh:class :C", 1),
+        ("sh:not [ sh:nodeKind sh:IRI ]", 1),
+        ("sh:maxCount 0", 1),
+        ("sh:disjoint :q", 1),
+        ("sh:equals :r", 2),
+        ("sh:lessThan :r", 1),
+        ("sh:closed true ; sh:ignoredProperties ( :q )", 1),
+    ],
+)
+def test_a_value_node_that_is_the_focus_node_too_is_reported_once(
+    constraints: str, results: int
+) -> None:
+    assert _results(_property(constraints, "[ sh:zeroOrOnePath :q ]"), ":a :q :a ; :r 1 .") == results
+
+
 def _selected(query: str, more: str = "") -> str:
     declared = "[ sh:declare [ sh:prefix '' ; sh:namespace 'http://x/' ] ]"
     own = f"[ sh:prefixes {declared} ; sh:select '{query}' {more} ]"

@@ -156,7 +156,7 @@ class Closed(Constraint):
             permitted = map(Constant, self.predicates)
             is_other = sure(call("NOT IN", predicate, *permitted)) if self.predicates else TRUE
             # The triples of two value nodes may differ in their subjects alone: two results.
-            detail = None if nodes.pattern is None else nodes.node
+            detail = None if shape.path is None else nodes.node
             yield Violation(is_other, pattern, value, detail, path=predicate)
 
 
