@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -55,13 +56,19 @@ _OTHER_COLUMNS: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
-def rows(*suites: Suite) -> st.SearchStrategy[list[dict[str, Any]]]:
+@st.composite
+def rows(draw: st.DrawFn, *suites: Suite) -> list[dict[str, Any]]:
     """Rows with the columns of the suites, valid and invalid ones."""
-    columns = {name for suite in suites for name in suite.columns}
-    row = st.fixed_dictionaries({n: _OTHER_COLUMNS.get(n, _NUMBERS) for n in sorted(columns)})
-    # Hypothesis limits the size of a case.
-    number = 100 if len(columns) < 20 else 30
-    return st.lists(row, min_size=number, max_size=number)
+    columns = sorted({name for suite in suites for name in suite.columns})
+    # Hypothesis limits the size of a case, and draws again what exceeds it. So it draws the values
+    # of a column, and the seed by which rows are made of them.
+    number = 400 // len(columns)
+    values = {
+        name: draw(st.lists(_OTHER_COLUMNS.get(name, _NUMBERS), min_size=number, max_size=number))
+        for name in columns
+    }
+    rng = random.Random(draw(st.integers(0, 2**32)))
+    return [{name: rng.choice(values[name]) for name in columns} for _ in range(100)]
 
 
 @pytest.mark.parametrize(
