@@ -61,12 +61,12 @@ def _end(code: int, report: Callable[[], None]) -> int:
 
 def _run(arguments: Sequence[str]) -> int:
     # Imported here, so that an interrupt during the imports is reported like any other.
-    from weir.cli.app import app
+    from weir.cli.app import command_line
     from weir.cli.failures import report_failure
     from weir.cli.options import global_options_first
 
     try:
-        app(global_options_first(arguments), prog_name="weir")
+        command_line()(global_options_first(arguments), prog_name="weir")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
