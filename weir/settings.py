@@ -392,7 +392,7 @@ class Limits(BaseModel):
         134_217_728, ge=1, description="size of the files that compaction merges small ones into"
     )
     rows_per_file: int = Field(
-        500_000, ge=1, description="rows of a file of a log that Spark writes"
+        2_000_000, ge=1, description="rows of a file of a log that Spark writes"
     )
     feed_log_days: int = Field(
         FEED_LOG_DAYS, ge=1, description="days that the commits of the logs are kept"

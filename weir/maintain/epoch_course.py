@@ -110,9 +110,11 @@ class EpochCourse:
         run, which = self.run, f"epochs {epochs.start}..{epochs.last}"
         run.progress(f"reading the changes of {which}")
         changes = read_touched(engine, run.ingested_after(epochs.after), tasks, epochs)
-        concerned = [task for task in tasks if changes.touch(task)]
+        concerned = []
         for task in tasks:
-            if task not in concerned:
+            if changes.touch(task):
+                concerned.append(task)
+            else:
                 run.outcome.untouched(task)
         if not concerned:
             return []

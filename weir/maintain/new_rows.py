@@ -52,10 +52,8 @@ class NewRows:
         """
         # Each commit waits for the file system most of the time.
         with ThreadPoolExecutor(self.run.limits.parallel_queries) as threads:
-            alone: list[Task] = []
-            early = [task for task in tasks if self.run.early_rows(task) is not None]
-            alone += early
-            others = [task for task in tasks if task not in early]
+            alone = [task for task in tasks if self.run.early_rows(task) is not None]
+            others = [task for task in tasks if self.run.early_rows(task) is None]
             for number, members in zip(count(), of_one_shape(others)):
                 if len(members) == 1 or any(task.name in self.run.apart for task in members):
                     alone += members
