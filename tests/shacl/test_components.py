@@ -116,7 +116,9 @@ def test_a_path_reaches_each_value_node_once(path: str, data: str, results: int)
 def test_a_value_node_that_is_the_focus_node_too_is_reported_once(
     constraints: str, results: int
 ) -> None:
-    assert _results(_property(constraints, "[ sh:zeroOrOnePath :q ]"), ":a :q :a ; :r 1 .") == results
+    assert (
+        _results(_property(constraints, "[ sh:zeroOrOnePath :q ]"), ":a :q :a ; :r 1 .") == results
+    )
 
 
 def _selected(query: str, more: str = "") -> str:
