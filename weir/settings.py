@@ -391,6 +391,7 @@ class Limits(BaseModel):
     file_bytes: int = Field(
         134_217_728, ge=1, description="size of the files that compaction merges small ones into"
     )
+    # A row of a graph has about 10 bytes; many files of less than 16 MiB would be merged at once.
     rows_per_file: int = Field(
         2_000_000, ge=1, description="rows of a file of a log that Spark writes"
     )
