@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
 from tests.support.projects.command_line import Weir
-from weir.cli.app import app
+from weir.cli.app import command_line
 
 NAMES = ["exact", "exhibits", "rooms"]
 ROOT = Path(__file__).parents[2]
@@ -60,7 +59,7 @@ def _places(command: Any, line: str) -> Iterator[str]:
 
 
 PLACES = [
-    *_places(get_command(app), "weir"),
+    *_places(command_line(), "weir"),
     "weir rename ",
     "weir run --accept ",
     "weir --output json show ",

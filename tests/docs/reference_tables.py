@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, get_args
 
-import typer
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from tests.support.laws import LAWS
-from weir.cli.app import app
+from weir.cli.app import command_line
 from weir.definitions.program_keys import ProgramFrontMatter
 from weir.definitions.query_keys import QueryFrontMatter
 from weir.definitions.shapes import ShapesFrontMatter
@@ -165,7 +164,7 @@ def common_commands() -> str:
 
 def _commands(shown: Mapping[str, tuple[str, ...]] | None) -> str:
     """The table of commands with the options `shown` of each, or with all."""
-    group: Any = typer.main.get_command(app)
+    group: Any = command_line()
     rows: list[Row] = []
     for name, command in (*_all_commands(group), ("every command", None)):
         if shown is not None and command is not None and " " in name:
